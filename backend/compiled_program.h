@@ -4,6 +4,7 @@
 #include "backend/llvm/executable.h"
 #include "backend/llvm/jit.h"
 #include "backend/schedule/schedule.h"
+#include "ir/block_program.h"
 
 namespace tap::backend {
 

@@ -11,6 +11,7 @@
 
 #include "compiler/frontend/proofs/legality.h"
 #include "compiler/frontend/syntax/parse.h"
+#include "ir/graph.h"
 #include "ir/text.h"
 #include "tests/frontend/legality_cases.h"
 

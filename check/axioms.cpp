@@ -174,6 +174,4 @@ void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& 
   else by_computation(terms, axiom, variables[0], variables[1], domain);
 }
 
-std::span<const std::string_view> axiom_lines() { return lines; }
-
 }  // namespace tap::check

@@ -6,7 +6,9 @@
 //   T(a) = a [exact]     a is a value of T already;   T(U(a)) = a [exact]   and U has all of T's values
 #pragma once
 
-#include <span>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "check/affine.h"
 #include "check/terms.h"
@@ -18,8 +20,5 @@ void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& 
 
 // The value of an operation on constants; none where it fails, or would have to be rounded.
 std::optional<ir::Scalar> computed(ir::CellOp op, ElementType type, const std::vector<ir::Scalar>& args);
-
-// The lines of axioms.def, for tests.
-std::span<const std::string_view> axiom_lines();
 
 }  // namespace tap::check

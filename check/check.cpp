@@ -22,7 +22,7 @@ std::string_view name_of(Obligation obligation) { return obligations[static_cast
 std::string_view meaning_of(Obligation obligation) { return obligations[static_cast<std::size_t>(obligation)].second; }
 
 // source → after of step 0 = before of step 1 → …
-Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules,
+Verdict check(const ir::Certificate& certificate, const std::vector<HashedStage>& stages, const ir::Program* rules,
               bool is_legal, bool runs) {
   const std::vector<ir::Step>& steps = certificate.steps;
   auto where = [&](std::size_t k) { return fmt::format("step {} ({})", k, steps[k].pass); };

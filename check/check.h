@@ -15,7 +15,7 @@
 namespace tap::check {
 
 // A stage (in the order of ir::StageKind) and the hash of its text: a program, or what was made of the last one before it.
-struct Stage {
+struct HashedStage {
   std::variant<const ir::Program*, const std::vector<ir::BlockGraph>*, const ir::Schedule*> what;
   std::string hash;
 };
@@ -25,8 +25,8 @@ struct Stage {
 // Each is an operation of its main graph: a choice between the rule's pattern and its replacement. `is_legal`: that the reads
 // of the source lie inside, and that it writes every cell once, has been proved by whoever made it. `runs`: the last program runs
 // as it stands; else what its devices lack is still to be moved.
-Verdict check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules = nullptr,
-              bool is_legal = false, bool runs = true);
+Verdict check(const ir::Certificate& certificate, const std::vector<HashedStage>& stages,
+              const ir::Program* rules = nullptr, bool is_legal = false, bool runs = true);
 
 // Of a program that no step made, and that is well formed.
 void check_source(const ir::Program& program, bool is_legal, Verdict& verdict);

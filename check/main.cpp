@@ -13,6 +13,7 @@
 #include <map>
 
 #include "check/check.h"
+#include "ir/graph.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/text/certificate_text.h"
 #include "ir/text/stage_text.h"
@@ -88,12 +89,12 @@ int main(int argc, char** argv) {
   const auto paths =
       plain_arguments(argc, argv, 2, "tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir...", TAP_VERSION);
   ir::Certificate certificate = parsed(paths[1], ir::parse_certificate(text_of(paths[1])));
-  std::deque<ir::Stage> read;
-  std::vector<check::Stage> stages;
+  std::deque<ir::StageValue> read;
+  std::vector<check::HashedStage> stages;
   for (std::size_t k = 0; k < paths.size(); ++k) {
     if (k == 1) continue;
     std::string text = text_of(paths[k]);
-    const ir::Stage& stage = read.emplace_back(parsed(paths[k], ir::parse_stage(text)));
+    const ir::StageValue& stage = read.emplace_back(parsed(paths[k], ir::parse_stage(text)));
     std::visit([&](const auto& what) { stages.push_back({&what, ir::hash_of_text(text)}); }, stage);
   }
   check::Verdict verdict = check::check(certificate, stages, rules ? &*rules : nullptr);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ir/certificate.h"
+#include "ir/graph.h"
 
 namespace tap::check {
 

@@ -4,7 +4,8 @@
 //   y[i] = x[i] over i in 0..10, split into 3:   apply copy(x) -> (y) on [0..4], [4..8], [8..10]
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 #include "ir/row.h"
 
 namespace tap::ir {
@@ -81,13 +82,6 @@ struct BlockGraph {
   const Held& operator[](HeldId id) const { return held[id.index()]; }
   Held operator[](HeldMember one) const { return member(held[one.id.index()], one.number); }
   bool operator==(const BlockGraph&) const = default;
-};
-
-// All graphs of a program as tasks, by GraphId; those that main does not reach are empty.
-struct BlockProgram {
-  Program program;
-  std::vector<BlockGraph> graphs;
-  bool operator==(const BlockProgram&) const = default;
 };
 
 // Dims whose points are separate applications: those that number the blocks of parallel dims, and those that are placed.

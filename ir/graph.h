@@ -7,13 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/author_names.h"
+#include "ir/graph_ids.h"
 #include "ir/operator.h"
+#include "ir/placement.h"
 #include "ir/shardings/sharding.h"
 
 namespace tap::ir {
-
-using ValueId = Id<struct ValueTag>;
-using OperationId = Id<struct OperationTag>;
 
 struct Value {
   std::string name;  // for people
@@ -21,31 +21,6 @@ struct Value {
   bool is_const = false;  // a program's `const` input: given once, may be packed ahead
   std::optional<Sharding> sharding;
   bool operator==(const Value&) const = default;
-};
-
-enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axis, devices };
-using DeviceSets = std::vector<std::vector<std::int64_t>>;  // by block, who has it, in ascending order
-inline constexpr std::uint32_t whole_operation = ~std::uint32_t{0};
-// Where the blocks go that a block dim of an operation numbers. Without a dim all of the operation is one block, of that
-// number: it runs where that block goes, and nowhere else.
-struct BlockPlacement {
-  std::uint32_t dim = 0;
-  Placement placement = Placement::unspecified;
-  std::string mesh = {};             // with mesh_axis
-  std::optional<AxisRef> axis = {};  // likewise
-  DeviceSets devices = {};           // with devices
-  std::int64_t number = 0;           // with whole_operation
-  bool operator==(const BlockPlacement&) const = default;
-};
-// Whether it says which devices run what: of two such placements those are apart that have other blocks.
-inline bool on_devices(const BlockPlacement& p) { return p.axis.has_value() || p.placement == Placement::devices; }
-
-// What an operation's author calls it and its index dims. Equal equations share one operator, which keeps the names that
-// it was first written with; an operation that was written with others says so here.
-struct OperationNames {
-  std::string name;
-  std::vector<std::string> dims;  // one per index dim
-  bool operator==(const OperationNames&) const = default;
 };
 
 struct Operation {
@@ -115,15 +90,6 @@ struct Program {
   const Graph& operator[](GraphId id) const { return graphs[id.index()]; }
   bool operator==(const Program&) const = default;
 };
-
-// What the author of an operation, which has these names, called it and its dim.
-const std::string& own_name(const Operator& op, const std::optional<OperationNames>& names);
-const std::string& own_dim_name(const Operator& op, const std::optional<OperationNames>& names, std::size_t dim);
-OperationNames names_of(const Operator& op);
-// What an operation keeps of its author's names: nothing if they are those of the operator that it shares.
-std::optional<OperationNames> names_if_different(const Operator& shared, OperationNames own);
-// The operator with the names that the operation's author gave.
-Operator in_own_words(const Program& program, const Operation& operation);
 
 // Adds operators and monoids to a program's tables: operators of equal structure once, with the first one's names, and
 // equal monoids once.

@@ -15,13 +15,11 @@
 
 #include "ir/blocks.h"
 #include "ir/cell.h"
+#include "ir/graph_ids.h"
 #include "ir/monoid.h"
 #include "ir/projection.h"
 
 namespace tap::ir {
-
-using OperatorId = Id<struct OperatorTag>;
-using GraphId = Id<struct GraphTag>;
 
 struct TensorType {
   ElementType element = ElementType::f32;

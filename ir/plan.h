@@ -22,7 +22,8 @@
 #include <variant>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
+#include "ir/placement.h"
 #include "ir/text.h"
 
 namespace tap::ir {
@@ -68,6 +69,5 @@ bool is_plain_name(std::string_view name);
 std::string plan_name(const std::string& name);  // in quotes where it needs them
 
 std::string print(const Plan& plan);
-std::variant<Plan, TextError> parse_plan(std::string_view text);  // parse_plan(print(p)) == p
 
 }  // namespace tap::ir

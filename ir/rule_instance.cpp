@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "ir/graph.h"
 #include "ir/interpret/interpret.h"
 
 namespace tap::ir {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 #include "support/tensor.h"
 
 namespace tap::ir {

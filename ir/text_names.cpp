@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/graph.h"
+
 namespace tap::ir {
 namespace {
 

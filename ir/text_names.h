@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::ir {
 

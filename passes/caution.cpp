@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/rounding.h"
 #include "passes/splits/split_operator.h"
 

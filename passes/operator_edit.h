@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

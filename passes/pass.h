@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/certificate.h"
+#include "ir/graph.h"
 #include "ir/text/plan_text.h"
 #include "support/diagnostic.h"
 
@@ -46,7 +47,7 @@ struct PlanProblem {
 };
 
 // What one step made, and what it claims.
-struct Stage {
+struct ClaimedStage {
   ir::Program program;
   ir::Step step;
 };
@@ -56,7 +57,7 @@ struct PassResult {
   ir::Step step;  // the claims; name and hashes are filled in by the pass manager
   std::vector<Remark> remarks = {};
   std::vector<PlanProblem> problems = {};  // of a pass that applies a plan
-  std::vector<Stage> earlier = {};         // before the last one: of one that applies decisions one after another
+  std::vector<ClaimedStage> earlier = {};  // before the last one: of one that applies decisions one after another
   // The instances of rewrite rules by which the claims mention alternatives: choices between a pattern and its replacement.
   std::optional<ir::Program> rules = {};
   // The plan with the decisions of the pass in front: the passes that follow apply it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "ir/graph.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/verify/verify.h"
 #include "support/check.h"
@@ -53,11 +54,11 @@ class Manager {
     if (made.decided) context_.plan = std::move(*made.decided);
     for (Diagnostic& diagnostic : made.told) result_.told.push_back(std::move(diagnostic));
     bool changed = false;
-    for (Stage& earlier : made.earlier) changed |= take(pass, std::move(earlier), 0);
+    for (ClaimedStage& earlier : made.earlier) changed |= take(pass, std::move(earlier), 0);
     return take(pass, {std::move(made.program), std::move(made.step)}, seconds) || changed;
   }
 
-  bool take(const Pass& pass, Stage made, double seconds) {
+  bool take(const Pass& pass, ClaimedStage made, double seconds) {
     auto start = std::chrono::steady_clock::now();
     std::vector<std::string> problems = verify(made.program);
     if (!problems.empty())
@@ -71,7 +72,7 @@ class Manager {
 
   // Claims for every graph that changed, for each of its values and operations one. What a new region holds is claimed by the
   // region.
-  void check_form(const Pass& pass, const Stage& made) const {
+  void check_form(const Pass& pass, const ClaimedStage& made) const {
     const std::string name(pass.name);
     std::vector<bool> claimed(made.program.graphs.size(), false);
     for (const GraphClaim& claim : made.step.graphs) {
@@ -102,7 +103,7 @@ class Manager {
     }
   }
 
-  void add_step(const Pass& pass, Stage made) {
+  void add_step(const Pass& pass, ClaimedStage made) {
     if (made.step.pass.empty()) made.step.pass = pass.name;
     made.step.before = certificate_end_.empty() ? hash_of(result_.program) : certificate_end_;
     made.step.after = certificate_end_ = hash_of(made.program);

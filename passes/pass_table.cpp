@@ -58,7 +58,6 @@ std::span<const Pass> run_when(When when) {
 
 }  // namespace
 
-std::span<const Pass> all_passes() { return passes_in_order; }
 std::span<const Pass> lowering() { return run_when(When::always); }
 std::span<const Pass> planned_passes() { return run_when(When::with_a_plan); }
 std::span<const Pass> fusing_passes() {

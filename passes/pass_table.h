@@ -9,9 +9,7 @@
 
 namespace tap::passes {
 
-// In their order. A pass may stand in it more than once.
-std::span<const Pass> all_passes();
-// Those that always run: from the graph that the frontend builds to the one that a plan mentions.
+// Those that always run, in their order; one may stand there more than once: from the graph that the frontend builds to the one that a plan mentions.
 std::span<const Pass> lowering();
 // Those that apply a plan's lines before anything is split.
 std::span<const Pass> planned_passes();

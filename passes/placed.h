@@ -4,7 +4,7 @@
 //   H.moved = transfer(H), I = f(H.moved) over data        the boxes that move are those that I's blocks read
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::passes {
 

@@ -1,5 +1,6 @@
 #include "passes/plan_applier.h"
 
+#include "ir/graph.h"
 #include "passes/plan_problem.h"
 
 namespace tap::passes {
@@ -37,7 +38,7 @@ void PlanApplier::problem(PlanProblem found) {
   result_.problems.push_back(std::move(found));
 }
 
-std::optional<Place> PlanApplier::find(const std::string& operation) {
+std::optional<OperationInGraph> PlanApplier::find(const std::string& operation) {
   auto place = OperationFinder(program()).find(program().main, operation);
   if (!place) problem(no_operation(program(), decision_, operation));
   return place;

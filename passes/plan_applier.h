@@ -43,7 +43,7 @@ class PlanApplier {
   void problem(PlanProblem found);
   void problem(std::string message) { problem(PlanProblem{decision_, std::move(message)}); }
   // Told where there is none.
-  std::optional<ir::Place> find(const std::string& operation);
+  std::optional<ir::OperationInGraph> find(const std::string& operation);
 
   // A step: `graph` is what was made of it, and all other graphs of `before` are what they were. What it needs is in the
   // program already; `added` mentions graphs that are new there, unless they are regions' own.

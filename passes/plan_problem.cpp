@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text_names.h"
 #include "support/diagnostic.h"
@@ -49,7 +50,7 @@ struct NamedOperation {
 };
 
 // The operations that somebody who wrote `operation` may have meant: those of its equation, and those inside its body.
-std::vector<NamedOperation> related(const Program& program, Place place, const std::string& operation) {
+std::vector<NamedOperation> related(const Program& program, OperationInGraph place, const std::string& operation) {
   std::vector<NamedOperation> found;
   for (const auto& [graph, path] : graph_paths(program)) {
     std::vector<std::string> names = operation_names(program[graph]);
@@ -78,7 +79,7 @@ std::string operations_with(const std::vector<NamedOperation>& candidates, const
 
 }  // namespace
 
-PlanProblem no_dim(const Program& program, Place place, std::size_t decision, const std::string& operation,
+PlanProblem no_dim(const Program& program, OperationInGraph place, std::size_t decision, const std::string& operation,
                    const std::string& dim) {
   const std::vector<std::string> have = own_dims(program, program[place.graph].operations[place.operation.index()]);
   std::vector<std::string> shown;

@@ -11,8 +11,8 @@ namespace tap::passes {
 
 PlanProblem no_operation(const ir::Program& program, std::size_t decision, const std::string& name);
 // Names an operation of the same equation, or inside the iterate, that has the dim: `Y.sum` where `Y` was written.
-PlanProblem no_dim(const ir::Program& program, ir::Place place, std::size_t decision, const std::string& operation,
-                   const std::string& dim);
+PlanProblem no_dim(const ir::Program& program, ir::OperationInGraph place, std::size_t decision,
+                   const std::string& operation, const std::string& dim);
 
 // "did you mean `a`?", else "the KIND are `a`, `b`", of which at most twelve; empty where there are none.
 std::string suggestion_for(const std::string& name, const std::vector<std::string>& names, const std::string& kind);

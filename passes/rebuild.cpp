@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::passes {

@@ -128,7 +128,7 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
 
 }  // namespace
 
-void add_written(const ir::Program& program, const Run& run, const Written& more, const ir::Buffer& buffer,
+void add_written(const ir::Program& program, const Run& run, const WrittenCells& more, const ir::Buffer& buffer,
                  const Box& tensor, const Box& members, Contents& memory) {
   const Box& box = buffer.box;
   const ir::Access& by = *more.wrote.by;

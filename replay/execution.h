@@ -94,13 +94,13 @@ std::vector<std::size_t> relevant_dims(const ir::Operator& op, const ir::Access&
 Box preimage_of_write(const ir::Operator& op, const ir::Access& write, const Box& cells);
 // Where writes leave gaps, the memory's box, within which they all lie, is there once as many cells are written as it has,
 // since none is written twice; or once all points that write into the box were at work on this memory.
-struct Written {
+struct WrittenCells {
   Wrote wrote = {};
   Box cells = {};
   std::int64_t count = 0;
   bool dense = true;  // no gaps between the cells
 };
-void add_written(const ir::Program& program, const Run& run, const Written& more, const ir::Buffer& buffer,
+void add_written(const ir::Program& program, const Run& run, const WrittenCells& more, const ir::Buffer& buffer,
                  const Box& tensor, const Box& members, Contents& memory);
 
 }  // namespace tap::check

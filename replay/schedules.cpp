@@ -30,7 +30,7 @@ class Machine {
     Box cells;
     std::optional<Class> value = {};
     std::optional<ir::Scalar> filled = {};
-    Written by = {};  // of an operation
+    WrittenCells by = {};  // of an operation
     const Run* run = nullptr;
   };
   using Writes = std::vector<Write>;

@@ -43,12 +43,6 @@ std::string_view severity_name(Severity severity) {
   return "";
 }
 
-std::optional<Code> code_from_id(std::string_view id) {
-  for (Code code : all_codes())
-    if (info(code).id == id) return code;
-  return std::nullopt;
-}
-
 // What differs only in labels or help says the same thing at the same place: one of them is enough.
 void Diagnostics::report(Diagnostic diagnostic) {
   if (!seen_.insert(hash_of(diagnostic)).second) return;

@@ -34,7 +34,6 @@ struct CodeInfo {
 };
 const CodeInfo& info(Code code);
 const std::vector<Code>& all_codes();
-std::optional<Code> code_from_id(std::string_view id);
 
 struct Label {
   Span span;

@@ -17,6 +17,7 @@
 #include "backend/llvm/machine_code.h"
 #include "backend/llvm/memory_failure.h"
 #include "backend/llvm/optimize.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {

@@ -147,10 +147,10 @@ Value* StraightCells::select(const CellNode& node) {
 }
 
 // Where the cells of an access lie: an axis has its data, or else its affine coordinate.
-StraightCells::Place StraightCells::place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
-                                             const std::vector<Value*>& data) {
+StraightCells::Addresses StraightCells::place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
+                                                 const std::vector<Value*>& data) {
   auto& b = s_.b;
-  Place place;
+  Addresses place;
   std::vector<Value*> scalars;
   for (std::size_t axis = 0; axis < affine.size(); ++axis) {
     Value* stride = s_.strides[tensor][axis];
@@ -171,7 +171,7 @@ StraightCells::Place StraightCells::place_of(std::uint32_t tensor, const std::ve
   return place;
 }
 
-Value* StraightCells::addresses(const Place& place, ElementType type) {
+Value* StraightCells::addresses(const Addresses& place, ElementType type) {
   auto& b = s_.b;
   std::uint32_t lanes = s_.lanes ? s_.lanes->count : 1;
   for (const Value* v : place.offsets) lanes = std::max(lanes, lanes_of(v));
@@ -210,7 +210,8 @@ Value* StraightCells::within(const Load& load, const std::vector<Value*>& data) 
 }
 
 // What is not under the mask is `otherwise`, which may be null.
-Value* StraightCells::load(const Place& place, ElementType type, std::uint32_t lanes, Value* mask, Value* otherwise) {
+Value* StraightCells::load(const Addresses& place, ElementType type, std::uint32_t lanes, Value* mask,
+                           Value* otherwise) {
   auto& b = s_.b;
   llvm::Type* memory = vector_of(memory_type(b.getContext(), type), lanes);
   llvm::Align align(size_of(type));
@@ -240,7 +241,7 @@ Value* StraightCells::read(const Load& read) {
   }
   Value* inside = within(read, data);
   Value* fill = inside ? (*this)(*read.fill) : nullptr;
-  Place place = place_of(read.tensor, affine, data);
+  Addresses place = place_of(read.tensor, affine, data);
   bool varies = place.step || !place.offsets.empty() || (inside && lanes_of(inside) > 1);
   std::uint32_t lanes = varies ? s_.lanes->count : 1;
   Value* mask = varies ? s_.lanes->mask : nullptr;
@@ -261,7 +262,7 @@ Value* StraightCells::read(const Load& read) {
 void StraightCells::store(const Store::Target& target, Value* value) {
   auto& b = s_.b;
   ElementType type = s_.kernel.tensors[target.tensor].type.element;
-  Place place = place_of(target.tensor, target.at, {});
+  Addresses place = place_of(target.tensor, target.at, {});
   llvm::Align align(size_of(type));
   llvm::Instruction* stored = nullptr;
   if (!place.step) {  // a result that does not depend on the lanes has one value
@@ -295,7 +296,7 @@ Value* StraightCells::in_memory(const Store::Target& target, Value* value) {
 void StraightCells::store_across(const Store::Target& target, const std::vector<Value*>& rows) {
   auto& b = s_.b;
   const ElementType type = s_.kernel.tensors[target.tensor].type.element;
-  const Place place = place_of(target.tensor, target.at, {});
+  const Addresses place = place_of(target.tensor, target.at, {});
   const std::uint32_t lanes = s_.lanes->count;
   std::vector<Value*> columns = rows;
   columns.resize(lanes, llvm::PoisonValue::get(rows[0]->getType()));

@@ -21,7 +21,7 @@ class StraightCells {
   llvm::Value* in_memory(const Store::Target& target, llvm::Value* value);
 
  private:
-  struct Place {
+  struct Addresses {
     llvm::Value* address = nullptr;          // of the first lane
     llvm::Value* step = nullptr;             // in elements, from lane to lane; null: the same for all
     std::vector<llvm::Value*> offsets = {};  // vectors of elements to be added, from data
@@ -32,11 +32,11 @@ class StraightCells {
   llvm::Value* fused(const ir::CellNode& node);
   llvm::Value* select(const ir::CellNode& node);
   llvm::Value* read(const Load& load);
-  llvm::Value* load(const Place& place, ElementType type, std::uint32_t lanes, llvm::Value* mask,
+  llvm::Value* load(const Addresses& place, ElementType type, std::uint32_t lanes, llvm::Value* mask,
                     llvm::Value* otherwise);
-  llvm::Value* addresses(const Place& place, ElementType type);
-  Place place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
-                 const std::vector<llvm::Value*>& data);
+  llvm::Value* addresses(const Addresses& place, ElementType type);
+  Addresses place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
+                     const std::vector<llvm::Value*>& data);
   llvm::Value* lane_numbers(std::uint32_t lanes);
   llvm::Value* within(const ir::AffineExpr& at, llvm::Value* data, std::int64_t size);
   llvm::Value* within(const Load& load, const std::vector<llvm::Value*>& data);

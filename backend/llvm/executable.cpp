@@ -4,6 +4,8 @@
 
 #include "backend/compiled_program.h"
 #include "backend/trial/self_check.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/executor.h"
 #include "runtime/guarded_results.h"
@@ -132,11 +134,5 @@ std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.ke
 std::int64_t Executable::shard_count() const { return backend::shard_count(impl_->schedule); }
 
 std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
-
-std::string Executable::print_kernels() const {
-  std::string out;
-  for (const Kernel& kernel : impl_->compiled.kernels.kernels) out += print(kernel);
-  return out;
-}
 
 }  // namespace tap::backend

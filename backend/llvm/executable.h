@@ -47,16 +47,12 @@ class Executable {
   void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   std::size_t kernel_count() const;  // distinct ones
   std::int64_t shard_count() const;
-  std::size_t cached_count() const;   // of those, how many the cache had
-  std::size_t inner_bytes() const;    // the most that a thread has for the values inside a group
-  std::string print_kernels() const;  // their loops
+  std::size_t cached_count() const;  // of those, how many the cache had
+  std::size_t inner_bytes() const;   // the most that a thread has for the values inside a group
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// The loops alone: of each distinct operator, in the order in which they are compiled. Pre: as of Executable.
-std::vector<Kernel> kernels_of(ir::BlockProgram program);
 
 }  // namespace tap::backend

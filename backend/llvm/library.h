@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/compiled_program.h"
+#include "backend/loops/loops.h"
 
 namespace tap::backend {
 

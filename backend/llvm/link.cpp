@@ -19,6 +19,7 @@
 #include "backend/llvm/embedded_runtime.h"
 #include "backend/llvm/library.h"
 #include "backend/llvm/memory_failure.h"
+#include "ir/graph.h"
 #include "runtime/failure.h"
 #include "support/check.h"
 #include "support/write_all.h"

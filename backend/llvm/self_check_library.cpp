@@ -4,6 +4,7 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/TargetSelect.h>
 
+#include "backend/compiled_program.h"
 #include "backend/llvm/memory_failure.h"
 #include "support/check.h"
 

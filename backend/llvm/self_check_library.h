@@ -1,11 +1,12 @@
 // Self-check of a library (self_check.h): runs the kernels of its object before the library is written.
 #pragma once
 
-#include "backend/compiled_program.h"
 #include "backend/llvm/library.h"
 #include "backend/trial/self_check.h"
 
 namespace tap::backend {
+
+struct CompiledProgram;  // compiled_program.h
 
 // Throws InternalError, which names the kernel, if one is wrong. Pre: runs_here(the target of the object).
 void check_library(const CompiledProgram& compiled, const std::string& object, const std::string& prefix,

@@ -42,7 +42,7 @@ void CellPlaces::place(CellId id) {
   if (is_small(node)) return;
   Scopes used = std::move(uses_[id.index()]);
   std::uint32_t scope = innermost(used);
-  Place& place = places_[id.index()];
+  Home& place = places_[id.index()];
   place.depth = scopes_[scope].depth;
   place.tried = !harmless(id) && !always_used(std::move(used), scope);
   use_arguments(node, place.tried ? add_scope(scope) : scope);

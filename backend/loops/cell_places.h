@@ -18,12 +18,12 @@ namespace tap::backend {
 
 class CellPlaces {
  public:
-  struct Place {
+  struct Home {
     int depth = -1;      // of the scope, 0 is the statement; -1: so small that it is emitted wherever it is used
     bool tried = false;  // in a scope of its own, inside that one
   };
   CellPlaces(const Kernel& kernel, const std::vector<ir::CellId>& roots);
-  const Place& operator[](ir::CellId id) const { return places_[id.index()]; }
+  const Home& operator[](ir::CellId id) const { return places_[id.index()]; }
   // May be evaluated where the program would not.
   bool harmless(ir::CellId id);
 
@@ -49,7 +49,7 @@ class CellPlaces {
   const Kernel& kernel_;
   std::vector<Scope> scopes_;  // a parent before what it holds
   std::vector<Scopes> uses_;   // by cell: the scopes in which it is needed
-  std::vector<Place> places_;
+  std::vector<Home> places_;
   std::vector<signed char> harmless_;  // by cell; -1: not asked yet
 };
 

@@ -28,8 +28,9 @@
 #include <variant>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "ir/machine.h"
+#include "ir/operator.h"
 
 namespace tap::backend {
 

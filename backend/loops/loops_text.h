@@ -1,4 +1,4 @@
-// The text form of kernels: prints, parses back, compares.  parse_kernel(print(k)) == normal(k)
+// The text form of kernels. Tests parse it back (tests/kernel_text):  parse_kernel(print(k)) == normal(k)
 //
 //   kernel (x: f32[64], w: f32[64, 64]) -> (y: f32[64]) over (i, k)
 //     cut i by 4 worth 2
@@ -23,11 +23,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <variant>
+#include <vector>
 
 #include "backend/loops/loops.h"
-#include "ir/text.h"
 
 namespace tap::backend {
 
@@ -42,8 +40,5 @@ std::string print(const std::vector<Kernel>& kernels);
 // The text with numbers for names: equal for kernels that compute the same in the same way, whatever they are called. All
 // that the code depends on is in it, so that it may be a key.
 std::string canonical(const Kernel& kernel);
-
-// In normal form. What the text says may still be wrong: verify() tells.
-std::variant<Kernel, ir::TextError> parse_kernel(std::string_view text);
 
 }  // namespace tap::backend

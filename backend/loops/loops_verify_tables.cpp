@@ -2,6 +2,7 @@
 
 #include "backend/abi.h"
 #include "backend/loops/loops_verify_parts.h"
+#include "ir/graph.h"
 
 namespace tap::backend::verifying {
 

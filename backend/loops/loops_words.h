@@ -1,4 +1,4 @@
-// Keyword tables shared by the printer and the parser of kernels (loops_text.h).
+// Keyword tables shared by the printer of kernels (loops_text.h) and the parser of the tests.
 #pragma once
 
 #include <string_view>

@@ -4,6 +4,7 @@
 
 #include "backend/lower/lowering.h"
 #include "backend/lower/patterns.h"
+#include "ir/graph.h"
 
 namespace tap::backend {
 

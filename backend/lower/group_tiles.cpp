@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ir/graph.h"
+
 namespace tap::backend {
 
 using namespace ir;

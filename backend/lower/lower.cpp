@@ -9,6 +9,7 @@
 #include "backend/loops/cell_places.h"
 #include "backend/lower/lower_group.h"
 #include "backend/lower/lowering.h"
+#include "ir/graph.h"
 #include "ir/rounding.h"
 #include "support/check.h"
 
@@ -312,8 +313,8 @@ void Lowering::cut_by(const RegisterTile& tile) {
   kernel_.worth = (kernel_.worth + kernel_.grain - 1) / kernel_.grain;
 }
 
-Frame declare(Kernel& kernel, const Operator& op) {
-  Frame frame;
+OperatorInKernel declare(Kernel& kernel, const Operator& op) {
+  OperatorInKernel frame;
   for (const auto* list : {&op.operands, &op.results})
     for (const TensorType& t : *list) {
       (list == &op.operands ? frame.operands : frame.results)
@@ -367,7 +368,7 @@ std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const
 Kernel lower(const Program& program, const Operator& op, const LowerOptions& options) {
   Kernel kernel;
   kernel.exact_arithmetic = options.exact_arithmetic;
-  Frame frame = declare(kernel, op);
+  OperatorInKernel frame = declare(kernel, op);
   if (options.steps) options.steps->assign(op.dims.size(), {});
   if (op.region()) {
     lower_group(program, op, kernel, frame, options);

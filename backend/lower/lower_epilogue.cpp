@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/lower/lowering.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -11,7 +12,7 @@ using namespace ir;
 
 bool Lowering::cannot_fail(const Program& program, const Operator& map) {
   Kernel kernel;
-  Frame frame = declare(kernel, map);
+  OperatorInKernel frame = declare(kernel, map);
   Lowering lowering(program, map, kernel, std::move(frame), {});
   lowering.declare_loads();
   return lowering.are_speculatable(lowering.result_values());

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backend/lower/group_tiles.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -138,7 +139,7 @@ void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& 
   const Operation& operation = graph_.operations[number];
   const Operator& op = program_[operation.op];
   TAP_CHECK(op.region() || op.blockings.empty(), "`" + op.name + "` is split inside a group");
-  Frame frame;
+  OperatorInKernel frame;
   std::vector<DimSpan> box;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     const std::string& name = op.dims[d].name;
@@ -175,15 +176,16 @@ Extents GroupLowering::extents_of_box(const std::vector<DimSpan>& box) const {
   return extents;
 }
 
-std::vector<Statement> GroupLowering::lowered(const Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
-                                              bool accumulates_into_result) {
+std::vector<Statement> GroupLowering::lowered(const Operator& op, const OperatorInKernel& frame,
+                                              const std::vector<DimSpan>& box, bool accumulates_into_result) {
   Lowering lowering(program_, op, kernel_, frame, machine_);
   lowering.note_steps(steps_);
   return lowering.run(extents_of_box(box), kernel_.exact_arithmetic, accumulates_into_result);
 }
 
 // A map of those that a streamed reduction is made of.
-std::vector<Statement> GroupLowering::lowered_part(const Operator& part, Frame frame, std::vector<DimSpan> box) {
+std::vector<Statement> GroupLowering::lowered_part(const Operator& part, OperatorInKernel frame,
+                                                   std::vector<DimSpan> box) {
   for (std::uint32_t d : part.writes[0].invariant_dims) {
     frame.lo[d] = zero_;
     frame.hi[d] = one_;
@@ -192,7 +194,8 @@ std::vector<Statement> GroupLowering::lowered_part(const Operator& part, Frame f
   return lowered(part, frame, box);
 }
 
-void GroupLowering::add_stream(std::size_t number, std::size_t level, Frame frame, const std::vector<DimSpan>& box) {
+void GroupLowering::add_stream(std::size_t number, std::size_t level, OperatorInKernel frame,
+                               const std::vector<DimSpan>& box) {
   const Operation& operation = graph_.operations[number];
   const std::vector<Statement> nothing;
   std::vector<bool> written;
@@ -303,7 +306,7 @@ Extents extents_of_group(const Operator& group) {
 
 }  // namespace
 
-void lower_group(const Program& program, const Operator& group, Kernel& kernel, const Frame& frame,
+void lower_group(const Program& program, const Operator& group, Kernel& kernel, const OperatorInKernel& frame,
                  const LowerOptions& options) {
   Extents extents = extents_of_group(group);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);

@@ -38,7 +38,7 @@ struct DimSpan {
 
 class GroupLowering {
  public:
-  // `box`: by dim. Tensors as in Frame. What the operations do is in sections, numbered on from those that there are.
+  // `box`: by dim. Tensors as in OperatorInKernel. What the operations do is in sections, numbered on from those that there are.
   GroupLowering(const ir::Program& program, const ir::Operator& group, Kernel& kernel, std::vector<DimSpan> box,
                 std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results, const ir::Machine& machine);
   // Of these operands some may be wanted prepared: which, is known after `run`.
@@ -89,14 +89,15 @@ class GroupLowering {
   std::optional<std::size_t> own_dim(std::size_t operation, std::size_t dim) const;
   std::size_t level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
                                  std::vector<std::size_t>& level_of_value) const;
-  std::vector<Ending> endings_of(std::size_t number, const Frame& frame) const;
+  std::vector<Ending> endings_of(std::size_t number, const OperatorInKernel& frame) const;
   std::vector<bool> constant_operands(std::size_t number) const;
-  void add_stream(std::size_t number, std::size_t level, Frame frame, const std::vector<DimSpan>& box);
+  void add_stream(std::size_t number, std::size_t level, OperatorInKernel frame, const std::vector<DimSpan>& box);
   Extents extents_of_box(const std::vector<DimSpan>& box) const;
-  std::vector<Statement> lowered(const ir::Operator& op, const Frame& frame, const std::vector<DimSpan>& box,
+  std::vector<Statement> lowered(const ir::Operator& op, const OperatorInKernel& frame, const std::vector<DimSpan>& box,
                                  bool accumulates_into_result = false);
-  std::vector<Statement> lowered_with_endings(std::size_t number, const Frame& frame, const std::vector<DimSpan>& box);
-  std::vector<Statement> lowered_part(const ir::Operator& part, Frame frame, std::vector<DimSpan> box);
+  std::vector<Statement> lowered_with_endings(std::size_t number, const OperatorInKernel& frame,
+                                              const std::vector<DimSpan>& box);
+  std::vector<Statement> lowered_part(const ir::Operator& part, OperatorInKernel frame, std::vector<DimSpan> box);
 
   const ir::Program& program_;
   const ir::Operator& group_;
@@ -122,7 +123,7 @@ class GroupLowering {
 };
 
 // The group on the kernel's box; the kernel has its arguments and section 0 already.
-void lower_group(const ir::Program& program, const ir::Operator& group, Kernel& kernel, const Frame& frame,
+void lower_group(const ir::Program& program, const ir::Operator& group, Kernel& kernel, const OperatorInKernel& frame,
                  const LowerOptions& options);
 
 }  // namespace tap::backend

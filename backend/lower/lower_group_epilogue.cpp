@@ -4,6 +4,7 @@
 
 #include "backend/lower/lower_group.h"
 #include "backend/lower/patterns.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -59,7 +60,7 @@ std::size_t GroupLowering::level_with_endings(std::size_t number, const std::vec
   return level;
 }
 
-std::vector<Ending> GroupLowering::endings_of(std::size_t number, const Frame& frame) const {
+std::vector<Ending> GroupLowering::endings_of(std::size_t number, const OperatorInKernel& frame) const {
   std::vector<Ending> endings;
   std::vector<ValueId> in_registers = graph_.operations[number].results;
   for (const EpilogueMap& map : epilogues_[number]) {
@@ -98,7 +99,7 @@ std::vector<bool> GroupLowering::constant_operands(std::size_t number) const {
   return result;
 }
 
-std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, const Frame& frame,
+std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, const OperatorInKernel& frame,
                                                            const std::vector<DimSpan>& box) {
   const Operation& operation = graph_.operations[number];
   const Operator& op = program_[operation.op];

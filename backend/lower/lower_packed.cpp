@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend/lower/lowering.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {

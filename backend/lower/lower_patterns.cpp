@@ -3,6 +3,7 @@
 
 #include "backend/lower/lowering.h"
 #include "ir/affine_cell.h"
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 

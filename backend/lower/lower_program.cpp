@@ -6,6 +6,8 @@
 #include "backend/compiled_program.h"
 #include "backend/loops/loops_text.h"
 #include "backend/lower/lowered.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -250,7 +252,5 @@ CompiledProgram lower(BlockProgram blocks, bool exact_arithmetic, const Machine&
   describe_kernels(compiled.kernels, program, any_box);
   return compiled;
 }
-
-std::vector<Kernel> kernels_of(BlockProgram program) { return lower(std::move(program)).kernels.kernels; }
 
 }  // namespace tap::backend

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backend/lower/lowering.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {

@@ -13,13 +13,13 @@
 namespace tap::backend {
 
 // Where in the kernel an operator's dims and tensors are.
-struct Frame {
+struct OperatorInKernel {
   std::vector<std::uint32_t> lo, hi, at;         // variables, by dim
   std::vector<std::uint32_t> operands, results;  // tensors
 };
 inline constexpr std::uint32_t no_tensor = 0xffffffff;  // of a result that stays in registers
 // The kernel's arguments for an operator, its box and its section 0.
-Frame declare(Kernel& kernel, const ir::Operator& op);
+OperatorInKernel declare(Kernel& kernel, const ir::Operator& op);
 // Of these dims the largest, of equal ones the outermost, is what calls may cut. The dim of the operator.
 std::optional<std::size_t> declare_cut(Kernel& kernel, const ir::Operator& op, const Extents& extents,
                                        const std::vector<std::size_t>& dims);
@@ -27,14 +27,15 @@ std::optional<std::size_t> declare_cut(Kernel& kernel, const ir::Operator& op, c
 // A map at the end of a reduction (epilogue.h).
 struct Ending {
   const ir::Operator* op = nullptr;
-  Frame frame;  // its dims are variables of the reduction
+  OperatorInKernel frame;  // its dims are variables of the reduction
   // By operand, which of the values in registers it is: the reduction's results, then those of the maps before this one.
   std::vector<std::optional<std::size_t>> registers;
 };
 
 class Lowering {
  public:
-  Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, Frame frame, const ir::Machine& machine)
+  Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, OperatorInKernel frame,
+           const ir::Machine& machine)
       : program_(program), op_(op), kernel_(kernel), frame_(std::move(frame)), machine_(machine) {}
   // `extents`: by dim, how large the box is. With `accumulates_into_result` a reduction, no scan or scatter, begins with what is in its
   // results, which have the monoid's types and one cell per point.
@@ -202,7 +203,7 @@ class Lowering {
   const ir::Program& program_;
   const ir::Operator& op_;
   Kernel& kernel_;
-  Frame frame_;
+  OperatorInKernel frame_;
   const ir::Machine machine_;
   Extents extents_;
   std::vector<std::uint32_t> loads_;   // of the kernel, by read

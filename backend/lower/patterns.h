@@ -5,8 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "ir/interpret/linear_reductions.h"
+#include "ir/operator.h"
 
 namespace tap::backend {
 

@@ -7,6 +7,7 @@
 #include "backend/lower/packing.h"
 #include "backend/lower/patterns.h"
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 
 namespace tap::backend {
 
@@ -38,9 +39,9 @@ bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
 }
 
 // What one point needs, by what it depends on.
-class Work {
+class PointWork {
  public:
-  Work(const Program& program, const Operator& op, const Extents& extents, const std::vector<bool>& prepared)
+  PointWork(const Program& program, const Operator& op, const Extents& extents, const std::vector<bool>& prepared)
       : op_(op), extents_(extents), prepared_(prepared) {
     std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
     needed_ = reachable_from(op.exprs, roots);
@@ -270,13 +271,13 @@ class Chooser {
     return points;
   }
   double scalar_cost() const {
-    Work::Tile one{0, {}, 1, 1, 1};
+    PointWork::Tile one{0, {}, 1, 1, 1};
     double step = std::max((work_.instructions(one) + 1) / 2, latency());
     return others(op_.dims.size(), {}) * step + results() * work_.stores(0, 1) / 2;
   }
   // Of a chain of combinations, each of which waits for the one before.
   double latency() const { return work_.monoid() ? 4 * std::max(1.0, work_.combination() / 2) : 0; }
-  double time(const Work::Tile& tile) const { return std::max(work_.instructions(tile) / 2 + 0.5, latency()); }
+  double time(const PointWork::Tile& tile) const { return std::max(work_.instructions(tile) / 2 + 0.5, latency()); }
 
   void try_dim(std::size_t dim, std::uint32_t lanes, bool along) {
     std::uint32_t most = op_.map() ? 1 : most_vectors;
@@ -314,7 +315,7 @@ class Chooser {
   }
 
   void consider(const RegisterTile& tile) {
-    Work::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
+    PointWork::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
     constexpr double code = 96;  // instructions in one go: enough to do while some wait for others
     bool several = tile.row_count * tile.vectors > 1;
     if (several && (work_.registers(whole) > registers_ || work_.instructions(whole) > code)) return;
@@ -332,7 +333,7 @@ class Chooser {
 
   const Operator& op_;
   const Extents& extents_;
-  Work work_;
+  PointWork work_;
   std::uint32_t registers_;  // as vectors are counted here, some left for what comes and goes
   std::optional<RegisterTile> best_;
   double best_cost_ = std::numeric_limits<double>::infinity();

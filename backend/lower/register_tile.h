@@ -7,8 +7,9 @@
 
 #include <optional>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "ir/machine.h"
+#include "ir/operator.h"
 
 namespace tap::backend {
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "backend/lower/patterns.h"
+#include "ir/graph.h"
 
 namespace tap::backend {
 

@@ -6,6 +6,7 @@
 
 #include "backend/mlir/arithmetic.h"
 #include "backend/mlir/body.h"
+#include "ir/graph.h"
 
 namespace tap::backend::mlir {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "backend/mlir/arithmetic.h"
 #include "backend/mlir/shardings.h"
+#include "ir/graph.h"
 
 namespace tap::backend::mlir {
 namespace {

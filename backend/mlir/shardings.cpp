@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/mlir/arithmetic.h"
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "backend/mlir/operation.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::backend::mlir {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 
 namespace tap::backend::mlir {
 

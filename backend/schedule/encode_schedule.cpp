@@ -4,6 +4,7 @@
 #include <map>
 
 #include "backend/schedule/schedule.h"
+#include "ir/graph.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/processor.h"
 #include "runtime/schedule_tables.h"

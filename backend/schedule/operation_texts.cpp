@@ -1,5 +1,7 @@
 #include "backend/schedule/operation_texts.h"
 
+#include "ir/graph.h"
+
 namespace tap::backend {
 
 using namespace ir;

@@ -11,6 +11,8 @@
 #include "backend/schedule/operation_texts.h"
 #include "backend/schedule/outside_calls.h"
 #include "backend/schedule/schedule_tasks.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -29,7 +31,7 @@ class Scheduler {
  private:
   using Holders = std::vector<BufferId>;  // what there is of a value
   // One graph, at one place where it runs.
-  struct Frame {
+  struct RunningGraph {
     const BlockGraph& blocks;
     const Graph& graph;
     std::vector<std::optional<BufferId>> buffers;  // by HeldId
@@ -38,23 +40,23 @@ class Scheduler {
   };
 
   std::vector<Holders> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
-  void task(Frame& frame, const Application& application);
-  void task(Frame& frame, const Move& move);
-  void kernel(Frame& frame, const Application& application, const Operator& op, std::size_t kernel);
-  void outside(Frame& frame, const Application& application, const Operator& op);
-  void region(Frame& frame, const Application& application, const Operator& op);
+  void task(RunningGraph& frame, const Application& application);
+  void task(RunningGraph& frame, const Move& move);
+  void kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t kernel);
+  void outside(RunningGraph& frame, const Application& application, const Operator& op);
+  void region(RunningGraph& frame, const Application& application, const Operator& op);
   std::vector<Holders> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text, Path path);
   BufferId next_state(const Holders& holders, Buffer now, const std::set<BufferId>& taken, std::size_t before);
   void outputs(const std::vector<Holders>& found);
 
   void gather(const Holders& holders, BufferId to);
   Row along(BufferId id, bool from, bool to) const;
-  BufferMember held(Frame& frame, HeldMember one);
-  BufferId held(Frame& frame, HeldId id);
+  BufferMember held(RunningGraph& frame, HeldMember one);
+  BufferId held(RunningGraph& frame, HeldId id);
   Box box_of(BufferMember one) { return member(tasks_.at(one.id), one.number).box; }
   BufferId whole(BufferMember one, const TensorType& type);
   BufferId whole(const Holders& holders, const TensorType& type);
-  std::size_t text_of(const Frame& frame, const Application& application) {
+  std::size_t text_of(const RunningGraph& frame, const Application& application) {
     return texts_.of(frame.place, frame.path, frame.blocks.graph, application.operation);
   }
 
@@ -115,8 +117,8 @@ void Scheduler::outputs(const std::vector<Holders>& found) {
 std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs, Path path) {
   const BlockGraph& blocks = blocks_.graphs[id.index()];
   TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph received a wrong number of inputs");
-  Frame frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
-              places_++};
+  RunningGraph frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
+                     places_++};
   for (std::size_t k = 0; k < inputs.size(); ++k) frame.buffers[blocks.inputs[k].index()] = inputs[k];
   for (auto first = blocks.tasks.begin(); first != blocks.tasks.end();) {
     const OperationId operation = operation_of(*first);
@@ -136,7 +138,7 @@ std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<B
   return found;
 }
 
-void Scheduler::task(Frame& frame, const Application& application) {
+void Scheduler::task(RunningGraph& frame, const Application& application) {
   const OperatorId id = frame.graph[application.operation].op;
   const Operator& op = program_[id];
   if (auto number = kernels_.of[id.index()]) return kernel(frame, application, op, *number);
@@ -145,11 +147,11 @@ void Scheduler::task(Frame& frame, const Application& application) {
   region(frame, application, op);
 }
 
-void Scheduler::task(Frame& frame, const Move& move) {
+void Scheduler::task(RunningGraph& frame, const Move& move) {
   tasks_.copy({held(frame, move.from), held(frame, move.to), move.box, move.row}, order_);
 }
 
-void Scheduler::kernel(Frame& frame, const Application& application, const Operator& op, std::size_t number) {
+void Scheduler::kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t number) {
   KernelCall call;
   call.kernel = number;
   call.row = application.row;
@@ -178,7 +180,7 @@ void Scheduler::kernel(Frame& frame, const Application& application, const Opera
   tasks_.add({std::move(call), std::max<std::int64_t>(parts, 1)}, order_, reads, writes);
 }
 
-void Scheduler::outside(Frame& frame, const Application& application, const Operator& op) {
+void Scheduler::outside(RunningGraph& frame, const Application& application, const Operator& op) {
   OutsideCall call;
   auto known = std::find(schedule_.outside.begin(), schedule_.outside.end(), op.kernel()->symbol);
   call.outside = static_cast<std::size_t>(known - schedule_.outside.begin());
@@ -191,7 +193,7 @@ void Scheduler::outside(Frame& frame, const Application& application, const Oper
   add_outside_calls(tasks_, op, application, buffers, std::move(call), order_);
 }
 
-void Scheduler::region(Frame& frame, const Application& application, const Operator& op) {
+void Scheduler::region(RunningGraph& frame, const Application& application, const Operator& op) {
   std::vector<BufferId> operands;
   for (std::size_t k = 0; k < application.operands.size(); ++k)
     operands.push_back(whole(held(frame, application.operands[k]), op.operands[k]));
@@ -308,9 +310,9 @@ void Scheduler::gather(const Holders& holders, BufferId to) {
   ++order_;
 }
 
-BufferMember Scheduler::held(Frame& frame, HeldMember one) { return {held(frame, one.id), one.number}; }
+BufferMember Scheduler::held(RunningGraph& frame, HeldMember one) { return {held(frame, one.id), one.number}; }
 
-BufferId Scheduler::held(Frame& frame, HeldId id) {
+BufferId Scheduler::held(RunningGraph& frame, HeldId id) {
   auto& buffer = frame.buffers[id.index()];
   if (!buffer) {
     const Held& held = frame.blocks[id];

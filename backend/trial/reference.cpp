@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 #include "ir/graphs/demand.h"
 #include "ir/interpret/interpret_operation.h"
 #include "support/check.h"

@@ -8,8 +8,9 @@
 
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "ir/interpret/interpret_cell.h"
+#include "ir/operator.h"
 
 namespace tap::backend {
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "backend/trial/self_check.h"
+#include "ir/graph.h"
 #include "ir/hash.h"
 
 namespace tap::backend {

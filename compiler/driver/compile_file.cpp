@@ -203,10 +203,11 @@ pipeline::Compilation compile_given(Session& session, const GivenFile& given, co
     session.tell(diagnostics);
     show_law_warnings(session);
   };
-  observer.after_build = [&](const Compiled& built) {
+  observer.after_build = [&, also = std::move(observer.after_build)](const Compiled& built) {
     tell();
     if (!given.how.check_only) require_program(session, given.file, built);
     require_inputs(built, given.shapes);
+    if (also) also(built);
     if (!built.has_program || built.provenance.graphs.empty()) return;  // a stage does not know where it was written
     session.operations = written_operations(built);
     session.inputs = declared_inputs(built);

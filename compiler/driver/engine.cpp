@@ -4,36 +4,27 @@
 
 #include <algorithm>
 
-#include "compiler/driver/bindings/outside_kernels.h"
-#include "compiler/driver/median.h"
-#include "compiler/pipeline/limits.h"
-#include "compiler/pipeline/pipeline.h"
-#include "ir/interpret/interpret.h"
-#include "support/phase.h"
-#ifdef TAP_HAVE_BACKEND
 #include "backend/llvm/executable.h"
 #include "backend/llvm/kernel_cache.h"
 #include "backend/llvm/library.h"
+#include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/machine_file.h"
+#include "compiler/driver/median.h"
+#include "compiler/pipeline/limits.h"
+#include "compiler/pipeline/pipeline.h"
 #include "cost/machine/host.h"
-#endif
+#include "ir/interpret/interpret.h"
+#include "support/phase.h"
 
 namespace tap::driver {
 namespace {
 
 constexpr int most_threads = 4096;
 
-std::vector<std::string> engines() {
-#ifdef TAP_HAVE_BACKEND
-  return {"native", "interp"};
-#else
-  return {"interp"};
-#endif
-}
+std::vector<std::string> engines() { return {"native", "interp"}; }
 
 }  // namespace
 
-#ifdef TAP_HAVE_BACKEND
 void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
   // Not asked for by its name: that ends the process where memory is refused.
   CLI::Option* without = nullptr;
@@ -69,29 +60,22 @@ void show_warnings(const Session& session, backend::KernelCache* cache) {
   if (!cache) return;
   for (const Diagnostic& warning : cache->take_warnings()) session.tell(warning);
 }
-#endif
 
 void add_native_options(CLI::App& app, EngineOptions& options) {
-#ifdef TAP_HAVE_BACKEND
   options.threads = static_cast<std::size_t>(std::min<std::int64_t>(cost::usable_threads(), most_threads));
-#endif
   app.add_option("--threads", options.threads,
                  "Number of threads for native code (default: as many as this process may use)")
       ->check(CLI::Range(1, most_threads));
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
-#ifdef TAP_HAVE_BACKEND
   add_machine_option(app, options.machine_file);
   add_cache_options(app, options.cache);
   add_self_check_option(app, options.self_check);
-#endif
 }
 
 void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOptions& options) {
-#ifdef TAP_HAVE_BACKEND
   if (options.engine == "native")
     options.machine = machine_for(session, *backend::target_named("native"), options.machine_file);
-#endif
 }
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
@@ -101,7 +85,6 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
   add_native_options(app, options);
 }
 
-#ifdef TAP_HAVE_BACKEND
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
                                    std::shared_ptr<backend::KernelCache> cache) {
   Phase phase("compiling native code");
@@ -119,7 +102,6 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
            .self_check = options.self_check,
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
-#endif
 
 Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
                     const std::vector<Tensor>& inputs, const EngineOptions& options) {
@@ -127,7 +109,6 @@ Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& 
   OutsideKernels kernels(program, options.kernels);
   Evaluation result;
   result.summary.work = work_of(program);
-#ifdef TAP_HAVE_BACKEND
   if (options.engine == "native") {
     auto cache = open_cache(options.cache);
     backend::Executable executable = compile_native(program, options, kernels, cache);
@@ -140,7 +121,6 @@ Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& 
     result.summary.seconds = watch.seconds();
     return result;
   }
-#endif
   auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
     kernels.call(op, operands, results);
     return true;

@@ -8,8 +8,9 @@
 
 #include "compiler/driver/session.h"
 #include "compiler/driver/show/run_summary.h"
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "ir/machine.h"
+#include "ir/operator.h"
 #include "support/tensor.h"
 
 namespace CLI {

@@ -3,15 +3,12 @@
 #include <filesystem>
 #include <optional>
 
-#ifdef TAP_HAVE_BACKEND
 #include "backend/llvm/build_id.h"
 #include "backend/llvm/digest.h"
 #include "backend/llvm/kernel_cache.h"
-#endif
 
 namespace tap::driver {
 
-#ifdef TAP_HAVE_BACKEND
 namespace {
 
 // The folder is made when the first verdict is stored: a command that proves nothing leaves no trace.
@@ -59,10 +56,6 @@ void show_law_warnings(const Session& session) {
   if (!used_folder) return;
   for (const Diagnostic& warning : used_folder->take_warnings()) session.tell(warning);
 }
-#else
-LawMemory& law_memory() { return transient_law_memory(); }
-void show_law_warnings(const Session&) {}
-#endif
 
 LawMemory& transient_law_memory() {
   static LawMemory memory;

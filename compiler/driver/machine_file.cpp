@@ -1,6 +1,5 @@
 #include "compiler/driver/machine_file.h"
 
-#ifdef TAP_HAVE_BACKEND
 #include <CLI/CLI.hpp>
 
 #include "backend/llvm/library.h"
@@ -38,4 +37,3 @@ ir::Machine machine_for(Session& session, const backend::Target& target, const s
 }
 
 }  // namespace tap::driver
-#endif

@@ -158,7 +158,7 @@ std::string list_specs(const OnnxProgram& found) {
 
 std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices,
                          const passes::ListedValues& listed) {
-  passes::onnx::Written written = passes::onnx::specs_of(program, listed);
+  passes::onnx::WrittenSpecs written = passes::onnx::specs_of(program, listed);
   if (tell(session, nullptr, written.findings, choices))
     throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
   return print_onnx_json(written.shardings);

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "backend/llvm/memory_failure.h"
 #include "compiler/driver/commands/command_line.h"
 #include "compiler/driver/failures.h"
 #include "compiler/driver/process.h"
@@ -9,9 +10,6 @@
 #include "compiler/frontend/proofs/isl_memory.h"
 #include "runtime/staged_registry.h"
 #include "support/memory_failure.h"
-#ifdef TAP_HAVE_BACKEND
-#include "backend/llvm/memory_failure.h"
-#endif
 
 namespace tap::driver {
 
@@ -19,9 +17,7 @@ int run_tapc(int argc, const char* const* argv) {
   prepare_process(remove_staged_files);
   set_out_of_memory_exit(exit_out_of_memory);
   handle_isl_out_of_memory();
-#ifdef TAP_HAVE_BACKEND
   backend::handle_llvm_out_of_memory();
-#endif
   try {
     Session session;  // allocates already
     const int exit_code = guarded(session, [&] {

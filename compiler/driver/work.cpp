@@ -1,5 +1,6 @@
 #include "compiler/driver/work.h"
 
+#include "ir/graph.h"
 #include "ir/graphs/needed_cells.h"
 
 namespace tap::driver {
@@ -55,9 +56,9 @@ double bytes_of(const TensorType& type) {
   return bytes;
 }
 
-Work work_of(const Program& program) {
+ProgramWork work_of(const Program& program) {
   const Graph& main = program[program.main];
-  Work work{flops_of(program, program.main), 0};
+  ProgramWork work{flops_of(program, program.main), 0};
   for (ValueId input : main.inputs) work.bytes += bytes_of(main[input].type);
   for (ValueId output : main.outputs) work.bytes += bytes_of(main[output].type);
   return work;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/pipeline/failures.h"
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::pipeline {
 

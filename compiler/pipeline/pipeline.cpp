@@ -3,15 +3,14 @@
 #include "compiler/pipeline/limits.h"
 #include "compiler/pipeline/proof.h"
 #include "compiler/pipeline/steps.h"
+#include "ir/block_program.h"
 #include "passes/splits/expand.h"
 #include "support/phase.h"
 
 namespace tap::pipeline {
 
 const ir::BlockProgram* Compilation::expanded() const {
-#ifdef TAP_HAVE_BACKEND
   if (lowered) return &lowered->blocks;
-#endif
   return blocks ? &*blocks : nullptr;
 }
 
@@ -21,14 +20,12 @@ ir::BlockProgram Compilation::take_blocks() {
   return taken;
 }
 
-#ifdef TAP_HAVE_BACKEND
 // Outputs are called as the text calls them: `Y = X` gives one value two names.
 static backend::ScheduleOptions scheduling_of(const Compilation& made, const Options& options) {
   backend::ScheduleOptions how = options.scheduling;
   if (!how.output_names && !made.source.results.empty()) how.output_names = &made.source.results;
   return how;
 }
-#endif
 
 Compilation compile(Source source, const Options& options, const Observer& observer) {
   Steps steps(std::move(source), options, observer);
@@ -62,7 +59,6 @@ Compilation compile(Source source, const Options& options, const Observer& obser
     made.blocks = passes::expand(made.program);
     prove_blocks(made, options);
   }
-#ifdef TAP_HAVE_BACKEND
   if (made.verdict.refused()) return made;
 
   // Distinct applications → kernels, as loop nests.
@@ -74,7 +70,6 @@ Compilation compile(Source source, const Options& options, const Observer& obser
     made.schedule = backend::schedule(made.lowered->blocks, made.lowered->kernels, scheduling_of(made, options));
     prove_schedule(made, options);
   }
-#endif
   return made;
 }
 

@@ -16,20 +16,19 @@
 #include <variant>
 #include <vector>
 
+#include "backend/compiled_program.h"
 #include "check/check.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/pipeline/stage.h"
+#include "cost/decide/decide.h"
 #include "ir/block_graph.h"
+#include "ir/block_program.h"
 #include "ir/certificate.h"
 #include "ir/plan.h"
 #include "ir/schedule.h"
 #include "passes/caution.h"
 #include "passes/pass_manager.h"
 #include "passes/rewrites/rules.h"
-#ifdef TAP_HAVE_BACKEND
-#include "backend/compiled_program.h"
-#include "cost/decide/decide.h"
-#endif
 
 namespace tap::pipeline {
 
@@ -39,14 +38,12 @@ enum class Proof : std::uint8_t {
   required,  // what is refused is thrown (failures.h)
 };
 
-#ifdef TAP_HAVE_BACKEND
 // By what the decisions that a plan leaves open are made.
 struct Deciding {
   cost::Cluster cluster = {};
   std::int64_t threads = 1;
   std::size_t evaluations = cost::usual_evaluations;
 };
-#endif
 
 // What is compiled: a text, or a graph that is legal already.
 using Source = std::variant<Text, ir::Program>;
@@ -63,11 +60,9 @@ struct Options {
   Proof proof = Proof::required;
   Stage begin = Stage::built;  // what a given graph is already: a sharded graph is not sharded again
   Stage stop = Stage::sharded;
-#ifdef TAP_HAVE_BACKEND
   std::optional<Deciding> decide = {};  // none: what the plan leaves open stays as it is
   ir::Machine machine = {};
   backend::ScheduleOptions scheduling = {};
-#endif
 };
 
 // What looks on; may be empty.
@@ -88,9 +83,7 @@ struct Compilation {
   std::vector<Diagnostic> told;         // warnings: shardings that no split follows, implicit reshards
   std::vector<passes::Remark> remarks;  // of passes that declined
   std::optional<ir::BlockProgram> blocks = {};  // until it is lowered, and then a part of that
-#ifdef TAP_HAVE_BACKEND
   std::optional<backend::CompiledProgram> lowered = {};
-#endif
   std::optional<ir::Schedule> schedule = {};
 
   const ir::BlockProgram* expanded() const;  // null: it was not expanded

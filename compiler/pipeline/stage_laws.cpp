@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/proofs/laws_text.h"
+#include "ir/graph.h"
 #include "support/exit_code.h"
 
 namespace tap::pipeline {

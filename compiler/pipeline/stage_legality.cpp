@@ -8,6 +8,7 @@
 #include "check/check.h"
 #include "compiler/frontend/proofs/legality.h"
 #include "compiler/pipeline/line_span.h"
+#include "ir/graph.h"
 #include "ir/text_names.h"
 #include "support/checked.h"
 #include "support/exit_code.h"

@@ -4,7 +4,7 @@
 //   read 0 at [i + 3] shape [1]      of an operand f32[8], over i in 0..8, is refused: at i=5 it reads cell 8
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "support/diagnostic.h"
 
 namespace tap::pipeline {

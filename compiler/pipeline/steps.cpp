@@ -52,7 +52,6 @@ std::span<const passes::Pass> Steps::simplifying() const {
 }
 
 void Steps::decide() {
-#ifdef TAP_HAVE_BACKEND
   if (!options_.decide || context_.plan.evaluations || options_.simplify) return;
   Phase phase("deciding");
   const Deciding& by = *options_.decide;
@@ -62,7 +61,6 @@ void Steps::decide() {
   context_.plan.evaluations = static_cast<std::int64_t>(by.evaluations);
   planned_ = context_.plan.decisions.size();
   made_.plan = context_.plan;
-#endif
 }
 
 void Steps::run(std::span<const passes::Pass> list) {

@@ -139,7 +139,7 @@ class Decider {
     for (const Decision& decision : options_.context.plan.decisions) {
       auto* split = std::get_if<PlannedSplit>(&decision);
       if (!split || split->all_at || axis_of_dim(split->dim)) continue;
-      const Place place = *finder.find(program.main, split->operation);
+      const OperationInGraph place = *finder.find(program.main, split->operation);
       if (!find_dim(in_own_words(program, program[place.graph][place.operation]), split->dim)) return std::nullopt;
     }
     return found;

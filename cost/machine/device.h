@@ -44,14 +44,14 @@ struct PerInstruction {
 };
 
 // Where cells come from: a cache, or in the end memory. Bandwidths are those of one thread that streams what fits there.
-struct Level {
+struct MemoryLevel {
   std::string name;
   double bytes = 0;        // that one thread may count on
   double read = 0;         // bytes per second
   double write = 0;        // likewise, with the read that a store of a part of a line takes
   double read_shared = 0;  // of all threads together
   double write_shared = 0;
-  bool operator==(const Level&) const = default;
+  bool operator==(const MemoryLevel&) const = default;
 };
 
 struct Price {  // money, energy, … per second of a device
@@ -68,15 +68,15 @@ struct Device {
   PerInstruction rates = {};  // operations on elements per second, registers full
   double loads = 0;           // loads of a register per second, from the first cache
   double stores = 0;
-  double steps = 0;           // rounds of a loop per second
-  double latency = 0;         // seconds until the next instruction may use an arithmetic result
-  std::vector<Level> levels;  // the first cache first, memory last
-  double memory_bytes = 0;    // of the device
-  double call = 0;            // seconds to begin a task
-  double run = 0;             // seconds to begin a run of a program
-  double scaling = 1;         // of a thread's rate, what is left of it when all threads are busy
-  double wake = 0;            // seconds to share a batch among threads
-  double overlap = 0.7;       // of the shorter of computing and moving bytes: what the longer one hides
+  double steps = 0;                 // rounds of a loop per second
+  double latency = 0;               // seconds until the next instruction may use an arithmetic result
+  std::vector<MemoryLevel> levels;  // the first cache first, memory last
+  double memory_bytes = 0;          // of the device
+  double call = 0;                  // seconds to begin a task
+  double run = 0;                   // seconds to begin a run of a program
+  double scaling = 1;               // of a thread's rate, what is left of it when all threads are busy
+  double wake = 0;                  // seconds to share a batch among threads
+  double overlap = 0.7;             // of the shorter of computing and moving bytes: what the longer one hides
   std::vector<Price> prices = {};
   bool operator==(const Device&) const = default;
 };

@@ -16,7 +16,7 @@ constexpr double portions_per_thread = 8;  // of the executor
 
 double largest_cache(const Device& device) {
   double most = 0;
-  for (const Level& level : device.levels) most = std::max(most, level.bytes);
+  for (const MemoryLevel& level : device.levels) most = std::max(most, level.bytes);
   return most;
 }
 
@@ -73,7 +73,7 @@ void Model::all(Run& run, const Trace& trace, double times, bool priced) {
 }
 
 void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, double threads) const {
-  const Level& from = device().levels[level];
+  const MemoryLevel& from = device().levels[level];
   cost.bytes.resize(device().levels.size(), 0);
   cost.moving.resize(device().levels.size(), 0);
   cost.bytes[level] += bytes;
@@ -99,7 +99,7 @@ Cost Model::of(Run& run, const KernelEvent& event) {
     repeated *= static_cast<double>(cut.size()) / cells;
     cut.hi = cut.lo + static_cast<std::int64_t>(cells);
   }
-  const Work& work = works_.of(run.numbers[event.kernel], kernel, box, device());
+  const KernelWork& work = works_.of(run.numbers[event.kernel], kernel, box, device());
 
   Cost cost;
   cost.operations = work.operations * repeated;

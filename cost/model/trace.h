@@ -7,8 +7,13 @@
 #include <variant>
 #include <vector>
 
-#include "backend/compiled_program.h"
+#include "backend/loops/loops.h"
+#include "ir/graph_ids.h"
 #include "ir/schedule.h"
+
+namespace tap::backend {
+struct CompiledProgram;  // compiled_program.h
+}
 
 namespace tap::cost {
 

@@ -2,7 +2,10 @@
 // this part only, not on the number of devices.
 #include <algorithm>
 
+#include "backend/compiled_program.h"
 #include "cost/model/trace.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "passes/splits/expand_device.h"
 

@@ -8,11 +8,12 @@ std::size_t WorkTable::number_of(const backend::Kernel& kernel) {
   return numbers_.try_emplace(backend::canonical(kernel), numbers_.size()).first->second;
 }
 
-const Work& WorkTable::of(const backend::Kernel& kernel, const ir::Box& box, const Device& device) {
+const KernelWork& WorkTable::of(const backend::Kernel& kernel, const ir::Box& box, const Device& device) {
   return of(number_of(kernel), kernel, box, device);
 }
 
-const Work& WorkTable::of(std::size_t number, const backend::Kernel& kernel, const ir::Box& box, const Device& device) {
+const KernelWork& WorkTable::of(std::size_t number, const backend::Kernel& kernel, const ir::Box& box,
+                                const Device& device) {
   std::vector<std::int64_t> ends;
   for (const ir::Range& range : box.dims) {
     ends.push_back(range.lo);

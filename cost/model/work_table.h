@@ -13,15 +13,15 @@ namespace tap::cost {
 class WorkTable {
  public:
   // Pre: of the same device each time.
-  const Work& of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
+  const KernelWork& of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
   // Kernels that compute the same in the same way have one number.
   std::size_t number_of(const backend::Kernel& kernel);
-  const Work& of(std::size_t number, const backend::Kernel& kernel, const ir::Box& box, const Device& device);
+  const KernelWork& of(std::size_t number, const backend::Kernel& kernel, const ir::Box& box, const Device& device);
   std::size_t evaluations() const { return evaluations_; }  // so many were not known
 
  private:
   std::unordered_map<std::string, std::size_t> numbers_;  // by canonical text
-  std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Work> known_;
+  std::map<std::pair<std::size_t, std::vector<std::int64_t>>, KernelWork> known_;
   std::size_t evaluations_ = 0;
 };
 

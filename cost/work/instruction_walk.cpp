@@ -31,7 +31,7 @@ struct Round {
 
 class InstructionWalk {
  public:
-  InstructionWalk(const Kernel& kernel, const ir::Box& box, const Device& device, Work& work)
+  InstructionWalk(const Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work)
       : kernel_(kernel), device_(device), work_(work), values_(kernel, box), decides_(deciding_variables(kernel)) {}
 
   void run() {
@@ -346,7 +346,7 @@ class InstructionWalk {
 
   const Kernel& kernel_;
   const Device& device_;
-  Work& work_;
+  KernelWork& work_;
   LoopValues values_;
   const std::vector<bool> decides_;
   std::vector<Around> around_;
@@ -357,7 +357,7 @@ class InstructionWalk {
 
 }  // namespace
 
-void count_instructions(const Kernel& kernel, const ir::Box& box, const Device& device, Work& work) {
+void count_instructions(const Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work) {
   InstructionWalk(kernel, box, device, work).run();
 }
 

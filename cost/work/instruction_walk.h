@@ -6,6 +6,6 @@
 namespace tap::cost {
 
 // Fills all of the work but what is told of tensors.
-void count_instructions(const backend::Kernel& kernel, const ir::Box& box, const Device& device, Work& work);
+void count_instructions(const backend::Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work);
 
 }  // namespace tap::cost

@@ -5,8 +5,8 @@
 
 namespace tap::cost {
 
-Work work_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device) {
-  Work work;
+KernelWork work_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device) {
+  KernelWork work;
   if (box.empty()) {
     const std::size_t caches = device.levels.empty() ? 0 : device.levels.size() - 1;
     work.tensors.assign(kernel.tensors.size(), {.missed = std::vector<double>(caches, 0)});

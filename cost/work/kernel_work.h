@@ -22,7 +22,7 @@ struct TensorWork {
   bool operator==(const TensorWork&) const = default;
 };
 
-struct Work {
+struct KernelWork {
   PerInstruction instructions;       // of full registers
   double operations = 0;             // on elements, without index arithmetic
   double loads = 0, stores = 0;      // of a register or less
@@ -31,9 +31,9 @@ struct Work {
   double waiting = 0;                // seconds more, where each result needs the one before
   double lanes = 0, lanes_used = 0;  // of vector instructions
   std::vector<TensorWork> tensors;   // as the kernel's
-  bool operator==(const Work&) const = default;
+  bool operator==(const KernelWork&) const = default;
 };
 
-Work work_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
+KernelWork work_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
 
 }  // namespace tap::cost

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/graph_rebuild.h"
 #include "ir/hash.h"
@@ -178,12 +179,5 @@ class Merger {
 }  // namespace
 
 SharedPart shared_part(const Program& program, const Graph& graph) { return Merger(program, graph).run(); }
-
-Graph without_common_subexpressions(const Program& program, const Graph& graph) {
-  SharedPart part = shared_part(program, graph);
-  Graph named = graph;
-  for (auto [kept, gone] : part.takes_name) named.values[kept.index()].name = graph[gone].name;
-  return rebuild(named, part.selection);
-}
 
 }  // namespace tap::ir

@@ -1,4 +1,5 @@
 // An operation is alive if one of its results is an output or is read by an operation that is alive.
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/graph_rebuild.h"
 
@@ -26,7 +27,5 @@ Selection alive_part(const Graph& graph) {
   for (ValueId v : graph.inputs) alive.values[v.index()] = true;  // the signature stays as it is
   return alive;
 }
-
-Graph without_dead_code(const Graph& graph) { return rebuild(graph, alive_part(graph)); }
 
 }  // namespace tap::ir

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/demand_spans.h"
 #include "support/check.h"
 #include "support/checked.h"

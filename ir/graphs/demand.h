@@ -11,7 +11,8 @@
 // latter over a box, clipped, contain the former.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::ir {
 

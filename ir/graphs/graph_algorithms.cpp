@@ -2,20 +2,18 @@
 // vertices, a value with many writers and readers has the sum of their edges and not the product.
 #include "ir/graphs/graph_algorithms.h"
 
-#include <algorithm>
+#include <iterator>
 
 #include <boost/graph/compressed_sparse_row_graph.hpp>
-#include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/topological_sort.hpp>
 
-#include "support/check.h"
+#include "ir/graph.h"
 
 namespace tap::ir {
 namespace {
 
 using Flow = boost::compressed_sparse_row_graph<boost::bidirectionalS>;
 using Vertex = boost::graph_traits<Flow>::vertex_descriptor;
-using Edge = boost::graph_traits<Flow>::edge_descriptor;
 
 // Vertices are the operations, from the last to the first, and then the values. A depth-first search starts at vertex 0 and
 // its reverse finish times are the topological order: so an order that was right already stays as it is.
@@ -35,7 +33,6 @@ class FlowGraph {
   Vertex vertex(ValueId id) const { return operations_ + id.index(); }
   bool is_operation(Vertex v) const { return v < operations_; }
   OperationId operation(Vertex v) const { return OperationId(operations_ - 1 - v); }
-  const Flow& boost() const { return boost_; }
   std::size_t size() const { return operations_ + values_; }
 
   // All vertices in topological order; empty if there is a cycle.
@@ -52,51 +49,6 @@ class FlowGraph {
   std::size_t operations_;
   std::size_t values_;
   Flow boost_;
-};
-
-struct CycleFound {
-  Vertex first, last;
-};
-// Remembers how each vertex was reached, and stops at the first edge that leads back to an unfinished vertex.
-struct FindBackEdge : boost::default_dfs_visitor {
-  std::vector<Vertex>* reached_from;
-  void tree_edge(Edge e, const Flow& g) { (*reached_from)[target(e, g)] = source(e, g); }
-  void back_edge(Edge e, const Flow& g) { throw CycleFound{target(e, g), source(e, g)}; }
-};
-
-// The dominator tree of an acyclic graph, grown in topological order: a vertex hangs below the nearest common ancestor of
-// its predecessors. Jumps of doubling length find it in logarithmic time. (Boost's Lengauer-Tarjan recurses as deep as the
-// graph is long and would overflow the stack on a long chain with a bypass.)
-class DominatorTree {
- public:
-  explicit DominatorTree(std::size_t vertices)
-      : parent_(vertices + 1, vertices), jump_(vertices + 1, vertices), depth_(vertices + 1, 0) {}
-
-  std::size_t root() const { return parent_.size() - 1; }
-  std::size_t parent(std::size_t v) const { return parent_[v]; }
-
-  // Skew-binary jump pointers: two links a vertex serve every distance.
-  void hang(std::size_t v, std::size_t below) {
-    parent_[v] = below;
-    depth_[v] = depth_[below] + 1;
-    std::size_t far = jump_[below];
-    bool equal_jumps = depth_[below] - depth_[far] == depth_[far] - depth_[jump_[far]];
-    jump_[v] = equal_jumps ? jump_[far] : below;
-  }
-
-  std::size_t common_ancestor(std::size_t a, std::size_t b) const {
-    if (depth_[a] < depth_[b]) std::swap(a, b);
-    while (depth_[a] > depth_[b]) a = depth_[jump_[a]] >= depth_[b] ? jump_[a] : parent_[a];
-    while (a != b) {
-      bool jump = jump_[a] != jump_[b];
-      a = jump ? jump_[a] : parent_[a];
-      b = jump ? jump_[b] : parent_[b];
-    }
-    return a;
-  }
-
- private:
-  std::vector<std::size_t> parent_, jump_, depth_;
 };
 
 }  // namespace
@@ -124,47 +76,6 @@ std::optional<std::vector<OperationId>> topological_order(const Graph& graph) {
   result.reserve(graph.operations.size());
   for (Vertex v : *order)
     if (flow.is_operation(v)) result.push_back(flow.operation(v));
-  return result;
-}
-
-std::vector<OperationId> find_cycle(const Graph& graph) {
-  FlowGraph flow(graph);
-  std::vector<Vertex> reached_from(flow.size(), 0);
-  FindBackEdge visitor;
-  visitor.reached_from = &reached_from;
-  try {
-    boost::depth_first_search(flow.boost(), boost::visitor(visitor));
-  } catch (const CycleFound& cycle) {
-    std::vector<OperationId> result;
-    for (Vertex v = cycle.last;; v = reached_from[v]) {
-      if (flow.is_operation(v)) result.push_back(flow.operation(v));
-      if (v == cycle.first) break;
-    }
-    std::reverse(result.begin(), result.end());
-    std::rotate(result.begin(), std::min_element(result.begin(), result.end()), result.end());
-    return result;
-  }
-  return {};
-}
-
-std::vector<OperationId> dominators(const Graph& graph) {
-  FlowGraph flow(graph);
-  auto order = flow.order();
-  TAP_CHECK(order, "dominators of a graph with a cycle");
-  DominatorTree tree(flow.size());
-  std::vector<OperationId> result(graph.operations.size());
-  for (Vertex v : *order) {
-    std::optional<std::size_t> above;
-    for (auto [e, end] = in_edges(v, flow.boost()); e != end; ++e) {
-      Vertex from = source(*e, flow.boost());
-      above = above ? tree.common_ancestor(*above, from) : from;
-    }
-    tree.hang(v, above.value_or(tree.root()));  // what nothing comes before hangs below the entry
-    if (!flow.is_operation(v)) continue;
-    std::size_t up = tree.parent(v);
-    while (up != tree.root() && !flow.is_operation(up)) up = tree.parent(up);
-    if (up != tree.root()) result[flow.operation(v).index()] = flow.operation(up);
-  }
   return result;
 }
 

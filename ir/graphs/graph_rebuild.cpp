@@ -1,5 +1,6 @@
 #include "ir/graphs/graph_rebuild.h"
 
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::ir {

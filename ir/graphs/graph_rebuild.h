@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::ir {
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/text_names.h"
 
 namespace tap::ir {
@@ -53,7 +54,7 @@ std::vector<std::pair<GraphId, std::string>> graph_paths(const Program& program)
   return found;
 }
 
-std::optional<Place> OperationFinder::find(GraphId graph, std::string_view name) {
+std::optional<OperationInGraph> OperationFinder::find(GraphId graph, std::string_view name) {
   if (std::size_t slash = name.find('/'); slash != std::string_view::npos) {
     auto outer = find(graph, name.substr(0, slash));
     if (!outer) return std::nullopt;
@@ -67,7 +68,7 @@ std::optional<Place> OperationFinder::find(GraphId graph, std::string_view name)
       for (const std::string& name : names[o]) table->second.emplace(name, OperationId(o));
   }
   auto it = table->second.find(name);
-  return it == table->second.end() ? std::nullopt : std::optional(Place{graph, it->second});
+  return it == table->second.end() ? std::nullopt : std::optional(OperationInGraph{graph, it->second});
 }
 
 std::optional<std::uint32_t> find_dim(const Operator& op, std::string_view name) {

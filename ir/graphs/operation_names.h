@@ -10,14 +10,15 @@
 #include <optional>
 #include <string>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::ir {
 
-struct Place {  // an operation of one graph of a program
+struct OperationInGraph {  // an operation of one graph of a program
   GraphId graph;
   OperationId operation;
-  bool operator==(const Place&) const = default;
+  bool operator==(const OperationInGraph&) const = default;
 };
 
 // The names of one graph's operations; "" for one without results.
@@ -31,7 +32,7 @@ std::vector<std::pair<GraphId, std::string>> graph_paths(const Program& program)
 class OperationFinder {
  public:
   explicit OperationFinder(const Program& program) : program_(program) {}
-  std::optional<Place> find(GraphId graph, std::string_view name);
+  std::optional<OperationInGraph> find(GraphId graph, std::string_view name);
 
  private:
   const Program& program_;

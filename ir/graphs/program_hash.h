@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::ir {
 

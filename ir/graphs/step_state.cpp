@@ -1,5 +1,7 @@
 #include "ir/graphs/step_state.h"
 
+#include "ir/graph.h"
+
 namespace tap::ir {
 
 std::vector<ValueId> trip_results(const Program& program, GraphId id) {

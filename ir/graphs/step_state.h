@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::ir {
 

@@ -1,5 +1,6 @@
 #include "ir/graphs/streamed_reduction.h"
 
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::ir {

@@ -6,7 +6,8 @@
 // The partial result has the monoid's own types, so that nothing is rounded between the blocks.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::ir {
 

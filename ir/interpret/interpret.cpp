@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "ir/graph.h"
 #include "ir/interpret/interpret_cell.h"
 #include "ir/interpret/interpret_group.h"
 #include "ir/interpret/interpret_operation.h"

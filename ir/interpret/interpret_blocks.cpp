@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/interpret/interpret_group.h"
 #include "ir/interpret/interpret_operation.h"
 #include "support/check.h"

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 #include "ir/graphs/demand.h"
 #include "ir/graphs/streamed_reduction.h"
 #include "ir/interpret/interpret_operation.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/interpret/interpret_bounds.h"
 #include "ir/interpret/interpret_cell_operation.h"
 #include "ir/interpret/interpret_domain.h"

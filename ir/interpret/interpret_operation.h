@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/author_names.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/interpret_cell.h"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 
 namespace tap::ir {

@@ -6,7 +6,9 @@
 //   all over devices {3}                           device 3 runs all of it
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
+#include "ir/placement.h"
 
 namespace tap::ir {
 

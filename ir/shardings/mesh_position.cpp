@@ -1,5 +1,6 @@
 #include "ir/shardings/mesh_position.h"
 
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::ir {

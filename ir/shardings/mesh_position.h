@@ -5,7 +5,9 @@
 
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::ir {
 

@@ -8,8 +8,9 @@
 // each device in one shard, equally many devices per shard, and all devices 0 to n - 1 (or a single one).
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 #include "ir/shardings/onnx_spec.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::ir::onnx {
 

@@ -55,10 +55,6 @@ bool same_devices_in_order(const Mesh& a, const Mesh& b) {
   return true;
 }
 
-Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place) {
-  return Blocks{size_of(mesh, axes)}.block({0, size}, number_at(mesh, axes, position_of(mesh, place)));
-}
-
 Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t place) {
   TAP_CHECK(sharding.dims.size() == shape.size(), "a sharding of another rank");
   std::vector<std::int64_t> position = position_of(mesh, place);
@@ -68,13 +64,6 @@ Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::
     box.dims.push_back(Blocks{size_of(mesh, axes)}.block({0, shape[d]}, number_at(mesh, axes, position)));
   }
   return box;
-}
-
-std::vector<Box> all_boxes(const Mesh& mesh, const Sharding& sharding, const Shape& shape) {
-  std::vector<Box> boxes;
-  for (std::int64_t place = 0; place < device_count(mesh); ++place)
-    boxes.push_back(box_at(mesh, sharding, shape, place));
-  return boxes;
 }
 
 Shape local_shape(const Mesh& mesh, const Sharding& sharding, const Shape& shape) {

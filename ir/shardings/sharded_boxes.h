@@ -18,11 +18,9 @@ namespace tap::ir {
 bool is_maximal(const Mesh& mesh);                         // one device, by its id
 bool same_devices_in_order(const Mesh& a, const Mesh& b);  // whatever their axes are
 
-// Of the cells of one dim, or of the tensor, what the device at this place holds.
-Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place);
+// Of the tensor's cells, what the device at this place holds.
 Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t place);
-std::vector<Box> all_boxes(const Mesh& mesh, const Sharding& sharding, const Shape& shape);  // by place
-Shape local_shape(const Mesh& mesh, const Sharding& sharding, const Shape& shape);           // of the largest box
+Shape local_shape(const Mesh& mesh, const Sharding& sharding, const Shape& shape);  // of the largest box
 
 // The ids of the devices that hold all of a box, in ascending order.
 std::vector<std::int64_t> holders(const Mesh& mesh, const Sharding& sharding, const Shape& shape, const Box& box);

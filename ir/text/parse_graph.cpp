@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ir/graph.h"
 #include "ir/text/parse_program.h"
 
 namespace tap::ir::parsing {

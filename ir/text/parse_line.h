@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
+#include "ir/shardings/sharding.h"
 #include "ir/text/text_tables.h"
 
 namespace tap::ir {

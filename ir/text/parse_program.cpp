@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/graph.h"
 #include "ir/text.h"
 
 namespace tap::ir {

@@ -1,7 +1,9 @@
 // The parser of the text form, with one part for each kind of section.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
+#include "ir/placement.h"
 #include "ir/text/parse_line.h"
 
 namespace tap::ir::parsing {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ir/graph.h"
 #include "ir/text/parse_line.h"
 #include "ir/text/stage_text.h"
 
@@ -352,11 +353,11 @@ std::variant<Schedule, TextError> parse_schedule(std::string_view text) {
   } catch (const TextFailure& failure) { return TextError{failure.line, failure.message, failure.column}; }
 }
 
-std::variant<Stage, TextError> parse_stage(std::string_view text) {
-  using Result = std::variant<Stage, TextError>;
+std::variant<StageValue, TextError> parse_stage(std::string_view text) {
+  using Result = std::variant<StageValue, TextError>;
   auto any = [](auto parsed) {
     auto* error = std::get_if<TextError>(&parsed);
-    return error ? Result(std::move(*error)) : Result(Stage(std::move(std::get<0>(parsed))));
+    return error ? Result(std::move(*error)) : Result(StageValue(std::move(std::get<0>(parsed))));
   };
   if (text.starts_with("tap-blocks")) return any(parse_blocks(text));
   return text.starts_with("tap-schedule") ? any(parse_schedule(text)) : any(parse_program(text));

@@ -289,12 +289,6 @@ std::variant<PlanText, PlanMistake> parse_plan_text(std::string_view text) {
   } catch (const TextFailure& failure) { return PlanMistake{{failure.line, failure.message, failure.column}, ""}; }
 }
 
-std::variant<Plan, TextError> parse_plan(std::string_view text) {
-  auto parsed = parse_plan_text(text);
-  if (auto* mistake = std::get_if<PlanMistake>(&parsed)) return TextError(std::move(*mistake));
-  return std::move(std::get<PlanText>(parsed).plan);
-}
-
 const TextPart& part_of(const std::vector<TextPart>& parts, PlanPart part, std::string_view name) {
   for (const TextPart& p : parts)
     if (p.part == part && (name.empty() || p.name == name)) return p;

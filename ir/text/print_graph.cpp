@@ -5,6 +5,7 @@
 //     Y: f32[4, 2] = relu(H)
 #include <fmt/format.h>
 
+#include "ir/graph.h"
 #include "ir/text.h"
 #include "ir/text_names.h"
 

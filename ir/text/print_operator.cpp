@@ -7,6 +7,7 @@
 //     write  y: f32[64, 32] at ZRange(start: [i, o], shape: [1, 1])
 #include <fmt/format.h>
 
+#include "ir/graph.h"
 #include "ir/text.h"
 #include "ir/text_names.h"
 

@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ir/graph.h"
 #include "ir/text.h"
 #include "ir/text/print_cell.h"
 #include "ir/text/text_tables.h"

@@ -3,6 +3,8 @@
 
 #include <iterator>
 
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/text/stage_text.h"
 #include "ir/text/text_tables.h"
 #include "ir/text_names.h"

@@ -32,7 +32,7 @@ std::string print(const Schedule& schedule);
 std::variant<Schedule, TextError> parse_schedule(std::string_view text);
 
 // A stage of any kind, in the order of StageKind: as its first word says.
-using Stage = std::variant<Program, std::vector<BlockGraph>, Schedule>;
-std::variant<Stage, TextError> parse_stage(std::string_view text);
+using StageValue = std::variant<Program, std::vector<BlockGraph>, Schedule>;
+std::variant<StageValue, TextError> parse_stage(std::string_view text);
 
 }  // namespace tap::ir

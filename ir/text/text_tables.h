@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "ir/graph.h"
+#include "ir/placement.h"
 #include "ir/schedule.h"
 
 namespace tap::ir::words {

@@ -1,5 +1,6 @@
 #include "ir/verify/verify.h"
 
+#include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir {

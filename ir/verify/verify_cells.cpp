@@ -1,4 +1,5 @@
 // The types of cells: operands and result of every operation match ir/cell_ops.def.
+#include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

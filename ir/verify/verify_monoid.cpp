@@ -1,3 +1,4 @@
+#include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/text/text_tables.h"
 #include "ir/verify/verify_parts.h"
 

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::ir::verifying {
 

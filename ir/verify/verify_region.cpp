@@ -1,5 +1,6 @@
 // Operators with an inner graph: operands and results match the graph, the state of an iterate keeps its type, and
 // the operations of a group can be fused.
+#include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
 namespace tap::ir::verifying {

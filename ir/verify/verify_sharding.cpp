@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "ir/verify/verify_parts.h"
 #include "support/checked.h"

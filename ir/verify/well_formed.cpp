@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
+
 namespace tap::ir {
 
 namespace {

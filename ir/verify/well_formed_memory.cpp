@@ -2,6 +2,7 @@
 // large as its tasks need.
 //
 //   arena 128 bytes, b2 f32 [0..8] arena 0, b3 f32 [0..8] arena 64         not 1280 bytes, nor b3 at 640
+#include "ir/graph.h"
 #include "ir/verify/well_formed_reader.h"
 #include "support/alignment.h"
 

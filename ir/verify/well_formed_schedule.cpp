@@ -1,5 +1,6 @@
 // Schedules: their references are valid, types and ranks match, iterates are nested as in the program, and calls have
 // the tiles of their kernels.
+#include "ir/graph.h"
 #include "ir/verify/well_formed_reader.h"
 
 namespace tap::ir {
@@ -95,15 +96,15 @@ class ScheduleReader : StageReader {
     need(call.tiles == wanted && wanted > 0, "its tiles differ from its kernel's tiles on that box");
   }
   // An operation where it runs: in those repetitions, the outermost first.
-  struct Place {
+  struct OperationInLoops {
     const Graph* graph = nullptr;
     const Operator* op = nullptr;
     OperatorId id;
     std::vector<OperationRef> loops;
   };
 
-  Place operation(const OperationRef& ref) const {
-    Place found;
+  OperationInLoops operation(const OperationRef& ref) const {
+    OperationInLoops found;
     const Graph* graph = &main_;
     Path path;
     for (const PathStep& step : ref.path) {
@@ -329,7 +330,7 @@ class ScheduleReader : StageReader {
 
   const Schedule& s_;
   const Graph& main_ = p_[p_.main];
-  std::vector<Place> op_;             // by operation of the schedule
+  std::vector<OperationInLoops> op_;  // by operation of the schedule
   std::vector<std::size_t> outputs_;  // that have a buffer
   std::vector<BufferId> exchanged_;
   std::vector<std::vector<OperationRef>> loops_of_{s_.sequences.size()};  // by sequence: what repeats it

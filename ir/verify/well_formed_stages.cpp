@@ -1,4 +1,5 @@
 // Block graphs: their references are valid, and values, types and ranks match.
+#include "ir/graph.h"
 #include "ir/verify/well_formed_reader.h"
 
 namespace tap::ir {

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "ir/graph.h"
+
 namespace tap::passes {
 
 using namespace ir;

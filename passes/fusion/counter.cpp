@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 

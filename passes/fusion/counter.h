@@ -4,7 +4,8 @@
 //   y[i] = x[i] + c      c := 4*c + 1        y[i] = x[i] + (4*c + 1)
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

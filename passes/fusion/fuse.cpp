@@ -6,6 +6,7 @@
 #include <functional>
 #include <queue>
 
+#include "ir/graph.h"
 #include "passes/plan_problem.h"
 #include "support/check.h"
 

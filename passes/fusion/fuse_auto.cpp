@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "passes/fusion/fuse.h"
 #include "support/byte_size.h"
 

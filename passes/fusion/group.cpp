@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "passes/fusion/group_dims.h"
 #include "passes/placed.h"
 #include "support/check.h"

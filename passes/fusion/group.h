@@ -12,6 +12,7 @@
 #include <string>
 #include <variant>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "passes/fusion/group_facts.h"
 #include "passes/fusion/group_legality.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/graph.h"
+
 namespace tap::passes {
 
 using namespace ir;

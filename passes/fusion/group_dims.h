@@ -4,7 +4,7 @@
 //   m[i] = max[k] x[i, k]    y[p, q] = exp(x[p, q] - m[p])    from y's p, q:  m's i is p, by m;  m's k is q, by x
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::passes {
 

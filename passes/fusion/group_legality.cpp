@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "ir/graph.h"
 #include "support/checked.h"
 
 namespace tap::passes {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/graph.h"
 #include "passes/fusion/counter.h"
 #include "passes/placed.h"
 #include "support/check.h"
@@ -96,7 +97,7 @@ class Unrolled {
 // The graph around the iterate: that with fewer trips, and the steps that are left over; all of them if `unrolled` is no graph.
 class Around {
  public:
-  Around(Program& program, const Program& before, Place place)
+  Around(Program& program, const Program& before, OperationInGraph place)
       : program_(program),
         place_(place),
         operation_(before[place.graph][place.operation]),
@@ -182,7 +183,7 @@ class Around {
   }
 
   Program& program_;
-  Place place_;
+  OperationInGraph place_;
   const Operation operation_;
   const RegionBody region_;
   const Graph body_;
@@ -220,13 +221,13 @@ class UnrollApplier : PlanApplier {
   }
 
   // All steps, where the iterate stood.
-  void write_out(const Program& before, Place place, const PlannedUnroll& unroll) {
+  void write_out(const Program& before, OperationInGraph place, const PlannedUnroll& unroll) {
     Rebuilt around = Around(program(), before, place).run(unroll.steps, {});
     if (program().graphs.size() != before.graphs.size()) return not_inside(before, unroll);
     step(before, place.graph, std::move(around));
   }
 
-  void replace(const Program& before, Place place, const RegionBody& region, const PlannedUnroll& unroll) {
+  void replace(const Program& before, OperationInGraph place, const RegionBody& region, const PlannedUnroll& unroll) {
     const std::size_t states = before[place.graph][place.operation].results.size();
     Rebuilt body = Unrolled(program(), region.graph, states, region.trips, unroll.steps).run();
     body.claim.after = GraphId(program().graphs.size());

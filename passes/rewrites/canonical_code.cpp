@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "ir/graph.h"
 #include "passes/rewrites/canonical_operator.h"
 #include "support/check.h"
 

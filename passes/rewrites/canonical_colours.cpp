@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/hash.h"
 #include "passes/rewrites/canonical_operator.h"
 #include "passes/simplify/cell_facts.h"

@@ -40,9 +40,6 @@ class Reassociator {
   std::map<ir::OperatorId, Answer> answers_;  // the last one of each operator: equal ones mostly have equal dims, too
   std::map<std::pair<ir::MonoidId, ir::CellOp>, std::optional<std::string>> laws_;  // that were tried
 };
-inline Reassociation reassociated(const ir::Program& program, const ir::Operator& op, bool strict_fp = false) {
-  return Reassociator().run(program, op, strict_fp);
-}
 
 // Whether an alternative's rule is one of these.
 bool is_contraction_order(std::string_view rule);

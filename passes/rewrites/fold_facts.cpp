@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "passes/simplify/cell_facts.h"
 #include "support/checked.h"
 

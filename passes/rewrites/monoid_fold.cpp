@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/graph.h"
 #include "passes/caution.h"
 #include "passes/operator_edit.h"
 #include "passes/rewrites/fold_facts.h"

@@ -30,7 +30,7 @@ struct Target {
 };
 
 // The operations that become one choice.
-struct Place {
+struct OfferSite {
   Operations operations;
   Operation choice;
   std::vector<Target> inside;  // its graphs
@@ -71,14 +71,14 @@ class Round {
     for (const Target& target : targets) {
       around_.emplace(before_, before_[target.graph]);
       nested_ = !target.around.empty();
-      std::vector<Place> places = places_in(target);
+      std::vector<OfferSite> places = places_in(target);
       if (!places.empty()) rewrite(target, places);
     }
     return !rebuilt_.empty();
   }
 
   // What was made, and the graphs that came of it.
-  std::pair<Stage, std::vector<Target>> take() {
+  std::pair<ClaimedStage, std::vector<Target>> take() {
     for (auto& [id, rebuilt] : rebuilt_) after_.graphs[id.index()] = std::move(rebuilt.graph);
     Step step;
     for (std::size_t g = 0; g < before_.graphs.size(); ++g) {
@@ -178,7 +178,7 @@ class Round {
   }
 
   // Places that do not overlap, larger ones first: what is inside one is offered in its graphs.
-  std::vector<Place> places_in(const Target& target) {
+  std::vector<OfferSite> places_in(const Target& target) {
     const Graph& graph = before_[target.graph];
     std::vector<Offer> offers = offers_of_rules(target);
     if (!context_.no_distribute) add_orders(target, offers);
@@ -191,19 +191,19 @@ class Round {
       if (why.empty()) by_place[offer.operations].push_back(std::move(offer));
       else remark(graph, offer.operations, fmt::format("`{}` is not offered: {}", offer.rule, why));
     }
-    std::vector<Place> places;
+    std::vector<OfferSite> places;
     for (const auto& [operations, own] : by_place)
       if (auto place = place_of(target, operations, own)) places.push_back(std::move(*place));
     std::stable_sort(places.begin(), places.end(),
-                     [](const Place& a, const Place& b) { return a.operations.size() > b.operations.size(); });
+                     [](const OfferSite& a, const OfferSite& b) { return a.operations.size() > b.operations.size(); });
     return without_overlaps(graph, places);
   }
 
-  std::vector<Place> without_overlaps(const Graph& graph, std::vector<Place>& places) {
-    std::vector<Place> taken;
+  std::vector<OfferSite> without_overlaps(const Graph& graph, std::vector<OfferSite>& places) {
+    std::vector<OfferSite> taken;
     std::map<OperationId, std::size_t> taken_by;
-    for (Place& place : places) {
-      const Place* across = nullptr;
+    for (OfferSite& place : places) {
+      const OfferSite* across = nullptr;
       std::set<std::size_t> by;
       std::size_t inside = 0;
       for (OperationId o : place.operations)
@@ -223,12 +223,12 @@ class Round {
     return taken;
   }
 
-  void rewrite(const Target& target, std::vector<Place>& places) {
+  void rewrite(const Target& target, std::vector<OfferSite>& places) {
     const Graph& graph = before_[target.graph];
     // Places that wait for each other in a circle: then those stay of which only the last operation is needed outside.
     auto order = order_with(graph, places);
     if (!order) {
-      std::erase_if(places, [&](const Place& place) {
+      std::erase_if(places, [&](const OfferSite& place) {
         Boundary boundary = around_->boundary_of(place.operations);
         const std::vector<ValueId>& last = graph[*place.operations.rbegin()].results;
         bool waits = std::any_of(boundary.results.begin(), boundary.results.end(),
@@ -241,9 +241,9 @@ class Round {
       order = order_with(graph, places);
       TAP_CHECK(order, "a choice is used before it is made");
     }
-    std::map<OperationId, const Place*> last;
+    std::map<OperationId, const OfferSite*> last;
     std::map<OperationId, bool> replaced;
-    for (const Place& place : places) {
+    for (const OfferSite& place : places) {
       for (OperationId o : place.operations) replaced[o] = true;
       last[*place.operations.rbegin()] = &place;
       next_.insert(next_.end(), place.inside.begin(), place.inside.end());
@@ -265,10 +265,10 @@ class Round {
   }
 
   // The graph's operations in an order in which the last one of each place can stand for the whole of it.
-  std::optional<std::vector<OperationId>> order_with(const Graph& graph, const std::vector<Place>& places) const {
+  std::optional<std::vector<OperationId>> order_with(const Graph& graph, const std::vector<OfferSite>& places) const {
     Graph joined = graph;
     bool moved = false;
-    for (const Place& place : places) {
+    for (const OfferSite& place : places) {
       if (place.operations.size() == 1) continue;
       moved = true;
       Operation& last = joined.operations[place.operations.rbegin()->index()];
@@ -291,7 +291,8 @@ class Round {
   }
 
   // Nothing if all offers lead back to what is written here or around it.
-  std::optional<Place> place_of(const Target& target, const Operations& operations, const std::vector<Offer>& offers) {
+  std::optional<OfferSite> place_of(const Target& target, const Operations& operations,
+                                    const std::vector<Offer>& offers) {
     const Graph& graph = before_[target.graph];
     const Boundary boundary = around_->boundary_of(operations);
     RegionBody region{RegionKind::choice, adder_.add_part(graph, operations, boundary, around_->names())};
@@ -311,7 +312,7 @@ class Round {
           claim_of({offer, boundary, region.graph, adder_[region.graph]}, added, adder_[added.graph], book_));
     }
     if (region.alternatives.empty()) return std::nullopt;
-    Place place{operations, {}, {{region.graph, true, around}}, region.alternatives[0].rule};
+    OfferSite place{operations, {}, {{region.graph, true, around}}, region.alternatives[0].rule};
     for (const Alternative& a : region.alternatives)  // what a fold is made of is what it says
       if (!is_fold(a.rule)) place.inside.push_back({a.graph, false, around});
     Operator op;

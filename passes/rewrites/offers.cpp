@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_rebuild.h"
 #include "ir/text_names.h"
 #include "passes/operator_edit.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

@@ -9,7 +9,7 @@
 // So propagation, validity and inference need no rule for any operator.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"

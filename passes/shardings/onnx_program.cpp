@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/onnx_meshes.h"
@@ -253,8 +254,8 @@ Annotated annotated(ir::Program program, const Inferred& inferred) {
   return out;
 }
 
-Written specs_of(const ir::Program& program, const ListedValues& listed) {
-  Written out;
+WrittenSpecs specs_of(const ir::Program& program, const ListedValues& listed) {
+  WrittenSpecs out;
   const ir::Graph& graph = program[program.main];
   for (const ir::Mesh& mesh : program.meshes) {
     std::int64_t last = mesh.devices.empty() ? device_count(mesh) - 1

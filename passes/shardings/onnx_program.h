@@ -9,6 +9,7 @@
 // (`Y.sum`); if several operations write the value, all of them, and `Y@1` only the second one.
 #pragma once
 
+#include "ir/graph.h"
 #include "passes/shardings/onnx_operation.h"
 #include "passes/shardings/plan_listed.h"
 
@@ -68,10 +69,10 @@ struct Annotated {
 Annotated annotated(ir::Program program, const Inferred& inferred);
 
 // The specs of all operations of a program whose values are sharded, on a configuration as large as its largest mesh.
-struct Written {
+struct WrittenSpecs {
   Shardings shardings;
   std::vector<Finding> findings;
 };
-Written specs_of(const ir::Program& program, const ListedValues& listed = {});
+WrittenSpecs specs_of(const ir::Program& program, const ListedValues& listed = {});
 
 }  // namespace tap::passes::onnx

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/shardings/device_places.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/onnx_meshes.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/device_places.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "support/checked.h"
 

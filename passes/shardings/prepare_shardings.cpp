@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"
 

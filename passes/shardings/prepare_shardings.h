@@ -1,6 +1,7 @@
 // Normalises a program's sharding annotations before propagation, and the inferred shardings after it.
 #pragma once
 
+#include "ir/shardings/sharding.h"
 #include "passes/shardings/sharding_net.h"
 
 namespace tap::passes {

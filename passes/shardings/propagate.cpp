@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/shardings/prepare_shardings.h"
@@ -44,9 +45,9 @@ class Propagator {
 
  private:
   void by_levels(std::vector<Origin>& origins) {
-    PropagationRunOptions options{options_.strategy, Level::all, options_.conservative};
+    PropagationRunOptions options{options_.strategy, PropagationLevel::all, options_.conservative};
     if (!options_.operation_levels) return run_propagation(net_, program_, options, origins);
-    for (Level level : all_levels) {
+    for (PropagationLevel level : all_levels) {
       options.level = level;
       run_propagation(net_, program_, options, origins);
     }

@@ -81,12 +81,13 @@ class Propagation {
     if (direction == Direction::none) return {};
     auto speaks = [&](const SiteTensor& t) {
       Direction needed = t.result ? Direction::backward : Direction::forward;
-      return t.part == Part::full && (direction & needed) == needed;
+      return t.part == PropagationRole::full && (direction & needed) == needed;
     };
     Agreement agreement{mesh_};
     auto hear = [&](bool speakers) {
       for (const SiteTensor& t : state_.tensors)
-        if (const FactorAxes* own = t.part == Part::absent ? nullptr : t.axes.find(f); own && speaks(t) == speakers)
+        if (const FactorAxes* own = t.part == PropagationRole::absent ? nullptr : t.axes.find(f);
+            own && speaks(t) == speakers)
           agreement.look_at(own->axes);
     };
     hear(true);
@@ -147,7 +148,7 @@ class Propagation {
   std::optional<AxisRef> fitting_everywhere(AxisRef axis, std::uint32_t f, std::int64_t before) const {
     std::optional<AxisRef> left = axis;
     for (const SiteTensor& t : state_.tensors) {
-      if (t.part == Part::absent) continue;
+      if (t.part == PropagationRole::absent) continue;
       if (left) left = free_of_other_factors(*left, t.axes, f);
       if (const FactorAxes* own = t.axes.find(f); own && left) left = fitting_factor(*left, t.axes, *own, before);
     }
@@ -155,7 +156,7 @@ class Propagation {
   }
 
   void grow(std::size_t t, std::uint32_t f, const Axes& axes) {
-    if (state_.tensors[t].part == Part::absent) return;
+    if (state_.tensors[t].part == PropagationRole::absent) return;
     FactorAxes* own = state_.tensors[t].axes.find(f);
     if (!own || !is_strict_prefix(mesh_, own->axes, axes)) return;
     own->axes = axes;
@@ -164,7 +165,7 @@ class Propagation {
 
   void grow_as_far_as_it_goes(std::size_t t, std::uint32_t f, Axes axes) {
     const SiteTensor& tensor = state_.tensors[t];
-    const FactorAxes* own = tensor.part == Part::absent ? nullptr : tensor.axes.find(f);
+    const FactorAxes* own = tensor.part == PropagationRole::absent ? nullptr : tensor.axes.find(f);
     if (!own) return;
     truncate(axes, [&](AxisRef axis, std::int64_t before) { return fitting_factor(axis, tensor.axes, *own, before); });
     if (!is_strict_prefix(mesh_, own->axes, axes)) return;
@@ -188,7 +189,7 @@ class Propagation {
     };
     std::vector<Source> sources(wanted.size());
     for (std::size_t t = 0; t < state_.tensors.size(); ++t) {
-      if (state_.tensors[t].part == Part::absent) continue;
+      if (state_.tensors[t].part == PropagationRole::absent) continue;
       double cells = 1;
       for (const FactorAxes& own : state_.tensors[t].axes.factors)
         cells *= static_cast<double>(state_.factors.factors[own.factor].size);

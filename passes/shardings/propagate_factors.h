@@ -23,7 +23,7 @@ enum class Strategy : std::uint8_t {
   aggressive,  // each tensor takes what it can: conflicts between factors are decided by size
 };
 
-enum class Part : std::uint8_t {
+enum class PropagationRole : std::uint8_t {
   full,
   listener,  // its axes spread no further, but count as conflicts; it can be sharded itself
   absent,
@@ -32,7 +32,7 @@ struct SiteTensor {
   const TensorFactors* shape = nullptr;
   TensorAxes axes;
   bool result = false;
-  Part part = Part::full;
+  PropagationRole part = PropagationRole::full;
 };
 
 struct SiteState {

@@ -76,18 +76,21 @@ class Spreading {
     if (hyperedge.program_result) return barrier;
     bool allowed = true;
     switch (options_.level) {
-      case Level::in_place: allowed = hyperedge.moves_no_data && !hyperedge.reused_operand; break;
-      case Level::in_place_all: allowed = hyperedge.moves_no_data; break;
-      case Level::pass_through: allowed = hyperedge.moves_no_data || factor.kind == FactorKind::pass_through; break;
-      case Level::all_except_repeated:
-      case Level::all: break;
+      case PropagationLevel::in_place: allowed = hyperedge.moves_no_data && !hyperedge.reused_operand; break;
+      case PropagationLevel::in_place_all: allowed = hyperedge.moves_no_data; break;
+      case PropagationLevel::pass_through:
+        allowed = hyperedge.moves_no_data || factor.kind == FactorKind::pass_through;
+        break;
+      case PropagationLevel::all_except_repeated:
+      case PropagationLevel::all: break;
     }
     return allowed ? barrier : Direction::none;
   }
 
-  Part part(const Hyperedge& hyperedge, std::size_t t) const {
-    if (t >= hyperedge.operands.size() || !hyperedge.broadcast[t] || options_.level == Level::all) return Part::full;
-    return options_.level <= Level::in_place_all ? Part::absent : Part::listener;
+  PropagationRole part(const Hyperedge& hyperedge, std::size_t t) const {
+    if (t >= hyperedge.operands.size() || !hyperedge.broadcast[t] || options_.level == PropagationLevel::all)
+      return PropagationRole::full;
+    return options_.level <= PropagationLevel::in_place_all ? PropagationRole::absent : PropagationRole::listener;
   }
 
   void visit(std::uint32_t k) {
@@ -157,7 +160,7 @@ class Spreading {
     each_new(own.sharding, found, [&](const ir::Mesh& mesh, std::uint32_t d, const ir::AxisRef& axis) {
       Origin origin{own.graph, own.value, d, axis, hyperedge.operation, {}};
       for (std::size_t s = 0; s < old.size() && !origin.from; ++s) {
-        if (s == t || old[s].part != Part::full) continue;
+        if (s == t || old[s].part != PropagationRole::full) continue;
         for (std::uint32_t f : old[t].shape->axes[d].factors)
           if (const FactorAxes* its = old[s].axes.find(f); its && overlap(mesh, its->axes, {axis}) && !origin.from)
             origin.from = {net_.nodes[node(hyperedge, s)].graph, net_.nodes[node(hyperedge, s)].value};

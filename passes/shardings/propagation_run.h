@@ -7,19 +7,20 @@
 namespace tap::passes {
 
 // Lower levels first, so that what costs nothing decides before what costs something.
-enum class Level : std::uint8_t {
+enum class PropagationLevel : std::uint8_t {
   in_place,      // what moves nothing, if none of its operands is used elsewhere
   in_place_all,  // …                  also if they are
   pass_through,  // factors that are no reduction and no permutation; of what is repeated only back to what it is made of
   all_except_repeated,  // all factors, with the same exception
   all,
 };
-inline constexpr Level all_levels[] = {Level::in_place, Level::in_place_all, Level::pass_through,
-                                       Level::all_except_repeated, Level::all};
+inline constexpr PropagationLevel all_levels[] = {PropagationLevel::in_place, PropagationLevel::in_place_all,
+                                                  PropagationLevel::pass_through, PropagationLevel::all_except_repeated,
+                                                  PropagationLevel::all};
 
 struct PropagationRunOptions {
   Strategy strategy = Strategy::aggressive;
-  Level level = Level::all;
+  PropagationLevel level = PropagationLevel::all;
   bool conservative = false;
 };
 

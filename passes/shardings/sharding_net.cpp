@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/operation_names.h"
 

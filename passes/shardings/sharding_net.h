@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "ir/shardings/sharding.h"
 #include "passes/shardings/sites.h"
 
 namespace tap::passes {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 
 namespace tap::passes {

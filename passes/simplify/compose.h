@@ -9,7 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/interpret/linear_reductions.h"
 #include "passes/placed.h"

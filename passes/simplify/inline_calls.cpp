@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/graph.h"
 #include "passes/operator_edit.h"
 #include "support/check.h"
 
@@ -55,7 +56,7 @@ class Inliner {
 
  private:
   // How values and operations of one (original) graph are called in `out_`.
-  struct Frame {
+  struct InlinedGraph {
     const Graph& graph;
     decltype(OperationRef::path) path;  // of calls that lead to it
     std::vector<ValueId> values;
@@ -64,16 +65,16 @@ class Inliner {
     std::string called = {};                         // the operator that was called; empty in the graph itself
   };
 
-  void copy_operations(Frame& frame);
-  void copy_operation(Frame& frame, OperationId id);
-  void copy_call(Frame& frame, OperationId id, GraphId callee);
-  void copy_notes(const Frame& frame);
-  void copy_split(const Frame& frame, SplitRequest split);
+  void copy_operations(InlinedGraph& frame);
+  void copy_operation(InlinedGraph& frame, OperationId id);
+  void copy_call(InlinedGraph& frame, OperationId id, GraphId callee);
+  void copy_notes(const InlinedGraph& frame);
+  void copy_split(const InlinedGraph& frame, SplitRequest split);
   bool has_dim(const Operation& operation, const SplitRequest& split) const;
-  std::string name_in_call(const Frame& frame, const Operation& operation) const;
+  std::string name_in_call(const InlinedGraph& frame, const Operation& operation) const;
   void drop_unused_values();
-  bool has_notes(const Frame& frame, ValueId value) const;
-  void bind_result(Frame& frame, ValueId result, ValueId source);
+  bool has_notes(const InlinedGraph& frame, ValueId value) const;
+  void bind_result(InlinedGraph& frame, ValueId result, ValueId source);
   OperatorId identity_operator(const TensorType& type);
 
   const Program& program_;
@@ -95,7 +96,7 @@ Graph Inliner::run(GraphId id) {
   out_.values = graph.values;
   out_.inputs = graph.inputs;
   for (const Value& v : graph.values) names_.take(v.name);
-  Frame frame{graph, {}, {}, {}, {}};
+  InlinedGraph frame{graph, {}, {}, {}, {}};
   for (std::size_t v = 0; v < graph.values.size(); ++v) {
     frame.values.push_back(ValueId{v});
     claim_.values.push_back(ValueRef{{}, ValueId{v}});
@@ -125,7 +126,7 @@ void Inliner::drop_unused_values() {
   for_each_value(out_, [&](ValueId& v) { v = place[v.index()]; });
 }
 
-void Inliner::copy_operations(Frame& frame) {
+void Inliner::copy_operations(InlinedGraph& frame) {
   for (std::size_t i = 0; i < frame.graph.operations.size(); ++i) {
     OperationId id{i};
     frame.begin.push_back(out_.operations.size());
@@ -140,7 +141,7 @@ void Inliner::copy_operations(Frame& frame) {
   copy_notes(frame);
 }
 
-void Inliner::copy_operation(Frame& frame, OperationId id) {
+void Inliner::copy_operation(InlinedGraph& frame, OperationId id) {
   const Operation& operation = frame.graph[id];
   Operation copy = operation;
   bool annotated = !operation.operand_shardings.empty();
@@ -163,7 +164,7 @@ void Inliner::copy_operation(Frame& frame, OperationId id) {
 }
 
 // What comes from a call is called after it: `linear` for what computes its one result, `linear.sum` for what helps.
-std::string Inliner::name_in_call(const Frame& frame, const Operation& operation) const {
+std::string Inliner::name_in_call(const InlinedGraph& frame, const Operation& operation) const {
   const std::string& own = own_name(program_[operation.op], operation.names);
   if (frame.called.empty()) return own;
   const std::vector<ValueId>& outputs = frame.graph.outputs;
@@ -171,10 +172,10 @@ std::string Inliner::name_in_call(const Frame& frame, const Operation& operation
   return is_result ? frame.called : frame.called + "." + own;
 }
 
-void Inliner::copy_call(Frame& frame, OperationId id, GraphId callee) {
+void Inliner::copy_call(InlinedGraph& frame, OperationId id, GraphId callee) {
   const Operation& call = frame.graph[id];
   const Graph& graph = program_[callee];
-  Frame inner{graph, frame.path, std::vector<ValueId>(graph.values.size()), {}, {}};
+  InlinedGraph inner{graph, frame.path, std::vector<ValueId>(graph.values.size()), {}, {}};
   inner.path.push_back(id);
   inner.called = name_in_call(frame, call);
   inner.input_use.resize(graph.values.size());
@@ -210,7 +211,7 @@ void Inliner::copy_call(Frame& frame, OperationId id, GraphId callee) {
 
 // The result is the source under another name. Where something is said of the result alone, it must stay a value of its
 // own: then the source is copied.
-void Inliner::bind_result(Frame& frame, ValueId result, ValueId source) {
+void Inliner::bind_result(InlinedGraph& frame, ValueId result, ValueId source) {
   ValueId own = frame.values[result.index()];
   if (!has_notes(frame, result)) {
     frame.values[result.index()] = source;
@@ -220,7 +221,7 @@ void Inliner::bind_result(Frame& frame, ValueId result, ValueId source) {
   claim_.operations.push_back(TransferOf{});
 }
 
-bool Inliner::has_notes(const Frame& frame, ValueId value) const {
+bool Inliner::has_notes(const InlinedGraph& frame, ValueId value) const {
   const Graph& graph = frame.graph;
   auto is_value = [&](ValueId v) { return v == value; };
   if (out_[frame.values[value.index()]].sharding) return true;
@@ -237,7 +238,7 @@ OperatorId Inliner::identity_operator(const TensorType& type) {
 }
 
 // What is said about values and operations of the graph, of those of `out_`.
-void Inliner::copy_notes(const Frame& frame) {
+void Inliner::copy_notes(const InlinedGraph& frame) {
   auto mapped = [&](ValueId v) { return frame.values[v.index()]; };
   for (ShardingGroup group : frame.graph.groups) {
     for (ValueId& v : group.values) v = mapped(v);
@@ -248,7 +249,7 @@ void Inliner::copy_notes(const Frame& frame) {
 }
 
 // A split of a call is one of each operation inside that writes the value, or has the dim, that it names.
-void Inliner::copy_split(const Frame& frame, SplitRequest split) {
+void Inliner::copy_split(const InlinedGraph& frame, SplitRequest split) {
   const std::size_t of = split.operation.index();
   if (split.value) split.value = frame.values[split.value->index()];
   for (std::size_t o = frame.begin[of]; o < frame.begin[of + 1]; ++o) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/graph.h"
+
 namespace tap::passes {
 
 using namespace ir;

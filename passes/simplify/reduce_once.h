@@ -6,7 +6,8 @@
 
 #include <optional>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

@@ -1,5 +1,6 @@
 #include "passes/simplify/remove_dead_code.h"
 
+#include "ir/graph.h"
 #include "passes/rebuild.h"
 
 namespace tap::passes {

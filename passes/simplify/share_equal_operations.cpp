@@ -1,5 +1,6 @@
 #include "passes/simplify/share_equal_operations.h"
 
+#include "ir/graph.h"
 #include "passes/rebuild.h"
 
 namespace tap::passes {

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "ir/graph.h"
 #include "passes/rebuild.h"
 #include "passes/simplify/cell_facts.h"
 #include "passes/simplify/cell_rules.h"

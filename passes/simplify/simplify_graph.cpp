@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "passes/placed.h"
 #include "passes/rebuild.h"

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "ir/text_names.h"
@@ -134,8 +135,8 @@ class SplitApplier {
   }
 
   // The operation that the split names; where its dim went with the partials, the one that has it now.
-  std::optional<Place> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
-    auto has_dim = [&](Place place) {
+  std::optional<OperationInGraph> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
+    auto has_dim = [&](OperationInGraph place) {
       return split.all_at ||
              find_dim(in_own_words(program(), program()[place.graph][place.operation]), split.dim).has_value();
     };
@@ -176,7 +177,7 @@ class SplitApplier {
   const Program& program() const { return result_.program; }
 
   // What keeps the decision from being applied is told once.
-  std::optional<std::uint32_t> dim_to_cut(const Pending& p, Place place) {
+  std::optional<std::uint32_t> dim_to_cut(const Pending& p, OperationInGraph place) {
     const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
     if (is_inside_of_a_group(program(), place.graph))

@@ -2,6 +2,7 @@
 // combinations, with the claims that prove that the result is unchanged.
 #pragma once
 
+#include "ir/graph.h"
 #include "passes/caution.h"
 
 namespace tap::passes {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/block_graph.h"
+#include "ir/block_program.h"
 
 namespace tap::passes {
 

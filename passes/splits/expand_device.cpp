@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/graphs/step_state.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/device_places.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/shardings/device_places.h"
 #include "ir/text/plan_text.h"
 #include "passes/splits/place_on_mesh.h"
@@ -132,8 +133,8 @@ std::optional<PlanProblem> why_no_boxes(const Operator& op, std::uint32_t dim, c
                                          split.operation + "`, so no device would hold a box");
 }
 
-std::optional<PlanProblem> why_not_on_devices(const Program& program, Place place, std::optional<std::uint32_t> dim,
-                                              const PlannedSplit& split) {
+std::optional<PlanProblem> why_not_on_devices(const Program& program, OperationInGraph place,
+                                              std::optional<std::uint32_t> dim, const PlannedSplit& split) {
   const Operation& operation = program[place.graph][place.operation];
   const Operator op = in_own_words(program, operation);
   auto list = [&] { return why_not_on_list(op, operation, dim, split); };

@@ -9,7 +9,7 @@
 namespace tap::passes {
 
 // Why the split, which is for devices, cannot be; its decision is left 0. No dim: all of the operation is placed.
-std::optional<PlanProblem> why_not_on_devices(const ir::Program& program, ir::Place place,
+std::optional<PlanProblem> why_not_on_devices(const ir::Program& program, ir::OperationInGraph place,
                                               std::optional<std::uint32_t> dim, const ir::PlannedSplit& split);
 // Likewise, where what it writes is to be in boxes (stage_interleaved_writes.h).
 std::optional<PlanProblem> why_no_boxes(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);

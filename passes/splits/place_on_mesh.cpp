@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharding.h"
 #include "ir/text/plan_text.h"
@@ -57,7 +58,8 @@ PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
 
 }  // namespace
 
-std::optional<PlanProblem> why_not_over_axis(const Program& program, Place place, const PlannedSplit& split) {
+std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationInGraph place,
+                                             const PlannedSplit& split) {
   const Operation& operation = program[place.graph][place.operation];
   auto problem = [](PlanPart part, std::string message, std::string help = "") {
     return PlanProblem{0, std::move(message), part, "", std::move(help)};

@@ -7,7 +7,7 @@
 namespace tap::passes {
 
 // Why the split, which is for a mesh axis, cannot be; its decision is left 0.
-std::optional<PlanProblem> why_not_over_axis(const ir::Program& program, ir::Place place,
+std::optional<PlanProblem> why_not_over_axis(const ir::Program& program, ir::OperationInGraph place,
                                              const ir::PlannedSplit& split);
 
 }  // namespace tap::passes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/shardings/device_places.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/checked.h"

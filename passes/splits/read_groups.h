@@ -6,7 +6,8 @@
 //   Y[i] = A[i - 1] + A[i + 1]                          one
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

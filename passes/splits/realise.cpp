@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/step_state.h"
 #include "ir/shardings/device_places.h"

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "ir/graph.h"
 #include "ir/shardings/device_places.h"
 #include "ir/shardings/mesh_position.h"
 

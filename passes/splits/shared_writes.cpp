@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/device_places.h"
 

@@ -8,7 +8,7 @@
 // writes partition the value.
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::passes {
 

@@ -1,5 +1,6 @@
 #include "passes/splits/split_graph.h"
 
+#include "ir/graph.h"
 #include "passes/splits/split_operator.h"
 
 namespace tap::passes {

@@ -6,6 +6,7 @@
 // A kernel finds the cells of its regions by their own axes, so that the number of the block is the last axis of a partial.
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "passes/operator_edit.h"
 #include "passes/splits/split_operator.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "passes/operator_edit.h"
 #include "support/check.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/interpret/linear_reductions.h"
 #include "passes/operator_edit.h"
 #include "passes/splits/split_operator.h"

@@ -9,7 +9,8 @@
 //   y[i] = combine(c[r], l[i])  for i in block r
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "passes/splits/split_graph.h"
 #include "passes/splits/split_operator.h"
@@ -123,7 +124,7 @@ std::optional<StagedWrites> stage_interleaved_writes(const Program& program, con
   }
   for (Decision& decision : made.plan.decisions)
     if (auto* split = std::get_if<PlannedSplit>(&decision); split && renamed.contains(split->operation)) {
-      const Place place = *finder.find(program.main, split->operation);
+      const OperationInGraph place = *finder.find(program.main, split->operation);
       split->dim = named_dim(program, program[place.graph][place.operation], program[place.graph], *split);
       split->operation = renamed.at(split->operation);
     }

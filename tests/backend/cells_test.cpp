@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/graph.h"
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {

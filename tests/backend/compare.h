@@ -7,6 +7,7 @@
 
 #include "backend/llvm/executable.h"
 #include "check/check.h"
+#include "ir/block_program.h"
 #include "passes/splits/apply_splits.h"
 #include "passes/splits/expand.h"
 #include "passes/splits/realise.h"

@@ -1,4 +1,5 @@
 // Run-time failures of the user's program: the same message as the oracle's, whatever the threads and blocks.
+#include "ir/graph.h"
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {

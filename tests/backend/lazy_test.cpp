@@ -1,6 +1,7 @@
 // What is lazy and shared: values are the oracle's, only what is taken may fail, and no chain of shared cells grows.
 #include <random>
 
+#include "ir/graph.h"
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {

@@ -12,6 +12,7 @@
 #include "tests/backend/compare.h"
 #include "tests/backend/interpret_loops.h"
 #include "tests/backend/random_operator.h"
+#include "tests/kernel_text/parse_kernel.h"
 
 namespace tap::backend::test {
 namespace {

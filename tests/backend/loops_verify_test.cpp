@@ -5,6 +5,7 @@
 
 #include "backend/loops/loops_text.h"
 #include "backend/loops/loops_verify.h"
+#include "tests/kernel_text/parse_kernel.h"
 
 namespace tap::backend {
 namespace {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backend/lower/patterns.h"
+#include "ir/graph.h"
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {

@@ -1,4 +1,5 @@
 // Split programs run natively and give what the whole gives: reductions split into partials, in order.
+#include "ir/graph.h"
 #include "tests/backend/compare.h"
 
 namespace tap::backend::test {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check/check.h"
+#include "ir/graph.h"
 #include "ir/graphs/program_hash.h"
 #include "tests/ir/build.h"
 

@@ -1,6 +1,7 @@
 // Steps that inline calls, write out iterates and make groups.
 #pragma once
 
+#include "ir/graph.h"
 #include "tests/check/case.h"
 
 namespace tap::check::cases {

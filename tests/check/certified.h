@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "ir/block_program.h"
 #include "replay/replay.h"
 
 namespace tap::check::test {

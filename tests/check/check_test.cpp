@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "check/axioms.h"
+#include "ir/graph.h"
 #include "tests/check/mutations.h"
 
 namespace tap::check {
@@ -96,9 +97,16 @@ TEST(Check, ABugInBoundsIsCaught) {
 TEST(Check, AxiomsAreTheLinesThatAreTried) {
   std::ifstream file(TAP_SOURCE_DIR "/passes/simplify/cell_rules.def");
   std::string rules{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  EXPECT_GT(axiom_lines().size(), 60u);
-  for (std::string_view line : axiom_lines())
+  std::size_t axioms = 0;
+  for (std::string_view line : {
+#define TAP_AXIOM(text) std::string_view(text),
+#include "check/axioms.def"
+#undef TAP_AXIOM
+       }) {
     EXPECT_NE(rules.find("TAP_CELL_RULE(\"" + std::string(line) + "\")"), std::string::npos) << line;
+    ++axioms;
+  }
+  EXPECT_GT(axioms, 60u);
 }
 
 // The cost of a step is that of its operators, however many blocks there are.

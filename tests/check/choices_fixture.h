@@ -14,6 +14,7 @@
 #include "passes/rewrites/rules.h"
 #include "tests/check/cases.h"
 #include "tests/frontend/compile_source.h"
+#include "tests/ir/parse_plan.h"
 
 namespace tap::check::choices_test {
 
@@ -42,7 +43,7 @@ inline Way way(Program program, std::span<const passes::Pass> list, const passes
   return w;
 }
 inline Verdict verdict_of(const Way& w) {
-  std::vector<Stage> stages;
+  std::vector<HashedStage> stages;
   for (const Program& p : w.stages) stages.push_back({&p, hash_of(p)});
   return check(w.certificate, stages, w.rules ? &*w.rules : nullptr);
 }

@@ -1,6 +1,7 @@
 // Where a rule of the checker ends: what is right up to an edge, and wrong by one behind it.
 #include <gtest/gtest.h>
 
+#include "ir/graph.h"
 #include "passes/splits/split_graph.h"
 #include "tests/check/cases.h"
 #include "tests/check/cases_of_blocks.h"

@@ -2,6 +2,7 @@
 // program of a chain is asked, so a chain of no steps leaves the word to that obligation alone.
 #include <gtest/gtest.h>
 
+#include "ir/graph.h"
 #include "tests/check/mutations.h"
 
 namespace tap::check {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "check/check.h"
+#include "ir/graph.h"
 #include "ir/text.h"
 
 namespace tap::check {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 #include "ir/interpret/interpret.h"
 #include "tests/check/mutations.h"
 

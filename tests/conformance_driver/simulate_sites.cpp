@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "ir/text_names.h"
@@ -18,6 +19,11 @@ std::string text_of(const Axes& axes) {
   std::vector<std::string> parts;
   for (const AxisRef& axis : axes) parts.push_back(to_string(axis));
   return "{" + ir::joined(parts) + "}";
+}
+
+// Of the cells of one dim, what the device at this place holds.
+Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place) {
+  return box_at(mesh, {mesh.name, {{axes}}}, {size}, place).dims[0];
 }
 
 class SiteCheck {

@@ -7,6 +7,7 @@
 #include "cost/model/model.h"
 #include "cost/model/recency.h"
 #include "cost/work/traffic_walk.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::cost {
@@ -29,7 +30,7 @@ ProgramCost cost_of(Model& model, const pipeline::Compilation& made) {
   return model.of(trace_of(*made.schedule, kernels), kernels);
 }
 
-const Work work_of_first(const std::string& text) {
+const KernelWork work_of_first(const std::string& text) {
   const pipeline::Compilation made = compiled(text);
   const auto& call = std::get<ir::KernelCall>(made.schedule->sequences[0][0][0].what);
   return work_of(made.lowered->kernels.kernels[call.kernel], call.box, builtin({}, 1));
@@ -68,7 +69,8 @@ TEST(Cost, AsManyLoopNestsForManyBlocksAsForFew) {
 }
 
 TEST(Cost, InstructionsAreCountedByKind) {
-  const Work work = work_of_first("program p(X: f32[1600]) -> (Y: f32[1600]) { Y[i] = exp(X[i]) / (X[i] * X[i] + 1) }");
+  const KernelWork work =
+      work_of_first("program p(X: f32[1600]) -> (Y: f32[1600]) { Y[i] = exp(X[i]) / (X[i] * X[i] + 1) }");
   EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::exponential), 100);  // of 16 lanes
   EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::divide), 100);
   EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::arithmetic), 100);  // one, fused
@@ -78,8 +80,8 @@ TEST(Cost, InstructionsAreCountedByKind) {
 }
 
 TEST(Cost, TailsUseFewerLanes) {
-  const Work whole = work_of_first("program p(X: f32[32]) -> (Y: f32[32]) { Y[i] = X[i] * 2 }");
-  const Work ragged = work_of_first("program p(X: f32[33]) -> (Y: f32[33]) { Y[i] = X[i] * 2 }");
+  const KernelWork whole = work_of_first("program p(X: f32[32]) -> (Y: f32[32]) { Y[i] = X[i] * 2 }");
+  const KernelWork ragged = work_of_first("program p(X: f32[33]) -> (Y: f32[33]) { Y[i] = X[i] * 2 }");
   EXPECT_EQ(whole.lanes_used / whole.lanes, 1);
   EXPECT_LT(ragged.lanes_used / ragged.lanes, 0.8);
 }
@@ -97,7 +99,8 @@ TEST(Cost, WhatOneAfterTheOtherNeedsIsWaitedFor) {
 
 // Each cell comes once from memory where a cache keeps what is read again.
 TEST(Cost, CachesKeepWhatFits) {
-  const Work work = work_of_first("program p(X: f32[512, 512]) -> (Y: f32[512, 512]) { Y[i, j] = X[i, j] + X[i, 0] }");
+  const KernelWork work =
+      work_of_first("program p(X: f32[512, 512]) -> (Y: f32[512, 512]) { Y[i, j] = X[i, j] + X[i, 0] }");
   for (const TensorWork& tensor : work.tensors) {
     EXPECT_EQ(tensor.bytes, 512 * 512 * 4);
     EXPECT_NEAR(tensor.missed.back(), tensor.bytes, tensor.bytes / 10);

@@ -18,7 +18,6 @@ inline pipeline::Compilation certified(ir::Program program, const ir::Plan& plan
   return pipeline::compile(std::move(program), options);
 }
 
-#ifdef TAP_HAVE_BACKEND
 // As a command compiles it that has no plan: the cost model decides.
 inline pipeline::Compilation certified_as_decided(ir::Program program, bool strict_fp) {
   pipeline::Options options;
@@ -27,6 +26,5 @@ inline pipeline::Compilation certified_as_decided(ir::Program program, bool stri
   options.proof = pipeline::Proof::recorded;
   return pipeline::compile(std::move(program), options);
 }
-#endif
 
 }  // namespace tap::driver::test

@@ -1,6 +1,5 @@
 // Groups as they run: on the oracle and on devices of their own with poisoned memory, and natively by tiles, which keep no
 // more of the values inside than a tile needs. Of each native kernel what its loops mean is asked, too.
-#ifdef TAP_HAVE_BACKEND
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,11 +7,13 @@
 #include "backend/llvm/executable.h"
 #include "backend/llvm/jit.h"
 #include "backend/lower/lowered.h"
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "passes/splits/expand.h"
 #include "tests/backend/interpret_loops.h"
 #include "tests/check/certified.h"
 #include "tests/driver/certified.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver {
@@ -307,4 +308,3 @@ TEST(GroupRun, FoldedAttentionKeepsOneBlockOfKeys) {
 
 }  // namespace
 }  // namespace tap::driver
-#endif

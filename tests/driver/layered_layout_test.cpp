@@ -8,7 +8,7 @@
 namespace tap::driver {
 namespace {
 
-bool overlap(Place a, Size s, Place b, Size t) {
+bool overlap(NodeCentre a, Size s, NodeCentre b, Size t) {
   return std::fabs(a.x - b.x) * 2 < s.width + t.width && std::fabs(a.y - b.y) * 2 < s.height + t.height;
 }
 

@@ -4,11 +4,13 @@
 
 #include "compiler/pipeline/failures.h"
 #include "compiler/pipeline/proof.h"
+#include "ir/block_program.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "replay/execution.h"
 #include "tests/check/certified.h"
 #include "tests/driver/certified.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::pipeline {
@@ -94,8 +96,6 @@ TEST(Pipeline, AnAssumedOneWhereAProofIsAskedFor) {
   EXPECT_THROW(require_justified(with(check::Standing::assumed), true), Failure);
   EXPECT_NO_THROW(require_justified(with(check::Standing::proved), true));
 }
-
-#ifdef TAP_HAVE_BACKEND
 
 Compilation cut_into(int blocks) {
   auto outcome = tap::test::compile_text(
@@ -274,8 +274,6 @@ TEST(Pipeline, RowsOfBlocksThatDiffer) {
     EXPECT_EQ(check::test::refusal_of(apart), "") << lines;
   }
 }
-
-#endif
 
 }  // namespace
 }  // namespace tap::pipeline

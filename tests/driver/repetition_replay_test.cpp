@@ -8,8 +8,6 @@
 namespace tap::driver {
 namespace {
 
-#ifdef TAP_HAVE_BACKEND
-
 pipeline::Compilation scheduled(const std::string& text) {
   auto outcome = tap::test::compile_text(text);
   EXPECT_TRUE(outcome.compiled) << outcome.messages;
@@ -74,8 +72,6 @@ TEST(RepetitionReplay, WhatAStepWritesIsNotThereBefore) {
   schedule.sequences[0].insert(schedule.sequences[0].end() - 1, first);  // d of the first step alone, before all
   EXPECT_NE(check::test::refusal_of(certified.stages.back(), schedule), "");
 }
-
-#endif
 
 }  // namespace
 }  // namespace tap::driver

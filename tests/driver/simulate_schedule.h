@@ -8,6 +8,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "ir/author_names.h"
+#include "ir/graph.h"
 #include "ir/interpret/interpret_group.h"
 #include "ir/interpret/interpret_operation.h"
 #include "ir/schedule.h"

@@ -4,12 +4,14 @@
 #include <random>
 
 #include "backend/compiled_program.h"
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text/plan_text.h"
 #include "runtime/executor.h"
 #include "tests/check/certified.h"
 #include "tests/driver/certified.h"
 #include "tests/driver/simulate_schedule.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::driver::test {

@@ -1,9 +1,9 @@
 // Every kind of change to block graphs and schedules, many times: what changes the result is refused by an obligation named
 // for that kind, what is harmless is accepted. What the checker accepts of the former must have the same result after all.
-#ifdef TAP_HAVE_BACKEND
 
 #include <gtest/gtest.h>
 
+#include "ir/block_program.h"
 #include "tests/driver/mutations_of_block_graphs.h"
 #include "tests/driver/mutations_of_kernels.h"
 #include "tests/driver/mutations_of_memory.h"
@@ -193,5 +193,3 @@ TEST(StageMutation, KernelsOfSchedules) {
 
 }  // namespace
 }  // namespace tap::driver::test
-
-#endif

@@ -15,6 +15,7 @@
 
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/show/emit_mlir.h"
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "passes/pass_manager.h"
 #include "passes/splits/expand.h"

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "ir/graph.h"
 #include "tests/frontend/build_monoid.h"
 
 namespace tap {

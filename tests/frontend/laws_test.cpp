@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "ir/graph.h"
 #include "tests/frontend/law_verdicts.h"
 
 namespace tap {

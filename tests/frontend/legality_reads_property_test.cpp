@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/frontend/proofs/legality.h"
+#include "ir/graph.h"
 #include "tests/frontend/random_reader.h"
 
 namespace tap {

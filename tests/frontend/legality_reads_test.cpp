@@ -208,19 +208,5 @@ TEST_P(LegalityReads, KernelRegionsAreReadWhole) {  // smooth_rows without its `
   EXPECT_EQ(bad->cell, (Point{-1, 0}));
 }
 
-TEST_P(LegalityReads, EmptyDomains) {
-  for (std::int64_t sum : {6, 7}) {  // i + j >= sum in 0..4 x 0..4
-    B b;
-    auto i = b.parallel(0, 4), j = b.parallel(0, 4);
-    b.at_least_zero(B::at({{i, 1}, {j, 1}}, -sum));
-    EXPECT_EQ(legality.empty_domain(b.build()), sum == 7);
-  }
-  B b;
-  auto i = b.parallel(0, 4);
-  b.equal_zero(B::at({{i, 2}}, -3));
-  EXPECT_TRUE(legality.empty_domain(b.build()));
-  EXPECT_FALSE(legality.empty_domain(B().build()));
-}
-
 }  // namespace
 }  // namespace tap

@@ -1,9 +1,9 @@
 // Text to syntax tree: every example of the language, and what the tree of each form holds.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/syntax/grammar_check.h"
 #include "compiler/frontend/syntax/print_ast.h"
 #include "frontend_test_support.h"
+#include "grammar_check.h"
 
 namespace tap {
 namespace {

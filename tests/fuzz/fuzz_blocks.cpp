@@ -2,6 +2,8 @@
 // is equal. The checker ends on all of them, taken for tasks of one program; what it accepts computes what the program does.
 #include <algorithm>
 
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text/stage_text.h"
 #include "replay/replay.h"

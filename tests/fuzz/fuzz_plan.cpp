@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ir/text/plan_text.h"
+#include "tests/ir/parse_plan.h"
 
 namespace {
 

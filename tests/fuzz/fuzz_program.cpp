@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "ir/graph.h"
 #include "ir/text.h"
 #include "ir/verify/verify.h"
 

@@ -1,5 +1,6 @@
 // A schedule of any bytes: the parser ends with one or with one message and its line; what it reads prints, parses back and is
 // equal. The checker ends on all of them, taken for the tasks of one program.
+#include "ir/block_program.h"
 #include "ir/text/stage_text.h"
 #include "replay/replay.h"
 #include "tests/fuzz/stage_program.h"

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "ir/graph.h"
 #include "ir/text.h"
 
 namespace tap::fuzz {

@@ -4,6 +4,8 @@
 
 #include "build.h"
 
+#include "ir/graph.h"
+
 namespace tap::ir::test {
 namespace {
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/graph.h"
 #include "ir/interpret/interpret.h"
 
 namespace tap::ir::test {

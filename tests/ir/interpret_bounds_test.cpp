@@ -9,6 +9,8 @@
 #include "monoids.h"
 #include "perturbed.h"
 
+#include "ir/graph.h"
+
 namespace tap::ir::test {
 namespace {
 

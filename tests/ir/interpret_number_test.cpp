@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "build.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap::ir::test {

@@ -7,6 +7,8 @@
 
 #include "monoids.h"
 
+#include "ir/graph.h"
+
 namespace tap::ir::test {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "ir/text/plan_text.h"
+#include "tests/ir/parse_plan.h"
 
 namespace tap::ir {
 namespace {

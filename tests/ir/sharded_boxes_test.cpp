@@ -7,6 +7,7 @@
 #include <random>
 
 #include "ir/shardings/mesh_position.h"
+#include "tests/ir/all_boxes.h"
 
 namespace tap::ir {
 namespace {

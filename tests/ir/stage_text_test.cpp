@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "ir/block_program.h"
 #include "tests/ir/random_program.h"
 
 namespace tap::ir {
@@ -147,7 +148,7 @@ RC_GTEST_PROP(BlockText, ParsesBack, ()) {
   auto result = parse_blocks(text);
   if (std::holds_alternative<TextError>(result)) RC_FAIL(first_error(result) + "\n" + text);
   RC_ASSERT(std::get<std::vector<BlockGraph>>(result) == blocks.graphs);
-  RC_ASSERT(std::get<Stage>(parse_stage(text)).index() == static_cast<std::size_t>(StageKind::blocks));
+  RC_ASSERT(std::get<StageValue>(parse_stage(text)).index() == static_cast<std::size_t>(StageKind::blocks));
 }
 
 RC_GTEST_PROP(ScheduleText, ParsesBack, ()) {
@@ -157,7 +158,7 @@ RC_GTEST_PROP(ScheduleText, ParsesBack, ()) {
   if (std::holds_alternative<TextError>(result)) RC_FAIL(first_error(result) + "\n" + text);
   for (Buffer& buffer : schedule.buffers) buffer.name.clear();  // which are comments
   RC_ASSERT(std::get<Schedule>(result) == schedule);
-  RC_ASSERT(std::get<Stage>(parse_stage(text)).index() == static_cast<std::size_t>(StageKind::schedule));
+  RC_ASSERT(std::get<StageValue>(parse_stage(text)).index() == static_cast<std::size_t>(StageKind::schedule));
 }
 
 RC_GTEST_PROP(StageText, SurvivesAnyChange, ()) {

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "ir/graph.h"
 #include "tests/backend/random_operator.h"
 #include "tests/passes/shuffled_operator.h"
 

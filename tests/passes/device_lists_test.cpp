@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text/plan_text.h"
 #include "passes/pass_manager.h"
@@ -11,6 +12,7 @@
 #include "passes/splits/expand.h"
 #include "passes/splits/realise.h"
 #include "tests/check/certified.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::passes {

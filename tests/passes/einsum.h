@@ -16,6 +16,10 @@
 
 namespace tap::passes::einsum {
 
+inline Reassociation reassociated(const ir::Program& program, const ir::Operator& op, bool strict_fp = false) {
+  return Reassociator().run(program, op, strict_fp);
+}
+
 using namespace tap::ir;
 using namespace tap::ir::test;
 

@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "ir/block_program.h"
 #include "passes/pass_manager.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/shardings/propagate.h"

@@ -9,6 +9,7 @@
 #include "passes/fusion/fuse.h"
 #include "passes/fusion/unroll.h"
 #include "tests/ir/build.h"
+#include "tests/ir/without_code.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::passes::test {

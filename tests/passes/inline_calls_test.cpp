@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/graph.h"
 #include "ir/verify/verify.h"
 #include "tests/ir/build.h"
 

@@ -9,6 +9,7 @@
 #include "ir/shardings/onnx_meshes.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/onnx_program.h"
+#include "tests/ir/all_boxes.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_shardings.h"
 
@@ -271,7 +272,7 @@ TEST(Onnx, AnnotatedProgramsAreWhole) {
   Annotated ours = annotated(program, found);
   EXPECT_TRUE(ours.findings.empty());
   EXPECT_EQ(ir::verify(ours.program), std::vector<std::string>{});
-  Written written = specs_of(ours.program);
+  WrittenSpecs written = specs_of(ours.program);
   EXPECT_EQ(infer(program, written.shardings).values, found.values);
 }
 

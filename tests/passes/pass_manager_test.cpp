@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/graphs/program_hash.h"
 #include "support/check.h"
 #include "tests/ir/build.h"

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "ir/author_names.h"
 #include "ir/graphs/operation_names.h"
 #include "passes/fusion/fuse.h"
 #include "passes/fusion/fuse_auto.h"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/author_names.h"
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/interpret/linear_reductions.h"
 #include "ir/plan.h"

@@ -47,7 +47,7 @@ std::vector<std::vector<std::uint64_t>> run_bits(const Program& program) {
 
 // Why a certificate is refused; empty if it is not.
 std::string refusal_of(const Certificate& certificate, const std::vector<Program>& programs) {
-  std::vector<check::Stage> stages;
+  std::vector<check::HashedStage> stages;
   for (const Program& program : programs) stages.push_back({&program, hash_of(program)});
   std::string text;
   for (const check::Finding& finding : check::check(certificate, stages).findings)

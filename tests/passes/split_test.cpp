@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "ir/text.h"
 #include "ir/verify/verify.h"
@@ -14,6 +15,7 @@
 #include "tests/backend/random_operator.h"
 #include "tests/check/certified.h"
 #include "tests/ir/monoids.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 #include "tests/passes/random_plan.h"
 

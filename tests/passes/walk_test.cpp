@@ -1,11 +1,13 @@
 // The walk of the Tapestry text, from Linear and ReLU to fused shards, as it is written there; and Linear sharded over each
-// of its dims. Each stage is a program that the passes made, printed by ir/text/shard_notation.h; each computes the same.
-#include "ir/text/shard_notation.h"
+// of its dims. Each stage is a program that the passes made, printed by shard_notation.h; each computes the same.
+#include "ir/block_program.h"
 #include "passes/fusion/fuse.h"
 #include "passes/splits/apply_splits.h"
 #include "passes/splits/expand.h"
 #include "passes/splits/realise.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
+#include "tests/passes/shard_notation.h"
 
 namespace tap::passes::test {
 namespace {

@@ -1,6 +1,7 @@
 // The programs of kernel_programs.h as they are handed to lowering.
 #pragma once
 
+#include "ir/block_program.h"
 #include "tests/driver/certified.h"
 #include "tests/frontend/compile_source.h"
 #include "tests/planted/kernel_programs.h"

@@ -44,7 +44,7 @@ Outcome run_with(bool bug, const std::vector<const char*>& names, const std::str
     if (one.before != one.after) programs.push_back(one.after);
   });
   planted = false;
-  std::vector<check::Stage> stages;
+  std::vector<check::HashedStage> stages;
   for (const Program& p : programs) stages.push_back({&p, hash_of(p)});
   Outcome outcome;
   for (const check::Finding& f : check::check(passed.certificate, stages).findings)

@@ -6,6 +6,7 @@
 
 #include "check/check.h"
 #include "compiler/driver/tapc.h"
+#include "ir/graph.h"
 #include "replay/replay.h"
 
 namespace {
@@ -28,7 +29,7 @@ ir::Certificate with_fault(ir::Certificate certificate) {
 }  // namespace
 
 // The mangled names of the checker's entries, which the linker is given, too (tests/CMakeLists.txt).
-#define CHECK_NAME "_ZN3tap5check5checkERKNS_2ir11CertificateERKSt6vectorINS0_5StageESaIS6_EEPKNS1_7ProgramEbb"
+#define CHECK_NAME "_ZN3tap5check5checkERKNS_2ir11CertificateERKSt6vectorINS0_11HashedStageESaIS6_EEPKNS1_7ProgramEbb"
 #define EXPANSION_NAME                                                                              \
   "_ZN3tap5check15check_expansionERKNS_2ir7ProgramERKSt6vectorINS1_10BlockGraphESaIS6_EERKNSt7__cx" \
   "x1112basic_stringIcSt11char_traitsIcESaIcEEERNS0_7VerdictE"
@@ -38,9 +39,9 @@ ir::Certificate with_fault(ir::Certificate certificate) {
 
 namespace tap::check {
 
-Verdict real_check(const ir::Certificate&, const std::vector<Stage>&, const ir::Program* rules, bool is_legal,
+Verdict real_check(const ir::Certificate&, const std::vector<HashedStage>&, const ir::Program* rules, bool is_legal,
                    bool runs) asm("__real_" CHECK_NAME);
-Verdict wrapped_check(const ir::Certificate&, const std::vector<Stage>&, const ir::Program* rules, bool is_legal,
+Verdict wrapped_check(const ir::Certificate&, const std::vector<HashedStage>&, const ir::Program* rules, bool is_legal,
                       bool runs) asm("__wrap_" CHECK_NAME);
 void real_expansion(const ir::Program&, const std::vector<ir::BlockGraph>&, const std::string&,
                     Verdict&) asm("__real_" EXPANSION_NAME);
@@ -50,8 +51,8 @@ void real_schedule(const ir::Program&, const ir::Schedule&, const std::string&, 
 void wrapped_schedule(const ir::Program&, const ir::Schedule&, const std::string&,
                       Verdict&) asm("__wrap_" SCHEDULE_NAME);
 
-Verdict wrapped_check(const ir::Certificate& certificate, const std::vector<Stage>& stages, const ir::Program* rules,
-                      bool is_legal, bool runs) {
+Verdict wrapped_check(const ir::Certificate& certificate, const std::vector<HashedStage>& stages,
+                      const ir::Program* rules, bool is_legal, bool runs) {
   return real_check(with_fault(certificate), stages, rules, is_legal, runs);
 }
 

@@ -1,11 +1,10 @@
 #include "tests/random/trial.h"
+#include "ir/block_program.h"
 #include "tests/driver/certified.h"
 
-#ifdef TAP_HAVE_BACKEND
+#include <fmt/format.h>
 #include "backend/compiled_program.h"
 #include "backend/llvm/executable.h"
-#endif
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -135,7 +134,6 @@ class Evaluation {
 
   // As `tapc run` does it, with what the cost model decides; or with groups that move few bytes, or with none.
   void as_by_default() {
-#ifdef TAP_HAVE_BACKEND
     // Folds of floats assume finite values, unless everything is strict.
     if ((trial_.strict || !trial_.source.special) && choose_(2)) {
       pipeline::Compilation certified = driver::test::certified_as_decided(program_, trial_.strict);
@@ -144,7 +142,6 @@ class Evaluation {
       if (judged(certified)) natively(passes::expand(certified.stages.back()), certified.stages.back());
       return;
     }
-#endif
     trial_.fuse_more = choose_(2);
     pipeline::Compilation certified =
         driver::test::certified(program_, {}, pipeline::Stage::sharded, trial_.fuse_more, trial_.strict);
@@ -235,7 +232,6 @@ class Evaluation {
     });
   }
 
-#ifdef TAP_HAVE_BACKEND
   void natively(BlockProgram blocks, const Program& sharded) {
     if (!native_) return;
     backend::CompiledProgram lowered = backend::lower(blocks, trial_.strict);
@@ -255,9 +251,6 @@ class Evaluation {
       if (!guard_is_intact(found[k])) trial_.failure = fmt::format("native code writes behind result {}", k);
     agree(found, "native code");
   }
-#else
-  void natively(const BlockProgram&, const Program&) {}
-#endif
 
   void note(const char* feature) { trial_.features.insert(feature); }
   void note(const char* feature, bool there) {

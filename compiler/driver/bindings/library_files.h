@@ -24,7 +24,7 @@ struct LibraryFacts {
   std::vector<std::string> features;
   const backend::Schedule* schedule = nullptr;
   std::int64_t scratch_bytes = 0;  // that one thread needs beside its memory
-  Work work;
+  ProgramWork work;
 };
 
 std::string manifest_text(const LibraryFacts& facts);  // docs/schema/manifest.schema.json

@@ -26,7 +26,7 @@ struct Manifest {
   std::vector<ManifestTensor> inputs, outputs;
   std::vector<std::string> outside;  // symbols of outside kernels
   std::int64_t shards = 0;           // boxes that operations are applied to
-  Work work;
+  ProgramWork work;
   bool operator==(const Manifest&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 #include "runtime/failure.h"
 #include "support/diagnostic.h"
 #include "support/exit_code.h"

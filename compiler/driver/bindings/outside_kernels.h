@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 #include "runtime/kernel_abi.h"
 #include "support/tensor.h"
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/bindings/library_files.h"
+#include "ir/graph.h"
 #include "support/memory_failure.h"
 
 namespace tap::driver {

@@ -4,15 +4,13 @@
 
 #include <utility>
 
+#include "compiler/driver/bindings/loaded_library.h"
 #include "compiler/driver/bindings/manifest.h"
 #include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/median.h"
 #include "runtime/failure.h"
 #include "support/phase.h"
 #include "support/read_file.h"
-#ifdef TAP_HAVE_BACKEND
-#include "compiler/driver/bindings/loaded_library.h"
-#endif
 
 namespace tap::driver {
 namespace {
@@ -61,7 +59,6 @@ void refuse_compiling(const RunnableOptions& options, const EngineOptions& engin
 
 }  // namespace
 
-#ifdef TAP_HAVE_BACKEND
 namespace {
 
 struct Loaded {
@@ -98,10 +95,5 @@ std::optional<LoadedProgram> load_manifest(const RunnableOptions& options, const
   };
   return program;
 }
-#else
-std::optional<LoadedProgram> load_manifest(const RunnableOptions&, const EngineOptions&, TensorFiles&) {
-  return std::nullopt;
-}
-#endif
 
 }  // namespace tap::driver

@@ -4,7 +4,6 @@
 //   run      1.92 ms, the median of 412 runs; 95 % between 1.91 ms and 1.93 ms
 //            17.5 GFLOP/s, 1.64 GB/s
 //   compile  87.1 ms cold, 4.02 ms from the cache; 1 kernel
-#ifdef TAP_HAVE_BACKEND
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -43,7 +42,7 @@ struct Compiling {
 struct Figures {
   Median run;
   Compiling compiling;
-  Work work;
+  ProgramWork work;
   std::size_t kernels = 0;
 };
 
@@ -145,4 +144,3 @@ Action declare_bench(CLI::App& app) {
 }
 
 }  // namespace tap::driver
-#endif

@@ -4,7 +4,6 @@
 //   latency                   1.43e-09   +- 0.1 %
 //   rates.f32.arithmetic      8.71e+10   +- 1.2 %
 //   …
-#ifdef TAP_HAVE_BACKEND
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -58,4 +57,3 @@ Action declare_calibrate(CLI::App& app) {
 }
 
 }  // namespace tap::driver
-#endif

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 
 namespace tap::driver {

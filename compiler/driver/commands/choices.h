@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "passes/pass.h"
 
 namespace tap::driver {

@@ -25,14 +25,10 @@ namespace {
 constexpr Command all_commands[] = {
     {"check", "Check that programs and operators are legal", declare_check},
     {"run", "Run a program on given inputs", declare_run},
-#ifdef TAP_HAVE_BACKEND
     {"compile", "Compile a program to a shared library with a C header and a manifest", declare_compile},
     {"bench", "Measure the run time and compile time of a program", declare_bench},
-#endif
-#ifdef TAP_HAVE_BACKEND
     {"cost", "Predict the run time of a program, term by term", declare_cost},
     {"calibrate", "Measure this machine, and write a machine file", declare_calibrate},
-#endif
     {"cmp", "Compare two tensor files", declare_cmp},
     {"verify", "Prove that the compiled program computes what the source computes", declare_verify},
     {"inspect", "Show the graph of a program", declare_inspect},

@@ -3,7 +3,6 @@
 //   tapc cost mlp.tap
 //   tapc cost mlp.tap --plan=mlp.plan --machine=server.toml --threads=8
 //   tapc cost mlp.tap --json                every number as it is
-#ifdef TAP_HAVE_BACKEND
 #include <CLI/CLI.hpp>
 
 #include <charconv>
@@ -156,4 +155,3 @@ Action declare_cost(CLI::App& app) {
 }
 
 }  // namespace tap::driver
-#endif

@@ -2,12 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "compiler/driver/read_plan.h"
-#include "compiler/driver/write_outputs.h"
-#ifdef TAP_HAVE_BACKEND
 #include "backend/llvm/library.h"
 #include "compiler/driver/machine_file.h"
-#endif
+#include "compiler/driver/read_plan.h"
+#include "compiler/driver/write_outputs.h"
 
 namespace tap::driver {
 
@@ -30,7 +28,6 @@ void read_decisions(Session& session, const DecisionOptions& options, PassOption
   passes.plan = read_plan(session, options.plan);
 }
 
-#ifdef TAP_HAVE_BACKEND
 void let_decide(Session& session, const DecisionOptions& options, const std::string& machine_file,
                 pipeline::Options& wanted, const std::string& target) {
   pipeline::Deciding by;
@@ -39,7 +36,6 @@ void let_decide(Session& session, const DecisionOptions& options, const std::str
   if (options.evaluations >= 0) by.evaluations = static_cast<std::size_t>(options.evaluations);
   wanted.decide = std::move(by);
 }
-#endif
 
 void write_decisions(const Session& session, const DecisionOptions& options, const ir::Plan& plan) {
   if (!options.plan_out.empty()) write_outputs(session, {{options.plan_out, {ir::print(plan)}}});

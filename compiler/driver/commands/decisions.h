@@ -26,11 +26,9 @@ void add_decision_options(CLI::App& app, DecisionOptions& options);
 // The plan of the command line, into the options of the passes. Throws Failure as read_plan does.
 void read_decisions(Session& session, const DecisionOptions& options, PassOptions& passes);
 
-#ifdef TAP_HAVE_BACKEND
 // That the cost model decides what the plan leaves open, for the processor of `target` or the machine of a file.
 void let_decide(Session& session, const DecisionOptions& options, const std::string& machine_file,
                 pipeline::Options& wanted, const std::string& target = "native");
-#endif
 
 // Writes --plan-out.
 void write_decisions(const Session& session, const DecisionOptions& options, const ir::Plan& plan);

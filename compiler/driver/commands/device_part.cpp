@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "compiler/driver/failures.h"
+#include "ir/block_program.h"
+#include "ir/graph.h"
 #include "ir/shardings/device_places.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/splits/expand_device.h"

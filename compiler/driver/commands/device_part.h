@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::driver {
 

@@ -9,8 +9,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <span>
 
+#include "backend/loops/loops_text.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
@@ -18,27 +18,19 @@
 #include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
 #include "ir/text/stage_text.h"
-#ifdef TAP_HAVE_BACKEND
-#include "backend/loops/loops_text.h"
-#endif
 
 namespace tap::driver {
 namespace {
 
-enum class Stage : std::uint8_t { graph, sharded, block, loops };
-constexpr std::string_view all_stages[] = {"graph", "sharded", "block", "loops"};
-#ifdef TAP_HAVE_BACKEND
-constexpr std::span<const std::string_view> stage_names = all_stages;
-#else
-constexpr std::span<const std::string_view> stage_names = std::span(all_stages).first(3);
-#endif
+enum class PrintedStage : std::uint8_t { graph, sharded, block, loops };
+constexpr std::string_view stage_names[] = {"graph", "sharded", "block", "loops"};
 
-pipeline::Stage stop_of(Stage stage) {
+pipeline::Stage stop_of(PrintedStage stage) {
   switch (stage) {
-    case Stage::graph: return pipeline::Stage::simplified;
-    case Stage::sharded: return pipeline::Stage::sharded;
-    case Stage::block: return pipeline::Stage::blocks;
-    case Stage::loops: return pipeline::Stage::loops;
+    case PrintedStage::graph: return pipeline::Stage::simplified;
+    case PrintedStage::sharded: return pipeline::Stage::sharded;
+    case PrintedStage::block: return pipeline::Stage::blocks;
+    case PrintedStage::loops: return pipeline::Stage::loops;
   }
   return pipeline::Stage::sharded;
 }
@@ -46,7 +38,7 @@ pipeline::Stage stop_of(Stage stage) {
 struct OptOptions {
   std::string file, output, plan;
   bool list = false;
-  Stage stage = Stage::graph;
+  PrintedStage stage = PrintedStage::graph;
   SourceOptions source;
   PassOptions passes;
 };
@@ -63,14 +55,13 @@ std::string stage_text(Session& session, const OptOptions& options) {
   chosen.plan = read_plan(session, options.plan);
   Dumps dumps(session, chosen);
   pipeline::Stage stop = stop_of(options.stage);
-  if (options.stage == Stage::graph && !chosen.chosen && !chosen.plan.decisions.empty()) stop = pipeline::Stage::fused;
+  if (options.stage == PrintedStage::graph && !chosen.chosen && !chosen.plan.decisions.empty())
+    stop = pipeline::Stage::fused;
   pipeline::Options wanted = pipeline_options(chosen, stop);
   wanted.offer_rewrites = asks_for_choices(chosen);
   pipeline::Compilation made =
       compile(session, read_given(session, options.file, options.source), wanted, chosen, dumps);
-#ifdef TAP_HAVE_BACKEND
   if (made.lowered) return backend::print(made.lowered->kernels.kernels);
-#endif
   return made.expanded() ? ir::print(*made.expanded(), true) : ir::print(made.program);
 }
 
@@ -108,11 +99,12 @@ Action declare_opt(CLI::App& app) {
   app.add_option_function<std::string>(
          "--stage",
          [options](const std::string& name) {
-           options->stage = Stage(std::find(stage_names.begin(), stage_names.end(), name) - stage_names.begin());
+           options->stage =
+               PrintedStage(std::find(std::begin(stage_names), std::end(stage_names), name) - std::begin(stage_names));
          },
          "The stage to print: graph (default), sharded (split and placed), block (every application and transfer), "
          "loops (of native kernels)")
-      ->check(CLI::IsMember(std::vector<std::string>(stage_names.begin(), stage_names.end())));
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(stage_names), std::end(stage_names))));
   app.add_flag("--list-passes", options->list, "List the passes in order, with the reason for their position");
   add_pass_options(app, options->passes);
   add_source_options(app, options->source);

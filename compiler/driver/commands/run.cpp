@@ -163,9 +163,7 @@ Action declare_run(CLI::App& app) {
       "Print one line with the run time, threads and speed; default on a terminal");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;
-#ifdef TAP_HAVE_BACKEND
     options->what.machine_file = options->engine.machine_file;
-#endif
     return run(session, *options);
   };
 }

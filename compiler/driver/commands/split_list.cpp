@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/plan.h"
 #include "passes/splits/split_operator.h"

@@ -20,9 +20,7 @@ namespace {
 const std::vector<std::string> verified_stages = {
     "sharded",
     "block",
-#ifdef TAP_HAVE_BACKEND
     "schedule",
-#endif
 };
 
 pipeline::Stage stop_of(const std::string& stage) {
@@ -61,9 +59,7 @@ int verify(Session& session, const VerifyOptions& options) {
   read_decisions(session, options.decisions, passes);
   pipeline::Options wanted = pipeline_options(passes, stop_of(options.stage));
   wanted.proof = pipeline::Proof::recorded;
-#ifdef TAP_HAVE_BACKEND
   let_decide(session, options.decisions, "", wanted);
-#endif
   const pipeline::Compilation made = compile_given(session, read_given(session, options.file, options.source), wanted);
   write(session, options, made);
   write_decisions(session, options.decisions, made.plan);

@@ -1,6 +1,5 @@
 #include "compiler/driver/machines/calibration.h"
 
-#ifdef TAP_HAVE_BACKEND
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -97,7 +96,7 @@ class Calibrator {
         trial(fmt::format("program p(X: f32[{0}]) -> (Y: f32[{0}]) {{ Y[i] = X[i] * 0.5 }}\n", cells / 2));
     device_.stores = registers / 2 / std::max(copy.least - beginning(), 1e-9);
     note("stores", device_.stores, copy.spread);
-    cost::Level& l1 = device_.levels[0];
+    cost::MemoryLevel& l1 = device_.levels[0];
     l1.read = device_.loads * static_cast<double>(device_.core.vector_bytes);
     l1.write = device_.stores * static_cast<double>(device_.core.vector_bytes);
   }
@@ -138,7 +137,7 @@ class Calibrator {
   void learn(ElementType type, Instruction kind, const TrialResult& result) {
     double known = 0, count = 0;
     for (std::size_t k = 0; k < result.kernels.size(); ++k) {
-      const cost::Work work = cost::work_of(result.kernels[k], result.boxes[k], device_);
+      const cost::KernelWork work = cost::work_of(result.kernels[k], result.boxes[k], device_);
       for (std::size_t t = 0; t < element_type_count; ++t)
         for (std::size_t i = 0; i < cost::instruction_count; ++i) {
           const auto other = static_cast<ElementType>(t);
@@ -197,7 +196,7 @@ class Calibrator {
     return found;
   }
   void bandwidth(std::size_t number, std::size_t threads) {
-    cost::Level& level = device_.levels[number];
+    cost::MemoryLevel& level = device_.levels[number];
     const Streams found = streams(number, threads);
     level.read = found.read;
     level.write = found.write;
@@ -221,7 +220,7 @@ class Calibrator {
     note("scaling", device_.scaling, std::max(alone.spread, busy.spread));
     for (std::size_t level = device_.levels.size() - 2; level < device_.levels.size(); ++level) {
       const Streams found = streams(level, threads);
-      cost::Level& shared = device_.levels[level];
+      cost::MemoryLevel& shared = device_.levels[level];
       shared.read_shared = std::max(found.read, shared.read);
       shared.write_shared = std::max(found.write, shared.write);
       note("read_all." + shared.name, shared.read_shared, found.spread);
@@ -244,4 +243,3 @@ class Calibrator {
 Calibration calibrate(Session& session, const Device& known) { return Calibrator(session, known).run(); }
 
 }  // namespace tap::driver
-#endif

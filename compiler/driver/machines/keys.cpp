@@ -8,11 +8,11 @@ using cost::Device, cost::Link;
 constexpr double kib = 1 << 10, gib = 1 << 30, most_bytes = 0x1p60, most_seconds = 3600;
 
 // A level's number, where the device has such a level.
-template <std::size_t L, double cost::Level::*Field>
+template <std::size_t L, double cost::MemoryLevel::*Field>
 constexpr auto set_level = +[](Device& d, double v) {
   if (L < d.levels.size()) d.levels[L].*Field = v;
 };
-template <std::size_t L, double cost::Level::*Field>
+template <std::size_t L, double cost::MemoryLevel::*Field>
 constexpr auto get_level = +[](const Device& d) { return L < d.levels.size() ? d.levels[L].*Field : 0; };
 
 template <std::size_t L, std::int64_t ir::Machine::*Field>
@@ -27,32 +27,31 @@ constexpr auto set_cache = +[](Device& d, double v) {
 #define TAP_OWN(field) [](Device& d, double v) { d.field = v; }, [](const Device& d) { return d.field; }
 #define TAP_CACHE(level, field) \
   set_cache<level, &ir::Machine::field>, [](const Device& d) { return static_cast<double>(d.core.field); }
-#define TAP_BANDWIDTHS(table, field)                                                     \
-  {                                                                                      \
-      table,                                                                             \
-      "l1",                                                                              \
-      Unit::bandwidth,                                                                   \
-      1e3,                                                                               \
-      most_rate,                                                                         \
-      set_level<0, &cost::Level::field>,                                                 \
-      get_level<0, &cost::Level::field>},                                                \
-      {table,                                                                            \
-       "l2",                                                                             \
-       Unit::bandwidth,                                                                  \
-       1e3,                                                                              \
-       most_rate,                                                                        \
-       set_level<1, &cost::Level::field>,                                                \
-       get_level<1, &cost::Level::field>},                                               \
-      {table,                                                                            \
-       "l3",                                                                             \
-       Unit::bandwidth,                                                                  \
-       1e3,                                                                              \
-       most_rate,                                                                        \
-       set_level<2, &cost::Level::field>,                                                \
-       get_level<2, &cost::Level::field>},                                               \
-  {                                                                                      \
-    table, "memory", Unit::bandwidth, 1e3, most_rate, set_level<3, &cost::Level::field>, \
-        get_level<3, &cost::Level::field>                                                \
+#define TAP_BANDWIDTHS(table, field)                                                           \
+  {table,                                                                                      \
+   "l1",                                                                                       \
+   Unit::bandwidth,                                                                            \
+   1e3,                                                                                        \
+   most_rate,                                                                                  \
+   set_level<0, &cost::MemoryLevel::field>,                                                    \
+   get_level<0, &cost::MemoryLevel::field>},                                                   \
+      {table,                                                                                  \
+       "l2",                                                                                   \
+       Unit::bandwidth,                                                                        \
+       1e3,                                                                                    \
+       most_rate,                                                                              \
+       set_level<1, &cost::MemoryLevel::field>,                                                \
+       get_level<1, &cost::MemoryLevel::field>},                                               \
+      {table,                                                                                  \
+       "l3",                                                                                   \
+       Unit::bandwidth,                                                                        \
+       1e3,                                                                                    \
+       most_rate,                                                                              \
+       set_level<2, &cost::MemoryLevel::field>,                                                \
+       get_level<2, &cost::MemoryLevel::field>},                                               \
+  {                                                                                            \
+    table, "memory", Unit::bandwidth, 1e3, most_rate, set_level<3, &cost::MemoryLevel::field>, \
+        get_level<3, &cost::MemoryLevel::field>                                                \
   }
 
 constexpr DeviceKey all_device_keys[] = {

@@ -1,6 +1,5 @@
 #include "compiler/driver/machines/machine_reader.h"
 
-#ifdef TAP_HAVE_BACKEND
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -310,4 +309,3 @@ Cluster read_machine_file(const Session& session, FileId file, const Device& kno
 }
 
 }  // namespace tap::driver
-#endif

@@ -4,7 +4,6 @@
 #include "compiler/driver/machines/keys.h"
 #include "compiler/driver/machines/machine_reader.h"
 
-#ifdef TAP_HAVE_BACKEND
 namespace tap::driver {
 namespace {
 
@@ -42,4 +41,3 @@ std::string machine_file_of(const Cluster& cluster, const std::string& notes) {
 }
 
 }  // namespace tap::driver
-#endif

@@ -1,6 +1,5 @@
 #include "compiler/driver/machines/trial.h"
 
-#ifdef TAP_HAVE_BACKEND
 #include <algorithm>
 
 #include "backend/llvm/executable.h"
@@ -73,4 +72,3 @@ TrialResult run_trial(Session& session, const Trial& trial, const ir::Machine& m
 }
 
 }  // namespace tap::driver
-#endif

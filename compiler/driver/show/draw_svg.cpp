@@ -44,7 +44,7 @@ Size size_of(const DrawnNode& node) {
           static_cast<double>(node.lines.size()) * line_height + 2 * padding};
 }
 
-std::string draw_node(const DrawnNode& node, Place place, Size size) {
+std::string draw_node(const DrawnNode& node, NodeCentre place, Size size) {
   std::string text = fmt::format(
       R"(  <g class="{}"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="{}" fill="{}" stroke="#374151"/>)",
       name_of(node.kind), place.x - size.width / 2, place.y - size.height / 2, size.width, size.height,
@@ -58,7 +58,7 @@ std::string draw_node(const DrawnNode& node, Place place, Size size) {
 
 // A curve that leaves downwards and arrives from above; its title is the value's type, shown by browsers on hovering.
 std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::vector<Size>& sizes) {
-  Place from = layout.places[edge.from], to = layout.places[edge.to];
+  NodeCentre from = layout.places[edge.from], to = layout.places[edge.to];
   from.y += sizes[edge.from].height / 2;
   to.y -= sizes[edge.to].height / 2 + 6;
   double bend = (to.y - from.y) / 2;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/shardings/device_places.h"
 #include "ir/text/text_tables.h"

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
+#include "ir/placement.h"
 
 namespace tap::driver {
 

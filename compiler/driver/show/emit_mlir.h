@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::driver {
 

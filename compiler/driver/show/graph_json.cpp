@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/show/drawing.h"
+#include "ir/graph.h"
 #include "ir/text.h"
 #include "support/memory_failure.h"
 

@@ -11,11 +11,11 @@ namespace tap::driver {
 struct Size {
   double width = 0, height = 0;
 };
-struct Place {
+struct NodeCentre {
   double x = 0, y = 0;  // of the centre
 };
 struct Layout {
-  std::vector<Place> places;  // by node
+  std::vector<NodeCentre> places;  // by node
   Size size;
 };
 

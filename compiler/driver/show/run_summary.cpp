@@ -18,7 +18,7 @@ std::string summary_text(const RunSummary& summary) {
   text += summary.shards
               ? fmt::format(": {} on {}", plural(*summary.shards, "shard"), plural(summary.threads, "thread"))
               : " on " + plural(summary.threads, "thread");
-  const Work& work = summary.work;
+  const ProgramWork& work = summary.work;
   if (work.flops >= often * work.bytes && work.flops > 0)
     text += fmt::format(", {:.3g} GFLOP/s", work.flops / summary.seconds / 1e9);
   else if (work.bytes > 0) text += fmt::format(", {:.3g} GB/s", work.bytes / summary.seconds / 1e9);

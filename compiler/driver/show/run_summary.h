@@ -15,7 +15,7 @@ struct RunSummary {
   double seconds = 0;
   std::size_t threads = 1;
   std::optional<std::int64_t> shards;  // boxes that operations are applied to, each once; none where it is interpreted
-  Work work;
+  ProgramWork work;
 };
 // The speed is that of arithmetic, or of memory where each byte is used less than a few times.
 std::string summary_text(const RunSummary& summary);

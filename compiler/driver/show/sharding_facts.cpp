@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/graph.h"
 #include "ir/text_names.h"
 #include "support/byte_size.h"
 #include "support/checked.h"

@@ -8,6 +8,7 @@
 
 #include "compiler/driver/failures.h"
 #include "compiler/driver/work.h"
+#include "compiler/frontend/elaborate/compile.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"

@@ -5,8 +5,11 @@
 #include <string>
 
 #include "compiler/driver/session.h"
-#include "compiler/frontend/elaborate/compile.h"
 #include "passes/shardings/propagate.h"
+
+namespace tap {
+struct Compiled;  // compiler/frontend/elaborate/compile.h
+}
 
 namespace tap::driver {
 

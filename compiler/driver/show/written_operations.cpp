@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "compiler/frontend/elaborate/compile.h"
 #include "ir/graphs/operation_names.h"
 
 namespace tap::driver {

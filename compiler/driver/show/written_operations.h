@@ -5,7 +5,11 @@
 #include <map>
 #include <string>
 
-#include "compiler/frontend/elaborate/compile.h"
+#include "support/source.h"
+
+namespace tap {
+struct Compiled;  // compiler/frontend/elaborate/compile.h
+}
 
 namespace tap::driver {
 

@@ -22,15 +22,15 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
                           std::optional<ElementType> expected) {
   for (const auto& arg : call.args)
     if (arg.sharding)
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, arg.sharding->span,
-                               "a sharding belongs to a whole tensor, not to the value of a cell")
-                        .help("bind the tensor first, `h = … @ pod[…]`, and read its cells"));
+      elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, arg.sharding->span,
+                                   "a sharding belongs to a whole tensor, not to the value of a cell")
+                            .help("bind the tensor first, `h = … @ pod[…]`, and read its cells"));
   if (call.callee.size() == 1 && !call.has_params) {
     const std::string& name = call.callee[0].text;
     if (builtin_function(name)) return function(env, id, call, frame, expected);
     if (auto type = try_type(env, name)) return cast(env, id, call, *type, frame);
     if (name == "rank" || name == "size")
-      return constant(frame, ElementType::i64, eval_size(session_, env, id), env[id].span);
+      return constant(frame, ElementType::i64, eval_size(elaboration_, env, id), env[id].span);
   }
   // T.compute(x): in the type that T computes in, f32 for f16 and bf16, else T.
   if (call.callee.size() == 2 && call.callee[1].text == "compute" && !call.has_params)
@@ -39,15 +39,15 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
 }
 
 // y[i] = exp(x[i]), both of integers: a conversion of x[i] alone would leave the other to be found next.
-[[noreturn]] static void refuse_between_integers(Session& session, const ir::CellOpInfo& f, ElementType to,
+[[noreturn]] static void refuse_between_integers(Elaboration& elaboration, const ir::CellOpInfo& f, ElementType to,
                                                  ElementType from, Span call, Span argument) {
-  std::string source = source_of(session, argument);
+  std::string source = source_of(elaboration, argument);
   std::string fix_text = type_text(to) + "(" + std::string(f.spelling) + "(f32(" + source + ")))";
   Diagnostic d(Code::needs_cast, argument,
                quoted(f.spelling) + " takes " + std::string(wanted(f.arguments)) + "; got " + type_text(from));
   d.help("convert the argument and the result: " + quoted(fix_text));
-  if (source == session.sources.text(argument) && call.file == argument.file) d.fix(call, fix_text);
-  session.fail(std::move(d));
+  if (source == elaboration.sources.text(argument) && call.file == argument.file) d.fix(call, fix_text);
+  elaboration.fail(std::move(d));
 }
 
 Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
@@ -63,8 +63,8 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
                      std::to_string(call.args.size()));
     if (call.args.size() == 1 && is_builtin_reduction(f.spelling))
       d.help("to reduce over an index, name it: " +
-             quoted(std::string(f.spelling) + "[…] " + source_of(session_, env[call.args[0].value].span)));
-    session_.fail(std::move(d));
+             quoted(std::string(f.spelling) + "[…] " + source_of(elaboration_, env[call.args[0].value].span)));
+    elaboration_.fail(std::move(d));
   }
   if (to_bool) expected.reset();
   std::vector<Span> spans;
@@ -80,7 +80,7 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
     argument = typed(env, call.args[0].value, frame, ElementType::f64);
   }
   if (keeps_floats && is_integer(argument.type) && expected && is_integer(*expected))
-    refuse_between_integers(session_, f, *expected, argument.type, span, spans[0]);
+    refuse_between_integers(elaboration_, f, *expected, argument.type, span, spans[0]);
   return apply(op, {argument}, spans, frame);
 }
 
@@ -89,9 +89,9 @@ void CellElaborator::refuse_wide_shift(ElementType type, const Cell& by, Span sp
   auto bits = static_cast<std::int64_t>(8 * size_of(type));
   auto count = constant_value(frame.cells, by.id);
   if (!count || (count->i >= 0 && count->i < bits) || !may_be_reached()) return;
-  session_.fail(Diagnostic(Code::literal_out_of_range, span,
-                           "a shift count of " + type_text(type) + " must be 0 to " + std::to_string(bits - 1) +
-                               "; got " + std::to_string(count->i)));
+  elaboration_.fail(Diagnostic(Code::literal_out_of_range, span,
+                               "a shift count of " + type_text(type) + " must be 0 to " + std::to_string(bits - 1) +
+                                   "; got " + std::to_string(count->i)));
 }
 
 Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame) {
@@ -99,16 +99,16 @@ Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::
   ElementType type = args.front().type;
   if (!accepts(f.arguments, type)) {
     bool of_integers = f.arguments == ir::CellArguments::integers;
-    std::string source = source_of(session_, spans[0]);
+    std::string source = source_of(elaboration_, spans[0]);
     Diagnostic d(is_integer(type) ? Code::needs_cast : Code::type_mismatch, spans[0],
                  quoted(f.spelling) + " takes " + (of_integers ? "integers" : std::string(wanted(f.arguments))) +
                      "; got " + std::string(name_of(type)));
     if (is_integer(type) && !of_integers) {
       std::string fix_text = type_text(offered_) + "(" + source + ")";
       d.help("convert it: " + quoted(fix_text));
-      if (f.arity == 1 && source == session_.sources.text(spans[0])) d.fix(spans[0], fix_text);
+      if (f.arity == 1 && source == elaboration_.sources.text(spans[0])) d.fix(spans[0], fix_text);
     }
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   if (op == CellOp::shl || op == CellOp::shr) refuse_wide_shift(type, args[1], spans[1], frame);
   std::vector<CellId> ids;
@@ -130,14 +130,14 @@ std::optional<std::int64_t> CellElaborator::parameter_as_integer(const Env& env,
   auto* parameter = entity ? std::get_if<FloatEntity>(entity) : nullptr;
   if (!parameter) return std::nullopt;
   bool generic = env.find_as<TypeEntity>(call.callee[0].text) != nullptr;
-  return as_integer(session_, *parameter, name->name, to, generic ? env[id].span : Span{});
+  return as_integer(elaboration_, *parameter, name->name, to, generic ? env[id].span : Span{});
 }
 
 Cell CellElaborator::cast(const Env& env, ast::ExprId id, const ast::Call& call, ElementType to, Frame& frame) {
   Span span = env[id].span;
   if (call.args.size() != 1)
-    session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             "a conversion takes 1 argument; got " + std::to_string(call.args.size())));
+    elaboration_.fail(Diagnostic(Code::wrong_argument_count, span,
+                                 "a conversion takes 1 argument; got " + std::to_string(call.args.size())));
   if (auto number = parameter_as_integer(env, id, call, to))
     return convert(constant(frame, ElementType::i64, *number, span), to, frame);
   Cell value = elaborate(env, call.args[0].value, frame, std::nullopt);
@@ -155,42 +155,43 @@ Cell CellElaborator::cast(const Env& env, ast::ExprId id, const ast::Call& call,
 // Their parameters are 0-d, their equations cell expressions, their locals lets.
 
 void CellElaborator::refuse_inlining(const Definition& definition, Span span, const std::string& why) {
-  session_.fail(Diagnostic(Code::not_inlinable, span, quoted(definition.name) + " cannot be applied to cells: " + why)
-                    .label(definition.name_span, "declared here")
-                    .help("bind the whole tensor first, `h = " + definition.name + "(…)`, and read its cells"));
+  elaboration_.fail(
+      Diagnostic(Code::not_inlinable, span, quoted(definition.name) + " cannot be applied to cells: " + why)
+          .label(definition.name_span, "declared here")
+          .help("bind the whole tensor first, `h = " + definition.name + "(…)`, and read its cells"));
 }
 
 const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& call, Span span) {
   const ast::Name& name = call.callee.back();
-  const Definition* definition = call.callee.size() == 2 ? session_.definitions.find_qualified(
+  const Definition* definition = call.callee.size() == 2 ? elaboration_.definitions.find_qualified(
                                                                *env.scope, Sort::op, call.callee[0].text, name.text)
-                                                         : session_.definitions.find(*env.scope, Sort::op, name);
+                                                         : elaboration_.definitions.find(*env.scope, Sort::op, name);
   if (auto* tensor = definition ? nullptr : env.find_as<TensorEntity>(name.text)) {
-    std::string source = source_of(session_, span), read = name.text + "[" + source.substr(source.find('(') + 1);
+    std::string source = source_of(elaboration_, span), read = name.text + "[" + source.substr(source.find('(') + 1);
     if (read.ends_with(')')) read.back() = ']';
     Diagnostic d(Code::wrong_kind_of_name, span, quoted(name.text) + " is a tensor, not an operator");
     d.label(tensor->span, "defined here").help("read its cell with brackets: " + quoted(read));
-    if (source == session_.sources.text(span)) d.fix(span, read);
-    session_.fail(std::move(d));
+    if (source == elaboration_.sources.text(span)) d.fix(span, read);
+    elaboration_.fail(std::move(d));
   }
   if (!definition) {
     Diagnostic d(Code::unknown_name, name.span, "unknown operator or function " + quoted(name.text));
-    if (!offer_plain_call(session_, env, call, span, d)) offer_definition(session_, env, Sort::op, name, d);
-    session_.fail(std::move(d));
+    if (!offer_plain_call(elaboration_, env, call, span, d)) offer_definition(elaboration_, env, Sort::op, name, d);
+    elaboration_.fail(std::move(d));
   }
   const auto* op = definition->as<ast::OpDecl>();
   if (!op) refuse_inlining(*definition, span, "it is an outside kernel");
   if (op->results.size() != 1) refuse_inlining(*definition, span, "it has " + counted(op->results.size(), "result"));
   for (const auto* open : inlining_)
     if (open == definition->declaration)
-      session_.fail(Diagnostic(Code::recursion, span, quoted(name.text) + " is applied within its own definition"));
+      elaboration_.fail(Diagnostic(Code::recursion, span, quoted(name.text) + " is applied within its own definition"));
   if (op->inputs.size() != call.args.size()) {
     Diagnostic d(Code::wrong_argument_count, span,
                  quoted(name.text) + " takes " + counted(op->inputs.size(), "argument") + "; got " +
                      std::to_string(call.args.size()));
     d.label(definition->name_span, "declared here");
-    offer_parameters(session_, env, signature_of(*definition), call, span, d);
-    session_.fail(std::move(d));
+    offer_parameters(elaboration_, env, signature_of(*definition), call, span, d);
+    elaboration_.fail(std::move(d));
   }
   return *definition;
 }
@@ -253,7 +254,7 @@ void CellElaborator::bind_equations(Env& callee, const Definition& definition, c
       if (!callee.find_as<VarPackEntity>(pack->name)) space_.bind_empty_pack(callee, pack->name, cell.span);
     }
     ThunkEntity local{equation->right, &callee};
-    if (cell.base.text == result.name.text) local.type = eval_type(session_, callee, result.type.element);
+    if (cell.base.text == result.name.text) local.type = eval_type(elaboration_, callee, result.type.element);
     bind(cell.base.text, local);
   }
   if (!written.count(result.name.text))
@@ -278,23 +279,23 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   callee.parent = nullptr;
   callee.module = definition.module;
   callee.scope = definition.scope;
-  Session::Called called(session_, signature.name.text, span);
-  bind_signature(session_, callee, signature, env, call.params, given, span);
+  Elaboration::Called called(elaboration_, signature.name.text, span);
+  bind_signature(elaboration_, callee, signature, env, call.params, given, span);
   // What was applied to these cells before is the same cell.
   auto key = std::tuple(static_cast<const void*>(definition.declaration), binding_key(callee, signature, given), cells,
                         Frame::Guards());
   if (frame.applied.size() > most_applications)
-    session_.fail(Diagnostic(Code::nesting_too_deep, span,
-                             "with all operators inlined, this takes more than " + std::to_string(most_applications) +
-                                 " operations per cell")
-                      .help("compute a part of it in a separate equation"));
+    elaboration_.fail(Diagnostic(Code::nesting_too_deep, span,
+                                 "with all operators inlined, this takes more than " +
+                                     std::to_string(most_applications) + " operations per cell")
+                          .help("compute a part of it in a separate equation"));
   return once(frame.applied, std::move(key), [&] {
     for (std::size_t i = 0; i < thunks.size(); ++i) callee.names[op.inputs[i].name.text] = thunks[i];
     bind_equations(callee, definition, op, span);
     inlining_.push_back(definition.declaration);
     const ast::TensorParam& result = op.results[0];
     const auto bound = std::get<ThunkEntity>(callee.names[result.name.text]);
-    ElementType type = eval_type(session_, callee, result.type.element);
+    ElementType type = eval_type(elaboration_, callee, result.type.element);
     CellId cell = of_type(*bound.env, bound.expr, frame, type, result.type.element.span, "the result's type");
     inlining_.pop_back();
     return Cell{Cell::Kind::typed, cell, type};

@@ -12,27 +12,27 @@ using ir::Scalar;
 
 Cell CellElaborator::constant(Frame& frame, ElementType type, std::int64_t value, Span span) {
   if (is_bool(type))
-    session_.fail(Diagnostic(Code::type_mismatch, span, "expected bool; got the number " + std::to_string(value)));
+    elaboration_.fail(Diagnostic(Code::type_mismatch, span, "expected bool; got the number " + std::to_string(value)));
   if (is_float(type)) return constant(frame, type, static_cast<double>(value), span);
   if (value < least_integer(type) || value > greatest_integer(type))
-    session_.fail(Diagnostic(Code::literal_out_of_range, span,
-                             std::to_string(value) + " is out of range for " + type_text(type) + ", which holds " +
-                                 std::to_string(least_integer(type)) + " to " +
-                                 std::to_string(greatest_integer(type))));
+    elaboration_.fail(Diagnostic(Code::literal_out_of_range, span,
+                                 std::to_string(value) + " is out of range for " + type_text(type) + ", which holds " +
+                                     std::to_string(least_integer(type)) + " to " +
+                                     std::to_string(greatest_integer(type))));
   return {Cell::Kind::typed, frame.cells.constant(Scalar::integer(type, value)), type};
 }
 
 Cell CellElaborator::constant(Frame& frame, ElementType type, double value, Span span) {
   Scalar rounded = Scalar::floating(type, value);
   if (std::isinf(rounded.f) && !std::isinf(value))
-    session_.fail(Diagnostic(Code::literal_out_of_range, span,
-                             quoted(source_of(session_, span)) + " is out of range for " + type_text(type) +
-                                 ": it would round to infinity"));
+    elaboration_.fail(Diagnostic(Code::literal_out_of_range, span,
+                                 quoted(source_of(elaboration_, span)) + " is out of range for " + type_text(type) +
+                                     ": it would round to infinity"));
   if (Scalar::floating(compute_type(type), value).f == 0 && value != 0)
-    session_.report(Diagnostic(Code::literal_underflow, span,
-                               quoted(source_of(session_, span)) + " rounds to 0 in " + type_text(type))
-                        .help("write `0.0`")
-                        .fix(span, "0.0"));
+    elaboration_.report(Diagnostic(Code::literal_underflow, span,
+                                   quoted(source_of(elaboration_, span)) + " rounds to 0 in " + type_text(type))
+                            .help("write `0.0`")
+                            .fix(span, "0.0"));
   return {Cell::Kind::typed, frame.cells.constant(Scalar::floating(compute_type(type), value)), type};
 }
 
@@ -47,7 +47,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::IntLiteral&
 
 // A number where a truth value is expected. Where a generic type is what is bool, `T(0)` is neutral: it is 0 of any type.
 void CellElaborator::refuse_number(const Env& env, Span span) {
-  std::string number = source_of(session_, span), generic;
+  std::string number = source_of(elaboration_, span), generic;
   for (const Env* at = &env; at; at = at->parent)
     for (const auto& [name, entity] : at->names)
       if (auto* type = std::get_if<TypeEntity>(&entity); type && is_bool(type->type))
@@ -56,16 +56,16 @@ void CellElaborator::refuse_number(const Env& env, Span span) {
   std::string fix_text = !generic.empty() ? generic + "(" + number + ")" : number == "0" ? "false" : "true";
   if (!generic.empty()) d.note(quoted(generic) + " is bool here");
   d.help((generic.empty() ? "write " : "for any type: ") + quoted(fix_text)).fix(span, fix_text);
-  session_.fail(std::move(d));
+  elaboration_.fail(std::move(d));
 }
 
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::FloatLiteral& literal, Frame& frame,
                           std::optional<ElementType> expected) {
   if (!expected) return {Cell::Kind::float_literal, {}, {}};
   if (!is_float(*expected))
-    session_.fail(Diagnostic(
+    elaboration_.fail(Diagnostic(
         Code::type_mismatch, env[id].span,
-        "expected " + type_text(*expected) + "; got the float " + quoted(source_of(session_, env[id].span))));
+        "expected " + type_text(*expected) + "; got the float " + quoted(source_of(elaboration_, env[id].span))));
   return constant(frame, *expected, literal.value, env[id].span);
 }
 
@@ -83,7 +83,7 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
                            std::optional<ElementType> expected) {
   Span span = env[id].span;
   const Entity* entity = env.find(name);
-  if (!entity) session_.fail(undefined(env, name, span));
+  if (!entity) elaboration_.fail(undefined(env, name, span));
   auto integer = [&](std::int64_t value) { return constant(frame, ElementType::i64, value, span); };
   if (auto* var = std::get_if<VarEntity>(entity)) return {Cell::Kind::typed, frame.index(var->var), ElementType::i64};
   if (auto* dim = std::get_if<DimEntity>(entity)) return integer(dim->size);
@@ -94,9 +94,9 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
   if (auto* parameter = std::get_if<FloatEntity>(entity)) {
     if (!expected) return {Cell::Kind::float_literal, {}, {}};
     if (!is_float(*expected))
-      session_.fail(Diagnostic(Code::type_mismatch, span,
-                               "expected " + type_text(*expected) + "; got the float parameter " + quoted(name)));
-    return constant(frame, *expected, as_float(session_, *parameter), span);
+      elaboration_.fail(Diagnostic(Code::type_mismatch, span,
+                                   "expected " + type_text(*expected) + "; got the float parameter " + quoted(name)));
+    return constant(frame, *expected, as_float(elaboration_, *parameter), span);
   }
   if (auto* parameter = std::get_if<BoolEntity>(entity))
     return {Cell::Kind::typed, frame.cells.constant(Scalar::boolean(parameter->value)), ElementType::boolean};
@@ -114,10 +114,10 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
                  quoted(name) + " is a whole tensor " + to_string(tensor->type) + "; a cell of it is " + quoted(read));
     d.label(tensor->span, "defined here").help("write " + quoted(read));
     if (indices) d.fix(span, read);
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
-  session_.fail(Diagnostic(Code::wrong_kind_of_name, span,
-                           quoted(name) + " is " + description(*entity) + ", not the value of a cell"));
+  elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, span,
+                               quoted(name) + " is " + description(*entity) + ", not the value of a cell"));
 }
 
 Cell CellElaborator::thunk(const ThunkEntity& thunk, Frame& frame, std::optional<ElementType> expected) {
@@ -155,19 +155,19 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Member& mem
       Diagnostic d(Code::unknown_name, member.member.span, "unknown component " + quoted(member.member.text));
       if (auto near = did_you_mean(member.member.text, names))
         d.help("did you mean " + quoted(*near) + "?").fix(member.member.span, *near);
-      session_.fail(std::move(d));
+      elaboration_.fail(std::move(d));
     }
     if (auto type = try_type(env, name->name)) {
       bool least = member.member.text == "min";
       if (!least && member.member.text != "max")
-        session_.fail(Diagnostic(Code::unknown_name, member.member.span,
-                                 "a type has `min` and `max`; got " + quoted(member.member.text)));
+        elaboration_.fail(Diagnostic(Code::unknown_name, member.member.span,
+                                     "a type has `min` and `max`; got " + quoted(member.member.text)));
       ElementType compute = is_float(*type) ? compute_type(*type) : *type;
       return {Cell::Kind::typed, frame.cells.constant(least ? Scalar::least(compute) : Scalar::greatest(compute)),
               *type};
     }
   }
-  session_.fail(not_a_member(env, source_of(session_, span), member, span));
+  elaboration_.fail(not_a_member(env, source_of(elaboration_, span), member, span));
 }
 
 }  // namespace tap

@@ -61,7 +61,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Unary& unar
   }
   Cell operand = elaborate(env, unary.operand, frame, expected);
   if (operand.is_literal()) return operand;
-  if (is_bool(operand.type)) session_.fail(Diagnostic(Code::type_mismatch, span, "`-` takes a number; got bool"));
+  if (is_bool(operand.type)) elaboration_.fail(Diagnostic(Code::type_mismatch, span, "`-` takes a number; got bool"));
   const ir::CellNode& node = frame.cells[operand.id];
   if (node.op == CellOp::constant && is_float(node.type))
     return {Cell::Kind::typed, frame.cells.constant(Scalar::floating(node.type, -node.value.f)), operand.type};
@@ -76,21 +76,21 @@ void CellElaborator::mismatch(const Env& env, ast::ExprId left, ast::ExprId righ
   Diagnostic d(Code::needs_cast, op,
                "both sides must have the same type; got " + type_text(l) + " and " + type_text(r));
   d.label(env[left].span, "this is " + type_text(l)).label(env[right].span, "this is " + type_text(r));
-  offer_conversion(session_, env, convert_left ? left : right, convert_left ? l : r, convert_left ? r : l, d,
+  offer_conversion(elaboration_, env, convert_left ? left : right, convert_left ? l : r, convert_left ? r : l, d,
                    "convert one");
-  session_.fail(std::move(d));
+  elaboration_.fail(std::move(d));
 }
 
 // 0.5 * n: the literal cannot take the integer's type.
 void CellElaborator::refuse_float_with_integer(const Env& env, ast::ExprId literal, const Cell& l, ast::ExprId typed,
                                                const Cell& t, Span op) {
   if (l.kind != Cell::Kind::float_literal || t.is_literal() || !is_integer(t.type)) return;
-  std::string number = source_of(session_, env[literal].span);
+  std::string number = source_of(elaboration_, env[literal].span);
   Diagnostic d(Code::needs_cast, op,
                "both sides must have the same type; got the float " + quoted(number) + " and " + type_text(t.type));
   d.label(env[typed].span, "this is " + type_text(t.type));
-  offer_conversion(session_, env, typed, t.type, offered_, d);
-  session_.fail(std::move(d));
+  offer_conversion(elaboration_, env, typed, t.type, offered_, d);
+  elaboration_.fail(std::move(d));
 }
 
 CellElaborator::Pair CellElaborator::both(const Env& env, ast::ExprId left, ast::ExprId right, Frame& frame,
@@ -123,8 +123,8 @@ Cell CellElaborator::compare(const Env& env, const ast::Binary& b, ast::ExprId, 
   }
   bool equality = b.op == ast::BinaryOp::equal || b.op == ast::BinaryOp::not_equal;
   if (is_bool(pair.left.type) && !equality)
-    session_.fail(Diagnostic(Code::type_mismatch, b.op_span,
-                             "bools are not ordered; compare with `==` or `!=`, or use `and`, `or`, `not`"));
+    elaboration_.fail(Diagnostic(Code::type_mismatch, b.op_span,
+                                 "bools are not ordered; compare with `==` or `!=`, or use `and`, `or`, `not`"));
   bool swap = b.op == ast::BinaryOp::greater || b.op == ast::BinaryOp::greater_equal;
   std::vector<CellId> args{pair.left.id, pair.right.id};
   if (swap) std::swap(args[0], args[1]);
@@ -146,13 +146,13 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Binary& b, 
   if (pair.left.is_literal()) return pair.left.kind == Cell::Kind::float_literal ? pair.left : pair.right;
   ElementType type = pair.left.type;
   if (is_bool(type))
-    session_.fail(Diagnostic(Code::type_mismatch, b.op_span, "arithmetic takes numbers; got bool")
-                      .help("convert it, for example `i32(…)`; combine bools with `and`, `or`, `not`"));
+    elaboration_.fail(Diagnostic(Code::type_mismatch, b.op_span, "arithmetic takes numbers; got bool")
+                          .help("convert it, for example `i32(…)`; combine bools with `and`, `or`, `not`"));
   if ((b.op == ast::BinaryOp::div || b.op == ast::BinaryOp::mod) && is_integer(type)) {
     auto divisor = constant_value(frame.cells, pair.right.id);
     if (divisor && divisor->i == 0 && may_be_reached())
-      session_.fail(Diagnostic(Code::division_by_constant_zero, env[b.right].span,
-                               "division by zero: the divisor is the constant 0"));
+      elaboration_.fail(Diagnostic(Code::division_by_constant_zero, env[b.right].span,
+                                   "division by zero: the divisor is the constant 0"));
   }
   return make(frame, cell_op(b.op), type, {pair.left.id, pair.right.id});
 }

@@ -28,16 +28,16 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Index& inde
     if (auto* operand = std::get_if<FoldOperandEntity>(&found->second)) {
       auto* at = index.indices.size() == 1 ? std::get_if<ast::NameRef>(&env[index.indices[0]].node) : nullptr;
       if (!at || at->name != fold_index_)
-        session_.fail(Diagnostic(
+        elaboration_.fail(Diagnostic(
             Code::bad_monoid, env[id].span,
             "an operand of a fold must be read at the index of the fold: " + quoted(name + "[" + fold_index_ + "]")));
       return {Cell::Kind::typed, frame.cells.argument(operand->argument, compute_type(operand->type)), operand->type};
     }
   }
   if (!body_)
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                             "a monoid may only read its two arguments; " + quoted(name) + " cannot be read here"));
-  session_.fail(not_a_tensor(env, name, index.base.span));
+    elaboration_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                                 "a monoid may only read its two arguments; " + quoted(name) + " cannot be read here"));
+  elaboration_.fail(not_a_tensor(env, name, index.base.span));
 }
 
 Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Index& index, const TensorEntity& tensor,
@@ -60,7 +60,7 @@ Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Inde
       if (auto* affine = std::get_if<VarAffine>(&value)) start = *affine;
       data = std::holds_alternative<DependsOnData>(value);
       if (auto* why = std::get_if<NotAffine>(&value))
-        session_.fail(not_affine(session_, space_, env, id, axis.expr, *why));
+        elaboration_.fail(not_affine(elaboration_, space_, env, id, axis.expr, *why));
     } else {
       start = space_.affine_or_fail(env, axis);
     }
@@ -68,8 +68,8 @@ Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Inde
       Cell cell = typed(env, axis.expr, frame, ElementType::i64);
       if (!is_integer(cell.type)) {
         Span span = env[axis.expr].span;
-        std::string fix_text = "i64(" + std::string(session_.sources.text(span)) + ")";
-        session_.fail(
+        std::string fix_text = "i64(" + std::string(elaboration_.sources.text(span)) + ")";
+        elaboration_.fail(
             Diagnostic(Code::type_mismatch, span, "a coordinate must be an integer; got " + type_text(cell.type))
                 .help("convert it: " + quoted(fix_text))
                 .fix(span, fix_text));

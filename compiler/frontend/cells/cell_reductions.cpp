@@ -8,6 +8,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/syntax/builtins.h"
 #include "compiler/frontend/syntax/syntax_habits.h"
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -29,36 +30,36 @@ const Env& CellElaborator::reduction_scope(const Env& env, ast::ExprId id) {
 ir::MonoidId CellElaborator::builtin_monoid(const Env& scope, const ast::Reduce& reduce, ElementType type,
                                             std::optional<ElementType> expected) {
   const std::string& name = reduce.monoid.text;
-  if (auto id = builtin_monoid_of(session_, name, type)) return *id;
+  if (auto id = builtin_monoid_of(elaboration_, name, type)) return *id;
   bool logical = name == "any" || name == "all";
   Diagnostic d(Code::type_mismatch, reduce.monoid.span,
                quoted(name) + " reduces " + (logical ? "bool" : "numbers") + "; got " + std::string(name_of(type)));
   d.label(scope[reduce.operands[0]].span, "this is " + type_text(type));
-  offer_for_reduction(session_, scope, reduce, expected, d);
-  session_.fail(std::move(d));
+  offer_for_reduction(elaboration_, scope, reduce, expected, d);
+  elaboration_.fail(std::move(d));
 }
 
 MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, const ast::Reduce& reduce,
                                            const std::vector<std::optional<ElementType>>& written_to) {
   const std::string& name = reduce.monoid.text;
-  const Definition* definition = session_.definitions.find(*env.scope, Sort::monoid, reduce.monoid);
+  const Definition* definition = elaboration_.definitions.find(*env.scope, Sort::monoid, reduce.monoid);
   if (!definition) {
-    auto known = session_.definitions.names(*env.scope, Sort::monoid);
+    auto known = elaboration_.definitions.names(*env.scope, Sort::monoid);
     for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
     Diagnostic unknown(Code::unknown_name, reduce.monoid.span, "unknown reduction " + quoted(name));
     if (std::string fix_text = instead_of_reduction(name, "[…]"); !fix_text.empty())
-      session_.fail(std::move(unknown.help(fix_text)));
-    session_.fail(
+      elaboration_.fail(std::move(unknown.help(fix_text)));
+    elaboration_.fail(
         with_near_name(Diagnostic(Code::unknown_name, reduce.monoid.span, "unknown reduction " + quoted(name)),
                        reduce.monoid.span, name, known));
   }
-  if (!is_generic(*definition)) return monoid_of(session_, *definition, {}, reduce.monoid.span);
+  if (!is_generic(*definition)) return monoid_of(elaboration_, *definition, {}, reduce.monoid.span);
   std::size_t components = definition->as<ast::MonoidDecl>()->components.size();
   if (reduce.operands.size() != components)
-    session_.fail(Diagnostic(Code::type_mismatch, reduce.monoid.span,
-                             quoted(name) + " has " + counted(components, "component") + "; got " +
-                                 counted(reduce.operands.size(), "operand"))
-                      .label(definition->name_span, "declared here"));
+    elaboration_.fail(Diagnostic(Code::type_mismatch, reduce.monoid.span,
+                                 quoted(name) + " has " + counted(components, "component") + "; got " +
+                                     counted(reduce.operands.size(), "operand"))
+                          .label(definition->name_span, "declared here"));
   std::vector<GivenComponent> given;
   for (std::size_t k = 0; k < components; ++k) {
     Frame scratch(space_);
@@ -66,7 +67,7 @@ MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, con
     given.push_back({cell.is_literal() ? std::nullopt : std::optional(cell.type), scope[reduce.operands[k]].span,
                      k < written_to.size() ? written_to[k] : std::nullopt});
   }
-  return monoid_of(session_, *definition, given, reduce.monoid.span);
+  return monoid_of(elaboration_, *definition, given, reduce.monoid.span);
 }
 
 Cell CellElaborator::read_hoisted(const Hoisted& hoisted, Frame& frame) {
@@ -128,14 +129,14 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   ElementType type;
   ir::MonoidId monoid;
   if (reduce.operands.size() != 1) {
-    const Definition* declared = session_.definitions.find(*env.scope, Sort::monoid, reduce.monoid);
+    const Definition* declared = elaboration_.definitions.find(*env.scope, Sort::monoid, reduce.monoid);
     std::size_t components = declared ? declared->as<ast::MonoidDecl>()->components.size() : 0;
     if (components != 0 && components != reduce.operands.size())
-      session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                               quoted(reduce.monoid.text) + " has " + counted(components, "component") + "; got " +
-                                   counted(reduce.operands.size(), "value"))
-                        .label(declared->name_span, "declared here"));
-    session_.fail(Diagnostic(
+      elaboration_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                                   quoted(reduce.monoid.text) + " has " + counted(components, "component") + "; got " +
+                                       counted(reduce.operands.size(), "value"))
+                            .label(declared->name_span, "declared here"));
+    elaboration_.fail(Diagnostic(
         Code::bad_monoid, env[id].span,
         "one value is expected here; a reduction with several components must be the whole right side of `(…) = …`"));
   }
@@ -149,9 +150,9 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     MonoidInstance instance = user_monoid(env, scope, reduce, {expected});
     monoid = instance.id;
     if (instance.types.size() != 1)
-      session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                               quoted(reduce.monoid.text) + " has " + counted(instance.types.size(), "component") +
-                                   "; its reduction must be the whole right side of `(…) = …`"));
+      elaboration_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                                   quoted(reduce.monoid.text) + " has " + counted(instance.types.size(), "component") +
+                                       "; its reduction must be the whole right side of `(…) = …`"));
     type = instance.types[0];
     operand =
         of_type(scope, reduce.operands[0], inner, type, reduce.monoid.span, "reduced as " + std::string(name_of(type)));
@@ -179,7 +180,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   asked_for_guards_ += hoisted.guarded;
   if (hoisted.guarded && for_type_) return unevaluated(type, frame);
   if (can_fail) {
-    const ir::Monoid& m = session_.program[monoid];
+    const ir::Monoid& m = elaboration_.program[monoid];
     CellId identity = inner.cells.constant(m.exprs[m.identity[0]].value);
     operand = guard_operand(operand, identity, inner, parallel);
     collect();
@@ -204,18 +205,18 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
 Cell CellElaborator::fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
                                  std::optional<ElementType> expected) {
   if (fold_index_.empty())
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                             "a monoid's `combine` takes two values; a reduction belongs in its `fold`"));
+    elaboration_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                                 "a monoid's `combine` takes two values; a reduction belongs in its `fold`"));
   if (reduce.vars.size() != 1 || reduce.vars[0].name.text != fold_index_ || reduce.operands.size() != 1)
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span,
-                             "inside a fold, reductions run over the fold's index: " +
-                                 quoted(reduce.monoid.text + "[" + fold_index_ + "] …")));
+    elaboration_.fail(Diagnostic(Code::bad_monoid, env[id].span,
+                                 "inside a fold, reductions run over the fold's index: " +
+                                     quoted(reduce.monoid.text + "[" + fold_index_ + "] …")));
   Cell operand = elaborate(env, reduce.operands[0], frame, std::nullopt);
   if (operand.is_literal()) operand = typed(env, reduce.operands[0], frame, expected);
   ir::MonoidId monoid = is_builtin_reduction(reduce.monoid.text) ? builtin_monoid(env, reduce, operand.type, expected)
                                                                  : user_monoid(env, env, reduce, {operand.type}).id;
-  if (session_.program[monoid].arity() != 1)
-    session_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold may only use reductions with one component"));
+  if (elaboration_.program[monoid].arity() != 1)
+    elaboration_.fail(Diagnostic(Code::bad_monoid, env[id].span, "a fold may only use reductions with one component"));
   CellId cell = frame.cells.add(
       {CellOp::reduce, compute_type(operand.type), static_cast<std::uint32_t>(monoid.index()), {}, {operand.id}});
   return {Cell::Kind::typed, cell, operand.type};

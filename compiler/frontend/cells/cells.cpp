@@ -33,7 +33,7 @@ Cell CellElaborator::elaborate_anew(const Env& env, ast::ExprId id, Frame& frame
   } nested(depth_);
   const ast::Expr& expr = env[id];
   if (depth_ > IndexWalker::max_depth)
-    session_.fail(
+    elaboration_.fail(
         Diagnostic(Code::nesting_too_deep, expr.span,
                    "an expression nests deeper than " + std::to_string(IndexWalker::max_depth) + " operations"));
   return std::visit([&](const auto& n) { return node(env, id, n, frame, expected); }, expr.node);
@@ -44,8 +44,8 @@ Cell CellElaborator::typed(const Env& env, ast::ExprId id, Frame& frame, std::op
   if (!cell.is_literal()) return cell;
   if (cell.kind == Cell::Kind::int_literal) return elaborate(env, id, frame, ElementType::i64);
   Span span = env[id].span;
-  std::string source = source_of(session_, span);
-  session_.fail(
+  std::string source = source_of(elaboration_, span);
+  elaboration_.fail(
       Diagnostic(Code::needs_cast, span, "the type of " + quoted(source) + " cannot be inferred from its context")
           .help("write the type: " + quoted(type_text(offered_) + "(" + source + ")"))
           .fix(span, type_text(offered_) + "(" + source + ")"));
@@ -60,19 +60,19 @@ CellId CellElaborator::of_type(const Env& env, ast::ExprId id, Frame& frame, Ele
   Diagnostic d(Code::needs_cast, span, "expected " + type_text(type) + "; got " + type_text(cell.type));
   d.at_caret("this is " + type_text(cell.type));
   if (why.valid()) d.label(why, why_text);
-  offer_conversion(session_, env, id, cell.type, type, d);
-  session_.fail(std::move(d));
+  offer_conversion(elaboration_, env, id, cell.type, type, d);
+  elaboration_.fail(std::move(d));
 }
 
 Cell CellElaborator::not_a_cell(const Env& env, ast::ExprId id) {
   const ast::Expr& expr = env[id];
-  std::string what = quoted(source_of(session_, expr.span));
+  std::string what = quoted(source_of(elaboration_, expr.span));
   std::string why = " is not the value of a cell";
   if (std::holds_alternative<ast::PackRef>(expr.node) || std::holds_alternative<ast::LinearIndex>(expr.node))
     why = " is a pack of indices and belongs inside brackets";
   if (std::holds_alternative<ast::Iterate>(expr.node)) why = " returns whole tensors: bind it with `name = iterate …`";
   if (std::holds_alternative<ast::Tuple>(expr.node)) why = " has several values; one is expected here";
-  session_.fail(Diagnostic(Code::type_mismatch, expr.span, what + why));
+  elaboration_.fail(Diagnostic(Code::type_mismatch, expr.span, what + why));
 }
 
 // ---- choice and let -------------------------------------------------------------------------------------------------
@@ -85,10 +85,10 @@ void CellElaborator::push_guard(ast::ExprId condition, const Env& env, bool nega
   // A reduction that can fail is an operation of its own under every combination of conditions that leads to it.
   constexpr std::size_t most_guards = 10'000;
   if (known_guards_.size() > most_guards)
-    session_.fail(Diagnostic(Code::nesting_too_deep, env[condition].span,
-                             "the parts of this expression are used under more than " + std::to_string(most_guards) +
-                                 " combinations of conditions")
-                      .help("compute the guarded value in a separate equation"));
+    elaboration_.fail(Diagnostic(Code::nesting_too_deep, env[condition].span,
+                                 "the parts of this expression are used under more than " +
+                                     std::to_string(most_guards) + " combinations of conditions")
+                          .help("compute the guarded value in a separate equation"));
   guard_ids_.push_back(known->second);
 }
 
@@ -128,9 +128,9 @@ std::vector<CellId> CellElaborator::tuple(const Env& env, ast::ExprId id, Frame&
                                           const std::vector<ElementType>& types, Span why) {
   const ast::Expr& expr = env[id];
   auto wrong_arity = [&](std::size_t got) {
-    session_.fail(Diagnostic(Code::bad_monoid, expr.span,
-                             "expected " + counted(types.size(), "value") + "; got " + std::to_string(got))
-                      .label(why, "one for each component"));
+    elaboration_.fail(Diagnostic(Code::bad_monoid, expr.span,
+                                 "expected " + counted(types.size(), "value") + "; got " + std::to_string(got))
+                          .label(why, "one for each component"));
   };
   if (auto* items = std::get_if<ast::Tuple>(&expr.node)) {
     if (items->items.size() != types.size()) wrong_arity(items->items.size());

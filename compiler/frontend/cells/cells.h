@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/elaborate/elaboration.h"
 #include "compiler/frontend/elaborate/frame.h"
-#include "compiler/frontend/elaborate/session.h"
 
 namespace tap {
 
@@ -16,8 +16,8 @@ inline std::string type_text(ElementType type) { return std::string(name_of(type
 class CellElaborator {
  public:
   // `body` is null inside a monoid: no tensors there.
-  CellElaborator(Session& session, BodyBuilder* body, IndexSpace& space, std::string label)
-      : session_(session), body_(body), space_(space), label_(std::move(label)) {}
+  CellElaborator(Elaboration& elaboration, BodyBuilder* body, IndexSpace& space, std::string label)
+      : elaboration_(elaboration), body_(body), space_(space), label_(std::move(label)) {}
 
   // May return a literal without a cell if `expected` is empty.
   Cell elaborate(const Env& env, ast::ExprId id, Frame& frame, std::optional<ElementType> expected);
@@ -140,7 +140,7 @@ class CellElaborator {
   template <class Memo, class Key, class Elaborate>
   Cell once(Memo& memo, Key key, Elaborate elaborated);
 
-  Session& session_;
+  Elaboration& elaboration_;
   BodyBuilder* body_;
   IndexSpace& space_;
   std::string label_;

@@ -40,23 +40,23 @@ bool is_operand(const ast::Expr& expr) {
 }
 
 // x[i] != 0
-std::string compared(const Session& session, const ast::Expr& expr) {
-  std::string text(session.sources.text(expr.span));
+std::string compared(const Elaboration& elaboration, const ast::Expr& expr) {
+  std::string text(elaboration.sources.text(expr.span));
   return (is_operand(expr) ? text : "(" + text + ")") + " != 0";
 }
 
 }  // namespace
 
-void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
-                      Diagnostic& d, const std::string& how) {
+void offer_conversion(const Elaboration& elaboration, const Env& env, ast::ExprId value, ElementType from,
+                      ElementType to, Diagnostic& d, const std::string& how) {
   Span span = env[value].span;
   if (is_bool(to) && !is_bool(from)) {
-    std::string comparison = compared(session, env[value]);
+    std::string comparison = compared(elaboration, env[value]);
     d.help("compare it: " + quoted(comparison)).fix(span, comparison);
     return;
   }
-  std::string source = source_of(session, span), type(name_of(to));
-  bool whole = source == session.sources.text(span);
+  std::string source = source_of(elaboration, span), type(name_of(to));
+  bool whole = source == elaboration.sources.text(span);
   if (is_float(from) && is_integer(to)) {
     d.help("convert it explicitly: " + quoted(type + "(round(" + source + "))") + " or " +
            quoted(type + "(floor(" + source + "))") + "; or change the expected type to " + std::string(name_of(from)));
@@ -69,7 +69,7 @@ void offer_conversion(const Session& session, const Env& env, ast::ExprId value,
     if (whole) d.fix(span, type + "(" + source + ")");
     return;
   }
-  std::string converted(session.sources.text(span));
+  std::string converted(elaboration.sources.text(span));
   for (auto operand = operands.found.rbegin(); operand != operands.found.rend(); ++operand) {
     Span at = env[*operand].span;
     converted.insert(at.end - span.begin, ")");
@@ -80,12 +80,12 @@ void offer_conversion(const Session& session, const Env& env, ast::ExprId value,
   d.fix(span, converted);
 }
 
-void offer_for_reduction(const Session& session, const Env& env, const ast::Reduce& reduce,
+void offer_for_reduction(const Elaboration& elaboration, const Env& env, const ast::Reduce& reduce,
                          std::optional<ElementType> expected, Diagnostic& d) {
   const ast::Expr& operand = env[reduce.operands[0]];
-  const std::string &name = reduce.monoid.text, text(session.sources.text(operand.span));
+  const std::string &name = reduce.monoid.text, text(elaboration.sources.text(operand.span));
   if (name == "any" || name == "all") {
-    std::string comparison = compared(session, operand);
+    std::string comparison = compared(elaboration, operand);
     d.help("compare first: " + quoted(name + "[…] " + comparison)).fix(operand.span, comparison);
   } else if (name == "max" || name == "min") {
     std::string of_bool = name == "max" ? "any" : "all";

@@ -4,7 +4,7 @@
 //   y: i32[n], x: f32[n]     y[i] = x[i]         no i32(x[i]) that silently drops the fraction; round or floor makes it explicit
 #pragma once
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 namespace tap {
 
@@ -13,12 +13,12 @@ inline bool is_arithmetic(ast::BinaryOp op) {
 }
 
 // Adds the help and its fix to `d`; a number becomes bool by a comparison.
-void offer_conversion(const Session& session, const Env& env, ast::ExprId value, ElementType from, ElementType to,
-                      Diagnostic& d, const std::string& how = "convert it");
+void offer_conversion(const Elaboration& elaboration, const Env& env, ast::ExprId value, ElementType from,
+                      ElementType to, Diagnostic& d, const std::string& how = "convert it");
 
 // Help where a built-in reduction does not take its operand's type: `sum` of bool, `any` of numbers. `expected` is the type
 // that is expected of the result.
-void offer_for_reduction(const Session& session, const Env& env, const ast::Reduce& reduce,
+void offer_for_reduction(const Elaboration& elaboration, const Env& env, const ast::Reduce& reduce,
                          std::optional<ElementType> expected, Diagnostic& d);
 
 }  // namespace tap

@@ -77,9 +77,9 @@ class DimsAsVariables {
 
 }  // namespace
 
-void refuse_dims_as_variables(Session& session, const Env& env, const ast::Equation& equation) {
+void refuse_dims_as_variables(Elaboration& elaboration, const Env& env, const ast::Equation& equation) {
   DimsAsVariables dims(env, equation);
-  if (dims.found()) session.fail(dims.message());
+  if (dims.found()) elaboration.fail(dims.message());
 }
 
 }  // namespace tap

@@ -45,11 +45,11 @@ std::string text_of(const FloatValue& value) {
 
 }  // namespace
 
-FloatValue eval_float(Session& session, const Env& env, ast::ExprId id) {
+FloatValue eval_float(Elaboration& elaboration, const Env& env, ast::ExprId id) {
   const ast::Expr& expr = env[id];
   if (auto* literal = std::get_if<ast::FloatLiteral>(&expr.node)) return of_double(literal->value);
   if (auto* unary = std::get_if<ast::Unary>(&expr.node); unary && unary->op == ast::UnaryOp::negate) {
-    FloatValue value = eval_float(session, env, unary->operand);
+    FloatValue value = eval_float(elaboration, env, unary->operand);
     constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
     if (value.whole == 0 || value.whole == least) return of_double(-value.value);  // -0.0; 2^63
     return {-value.value, value.whole ? std::optional(-*value.whole) : std::nullopt};
@@ -57,39 +57,39 @@ FloatValue eval_float(Session& session, const Env& env, ast::ExprId id) {
   if (auto* name = std::get_if<ast::NameRef>(&expr.node))
     if (auto* parameter = env.find_as<FloatEntity>(name->name)) return parameter->value;
   if (auto* b = std::get_if<ast::Binary>(&expr.node); b && is_arithmetic(b->op)) {
-    FloatValue left = eval_float(session, env, b->left);
-    return arithmetic(b->op, left, eval_float(session, env, b->right));
+    FloatValue left = eval_float(elaboration, env, b->left);
+    return arithmetic(b->op, left, eval_float(elaboration, env, b->right));
   }
-  return of_integer(eval_size(session, env, id));
+  return of_integer(eval_size(elaboration, env, id));
 }
 
-double as_float(Session& session, const FloatEntity& parameter) {
+double as_float(Elaboration& elaboration, const FloatEntity& parameter) {
   const FloatValue& value = parameter.value;
   bool fits = !value.whole || (value.value < two_to_63 && static_cast<std::int64_t>(value.value) == *value.whole);
   if (!fits) {
     std::string nearest = to_string(ir::Scalar::floating(ElementType::f64, value.value));
-    session.fail(Diagnostic(Code::literal_out_of_range, parameter.span,
-                            "a float is expected here, but " + text_of(value) +
-                                " is not exact in f64; the nearest is " + nearest)
-                     .help("write " + quoted(nearest) + " to accept the rounding")
-                     .fix(parameter.span, nearest));
+    elaboration.fail(Diagnostic(Code::literal_out_of_range, parameter.span,
+                                "a float is expected here, but " + text_of(value) +
+                                    " is not exact in f64; the nearest is " + nearest)
+                         .help("write " + quoted(nearest) + " to accept the rounding")
+                         .fix(parameter.span, nearest));
   }
   return value.value;
 }
 
-std::optional<std::int64_t> as_integer(Session& session, const FloatEntity& parameter, const std::string& name,
+std::optional<std::int64_t> as_integer(Elaboration& elaboration, const FloatEntity& parameter, const std::string& name,
                                        ElementType type, Span use) {
   const FloatValue& value = parameter.value;
   std::int64_t least = is_bool(type) ? 0 : least_integer(type), greatest = is_bool(type) ? 1 : greatest_integer(type);
   if (value.whole && *value.whole >= least && *value.whole <= greatest) return value.whole;
   if (!use.valid() || (std::isinf(value.value) && !is_bool(type))) return std::nullopt;
-  session.fail(Diagnostic(Code::bad_parameter, parameter.span,
-                          "the parameter " + quoted(name) + " is " + text_of(value) + ", which is not a value of " +
-                              std::string(name_of(type)))
-                   .label(use, "converted here")
-                   .help(is_bool(type)
-                             ? "write `0` or `1`"
-                             : "write an integer from " + std::to_string(least) + " to " + std::to_string(greatest)));
+  elaboration.fail(
+      Diagnostic(Code::bad_parameter, parameter.span,
+                 "the parameter " + quoted(name) + " is " + text_of(value) + ", which is not a value of " +
+                     std::string(name_of(type)))
+          .label(use, "converted here")
+          .help(is_bool(type) ? "write `0` or `1`"
+                              : "write an integer from " + std::to_string(least) + " to " + std::to_string(greatest)));
 }
 
 std::string key_of(const FloatValue& value) {

@@ -74,11 +74,11 @@ VarAffine IndexSpace::affine_or_fail(const Env& env, const AxisIndex& index) {
   if (auto* no = std::get_if<NotAffine>(&value)) {
     Diagnostic d(Code::not_affine, no->span, no->message);
     if (!no->help.empty()) d.help(no->help);
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   if (auto* data = std::get_if<DependsOnData>(&value))
-    session_.fail(Diagnostic(Code::data_dependent_write, data->span,
-                             "a written coordinate depends on data; it must be affine in index variables"));
+    elaboration_.fail(Diagnostic(Code::data_dependent_write, data->span,
+                                 "a written coordinate depends on data; it must be affine in index variables"));
   return std::get<VarAffine>(value);
 }
 

@@ -21,15 +21,15 @@ Env& IndexSpace::new_scope(const Env& outer) {
 
 void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const ast::RangeVar* range) {
   if (is_reserved(name.text))
-    session_.fail(Diagnostic(Code::reserved_name, name.span,
-                             quoted(name.text) + " is a built-in name and cannot be an index variable"));
+    elaboration_.fail(Diagnostic(Code::reserved_name, name.span,
+                                 quoted(name.text) + " is a built-in name and cannot be an index variable"));
   if (auto* entity = env.find(name.text)) {
     auto constant = [&](const char* what, Span where) {
       Diagnostic d(Code::dim_bound_as_variable, name.span,
                    quoted(name.text) + " is " + what + " here and cannot be bound as an index variable");
       if (where.valid()) d.label(where, "bound here");
       d.help("choose another name for the index variable");
-      session_.fail(std::move(d));
+      elaboration_.fail(std::move(d));
     };
     if (auto* dim = std::get_if<DimEntity>(entity)) constant("a dim", dim->span);
     if (auto* parameter = std::get_if<IntEntity>(entity)) constant("a parameter", parameter->span);
@@ -46,7 +46,7 @@ void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const 
             "a reduction extends as far to the right as possible: put the first one in parentheses, as in `(sum[k] "
             "a[k]) + "
             "sum[k] b[k]`");
-      session_.fail(std::move(d));
+      elaboration_.fail(std::move(d));
     }
   }
   IndexVar var{name.text, name.span, role};
@@ -62,9 +62,9 @@ void IndexSpace::bind_name(Env& env, const ast::Name& name, VarRole role, const 
 
 void IndexSpace::bind_pack(Env& env, const ast::Name& name, VarRole role) {
   if (auto* dims = env.find_as<PackEntity>(name.text))
-    session_.fail(Diagnostic(Code::dim_bound_as_variable, name.span,
-                             quoted(name.text + "..") + " is a pack of dims and cannot be bound as index variables")
-                      .label(dims->span, "bound here"));
+    elaboration_.fail(Diagnostic(Code::dim_bound_as_variable, name.span,
+                                 quoted(name.text + "..") + " is a pack of dims and cannot be bound as index variables")
+                          .label(dims->span, "bound here"));
   packs_.push_back({name.text, name.span, role});
   auto number = static_cast<std::uint32_t>(packs_.size() - 1);
   if (role == VarRole::left) left_order_.emplace_back(true, number);
@@ -97,11 +97,11 @@ void IndexSpace::collect_left_names(Env& env, ast::ExprId id) {
   } else if (auto* call = std::get_if<ast::Call>(&expr.node)) {  // no index, which is told where it is placed
     for (const auto& arg : call->args) collect_left_names(env, arg.value);
   } else if (std::holds_alternative<ast::Index>(expr.node)) {
-    session_.fail(Diagnostic(Code::data_dependent_write, expr.span,
-                             "the written coordinate " + quoted(source_of(session_, expr.span)) +
-                                 " depends on data; it must be affine in index variables")
-                      .help("to scatter, write every cell and select by equality: `y[v, d] = sum[t] (if ids[t] "
-                            "== v then g[t, d] else 0)`"));
+    elaboration_.fail(Diagnostic(Code::data_dependent_write, expr.span,
+                                 "the written coordinate " + quoted(source_of(elaboration_, expr.span)) +
+                                     " depends on data; it must be affine in index variables")
+                          .help("to scatter, write every cell and select by equality: `y[v, d] = sum[t] (if ids[t] "
+                                "== v then g[t, d] else 0)`"));
   }
 }
 

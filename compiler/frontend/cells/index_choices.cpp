@@ -12,7 +12,8 @@ struct Way {
 
 class Ways {
  public:
-  Ways(Session& session, IndexSpace& space, const Env& env) : session_(session), space_(space), env_(env) {}
+  Ways(Elaboration& elaboration, IndexSpace& space, const Env& env)
+      : elaboration_(elaboration), space_(space), env_(env) {}
 
   // Empty if it is no choice between affine indices.
   std::vector<Way> of(ast::ExprId index) {
@@ -65,27 +66,27 @@ class Ways {
   }
   bool is_constant(ast::ExprId id) { return std::get<VarAffine>(space_.value_of(env_, id)).is_constant(); }
 
-  std::string text(ast::ExprId id) const { return std::string(session_.sources.text(env_[id].span)); }
+  std::string text(ast::ExprId id) const { return std::string(elaboration_.sources.text(env_[id].span)); }
 
-  Session& session_;
+  Elaboration& elaboration_;
   IndexSpace& space_;
   const Env& env_;
 };
 
 }  // namespace
 
-Diagnostic not_affine(Session& session, IndexSpace& space, const Env& env, ast::ExprId read, ast::ExprId index,
+Diagnostic not_affine(Elaboration& elaboration, IndexSpace& space, const Env& env, ast::ExprId read, ast::ExprId index,
                       const NotAffine& why) {
   Diagnostic d(Code::not_affine, why.span, why.message);
   Span whole = env[read].span, part = env[index].span;
-  std::vector<Way> ways = why.span == part ? Ways(session, space, env).of(index) : std::vector<Way>();
+  std::vector<Way> ways = why.span == part ? Ways(elaboration, space, env).of(index) : std::vector<Way>();
   if (ways.empty()) {
     d.help(!why.help.empty()
                ? why.help
                : "to read at a computed position, store it in a tensor, `at[i] = …`, and read `x[at[i]]`");
     return d;
   }
-  std::string text(session.sources.text(whole)), fix_text;
+  std::string text(elaboration.sources.text(whole)), fix_text;
   for (const Way& way : ways) {
     std::string cell = text;
     cell.replace(part.begin - whole.begin, part.end - part.begin, way.index);

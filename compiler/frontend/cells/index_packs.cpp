@@ -57,9 +57,9 @@ void IndexSpace::solve_packs() {
   }
   for (const auto& pack : packs_)
     if (!pack.known)
-      session_.fail(Diagnostic(Code::pack_ambiguous, pack.span,
-                               "the number of indices in " + quoted(pack.name + "..") +
-                                   " cannot be inferred from any tensor that it indexes"));
+      elaboration_.fail(Diagnostic(Code::pack_ambiguous, pack.span,
+                                   "the number of indices in " + quoted(pack.name + "..") +
+                                       " cannot be inferred from any tensor that it indexes"));
 }
 
 std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
@@ -73,7 +73,7 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
       if (!entity) {
         Diagnostic d(Code::unknown_name, expr.span,
                      quoted(ref->name + "..") + " is not a pack of index variables here");
-        session_.fail(std::move(d).help("a pack is bound on the left side or by a reduction"));
+        elaboration_.fail(std::move(d).help("a pack is bound on the left side or by a reduction"));
       }
       const IndexPack& pack = packs_[entity->pack];
       std::size_t skip = 0;
@@ -92,8 +92,8 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
     if (auto* linear = std::get_if<ast::LinearIndex>(&expr.node)) {
       auto* entity = at.env->find_as<VarPackEntity>(linear->pack);
       if (!entity)
-        session_.fail(Diagnostic(Code::unknown_name, expr.span,
-                                 quoted(linear->pack + "..") + " is not a pack of index variables here"));
+        elaboration_.fail(Diagnostic(Code::unknown_name, expr.span,
+                                     quoted(linear->pack + "..") + " is not a pack of index variables here"));
       axis.kind = AxisIndex::Kind::linear;
       axis.pack = entity->pack;
     } else if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
@@ -106,9 +106,9 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
     axes.push_back(axis);
   }
   if (at.shape && axes.size() != at.shape->size()) {
-    session_.fail(Diagnostic(Code::rank_mismatch, at.span,
-                             quoted(at.tensor) + " has " + counted(at.shape->size(), "dim") + ", " +
-                                 to_string(*at.shape) + "; got " + counted(axes.size(), "coordinate")));
+    elaboration_.fail(Diagnostic(Code::rank_mismatch, at.span,
+                                 quoted(at.tensor) + " has " + counted(at.shape->size(), "dim") + ", " +
+                                     to_string(*at.shape) + "; got " + counted(axes.size(), "coordinate")));
   }
   return axes;
 }

@@ -63,22 +63,22 @@ void IndexSpace::solve_ranges() {
         if (!chosen || weight(c) < weight(*chosen)) chosen = &c;
       if (!chosen) {
         std::string range = var.name + " in 0.." + some_size(places_);
-        session_.fail(Diagnostic(Code::range_unknown, var.span,
-                                 "the range of " + quoted(var.name) +
-                                     " is unknown: it is not the sole index of any dim" +
-                                     (var.role == VarRole::left ? " that is written or read" : " that is read"))
-                          .help("write it, for example " +
-                                quoted(var.role == VarRole::left ? "… for " + range : "sum[" + range + "]")));
+        elaboration_.fail(Diagnostic(Code::range_unknown, var.span,
+                                     "the range of " + quoted(var.name) +
+                                         " is unknown: it is not the sole index of any dim" +
+                                         (var.role == VarRole::left ? " that is written or read" : " that is read"))
+                              .help("write it, for example " +
+                                    quoted(var.role == VarRole::left ? "… for " + range : "sum[" + range + "]")));
       }
       for (const auto& c : candidates_[i])
         if (weight(c) == weight(*chosen) && c.size != chosen->size)
-          session_.fail(Diagnostic(Code::range_disagrees, c.span,
-                                   "the ranges of " + quoted(var.name) + " disagree: 0.." + std::to_string(c.size) +
-                                       " here, 0.." + std::to_string(chosen->size) + " elsewhere")
-                            .at_caret("size " + std::to_string(c.size))
-                            .label(chosen->span, "size " + std::to_string(chosen->size))
-                            .help("write the intended range: " +
-                                  quoted(var.name + " in 0.." + std::to_string(std::min(c.size, chosen->size)))));
+          elaboration_.fail(Diagnostic(Code::range_disagrees, c.span,
+                                       "the ranges of " + quoted(var.name) + " disagree: 0.." + std::to_string(c.size) +
+                                           " here, 0.." + std::to_string(chosen->size) + " elsewhere")
+                                .at_caret("size " + std::to_string(c.size))
+                                .label(chosen->span, "size " + std::to_string(chosen->size))
+                                .help("write the intended range: " +
+                                      quoted(var.name + " in 0.." + std::to_string(std::min(c.size, chosen->size)))));
       var.range = {0, chosen->size};
       var.resolved = true;
       progress = true;
@@ -86,7 +86,7 @@ void IndexSpace::solve_ranges() {
   }
   for (const auto& var : vars_)
     if (!var.resolved)
-      session_.fail(
+      elaboration_.fail(
           Diagnostic(Code::cyclic_definition, var.span, "the range of " + quoted(var.name) + " depends on itself"));
 }
 
@@ -120,15 +120,15 @@ bool IndexSpace::resolve_written(VarId self) {
     const std::string name = vars_[self.index()].name;
     IndexValue value = value_of(*vars_[self.index()].bounds_env, id);
     if (auto* data = std::get_if<DependsOnData>(&value))
-      session_.fail(
+      elaboration_.fail(
           Diagnostic(Code::not_affine, data->span,
                      "the bound of " + quoted(name) + " depends on data; bounds must be affine in index variables"));
     if (auto* no = std::get_if<NotAffine>(&value))
-      session_.fail(Diagnostic(Code::not_affine, no->span, no->message)
-                        .help(!no->help.empty()
-                                  ? no->help
-                                  : "use a wider affine range and bound the read, `sum[k in i - 1..i + 2] "
-                                    "x[k else 0]`, or select, `if k < m then x[k] else 0`"));
+      elaboration_.fail(Diagnostic(Code::not_affine, no->span, no->message)
+                            .help(!no->help.empty()
+                                      ? no->help
+                                      : "use a wider affine range and bound the read, `sum[k in i - 1..i + 2] "
+                                        "x[k else 0]`, or select, `if k < m then x[k] else 0`"));
     return std::get<VarAffine>(value);
   };
   VarAffine lo = bound(*vars_[self.index()].lo), hi = bound(*vars_[self.index()].hi);
@@ -140,7 +140,7 @@ bool IndexSpace::resolve_written(VarId self) {
   ir::Range low = bounds(lo), high = bounds(hi);
   if (low.empty() || high.empty()) var.range = {0, 0};
   else var.range = {low.lo, std::max(low.lo, high.hi - 1)};
-  countable(session_, var.range, join((*var.bounds_env)[*var.lo].span, (*var.bounds_env)[*var.hi].span));
+  countable(elaboration_, var.range, join((*var.bounds_env)[*var.lo].span, (*var.bounds_env)[*var.hi].span));
   VarAffine me{{{self, 1}}, 0};
   if (!lo.is_constant()) var.constraints.push_back(me - lo);
   if (!hi.is_constant()) var.constraints.push_back(hi - me - VarAffine{{}, 1});

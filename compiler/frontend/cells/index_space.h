@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 namespace tap {
 
@@ -80,7 +80,8 @@ using IndexValue = std::variant<VarAffine, DependsOnData, NotAffine>;
 
 class IndexSpace {
  public:
-  explicit IndexSpace(Session& session, bool of_monoid = false) : session_(session), of_monoid_(of_monoid) {}
+  explicit IndexSpace(Elaboration& elaboration, bool of_monoid = false)
+      : elaboration_(elaboration), of_monoid_(of_monoid) {}
 
   // Declares what a left side or a `for` binds.
   void bind_left(Env& env, const std::vector<ast::LeftSide>& cells, const std::vector<ast::RangeVar>& ranges);
@@ -143,7 +144,7 @@ class IndexSpace {
     std::vector<VarId> vars;
   };
 
-  Session& session_;
+  Elaboration& elaboration_;
   Span whole_;      // of the expression that was walked first: an equation's right side
   bool of_monoid_;  // reductions there run over a fold's index, which has no range
   std::vector<IndexVar> vars_;

@@ -16,15 +16,16 @@ constexpr const char* from_the_other_side =
 
 class IndexClassifier {
  public:
-  IndexClassifier(Session& session, IndexSpace& space) : session_(session), space_(space) {}
+  IndexClassifier(Elaboration& elaboration, IndexSpace& space) : elaboration_(elaboration), space_(space) {}
 
   IndexValue value(const Env& env, ast::ExprId id) {
     const ast::Expr& expr = env[id];
     try {
       return std::visit([&](const auto& node) { return of(env, node, expr); }, expr.node);
     } catch (const Overflow&) {
-      session_.fail(Diagnostic(Code::overflow, expr.span,
-                               "the index " + quoted(source_of(session_, expr.span)) + " does not fit in 64 bits"));
+      elaboration_.fail(
+          Diagnostic(Code::overflow, expr.span,
+                     "the index " + quoted(source_of(elaboration_, expr.span)) + " does not fit in 64 bits"));
     }
   }
 
@@ -44,9 +45,9 @@ class IndexClassifier {
       if (auto near = did_you_mean(name.name, names_in(env)))
         d.help("did you mean " + quoted(*near) + "?").fix(expr.span, *near);
       else if (Span whole = space_.whole(); whole.valid() && whole.file == expr.span.file)
-        d.help("write a sum over it: " + quoted("sum[" + name.name + "] " + source_of(session_, whole)))
+        d.help("write a sum over it: " + quoted("sum[" + name.name + "] " + source_of(elaboration_, whole)))
             .fix({whole.file, whole.begin, whole.begin}, "sum[" + name.name + "] ");
-      session_.fail(std::move(d));
+      elaboration_.fail(std::move(d));
     }
     if (auto* var = std::get_if<VarEntity>(entity)) return VarAffine{{{var->var, 1}}, 0};
     if (auto* dim = std::get_if<DimEntity>(entity)) return constant(dim->size);
@@ -56,13 +57,13 @@ class IndexClassifier {
     if (auto* thunk = std::get_if<ThunkEntity>(entity)) return value_of(*thunk);
     if (auto* tensor = std::get_if<TensorEntity>(entity)) {
       if (tensor->poisoned) throw Abandoned{};
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
-                               quoted(name.name) + " is a tensor; read its cell as " +
-                                   quoted(name.name + (tensor->type.shape.empty() ? "[]" : "[…]")))
-                        .label(tensor->span, "defined here"));
+      elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                                   quoted(name.name) + " is a tensor; read its cell as " +
+                                       quoted(name.name + (tensor->type.shape.empty() ? "[]" : "[…]")))
+                            .label(tensor->span, "defined here"));
     }
-    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
-                             quoted(name.name) + " is " + description(*entity) + ", not an index"));
+    elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                                 quoted(name.name) + " is " + description(*entity) + ", not an index"));
   }
 
   // Once each: `let a = i + i, b = a + a, c = b + b, …` would otherwise double at every link.
@@ -125,7 +126,7 @@ class IndexClassifier {
     std::string list;
     for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
     return {expr.span,
-            quoted(source_of(session_, expr.span)) + " is not affine in " + list +
+            quoted(source_of(elaboration_, expr.span)) + " is not affine in " + list +
                 ": an index is a sum of index variables times integer constants, plus a constant",
             std::move(help)};
   }
@@ -133,7 +134,7 @@ class IndexClassifier {
   IndexValue of(const Env& env, const ast::Call& call, const ast::Expr& expr) {
     if (call.callee.size() == 1) {
       const std::string& f = call.callee[0].text;
-      if (f == "rank" || f == "size") return constant(eval_size(session_, env, id_of(env, expr)));
+      if (f == "rank" || f == "size") return constant(eval_size(elaboration_, env, id_of(env, expr)));
       if (f == "i64" && call.args.size() == 1) return value(env, call.args[0].value);
       bool rounds = f == "floor" || f == "ceil" || f == "round";
       if (rounds && call.args.size() == 1)
@@ -144,7 +145,7 @@ class IndexClassifier {
   }
   IndexValue of(const Env&, const ast::Member& member, const ast::Expr& expr) {
     (void)member;
-    return NotAffine{expr.span, quoted(source_of(session_, expr.span)) + " is not an index", ""};
+    return NotAffine{expr.span, quoted(source_of(elaboration_, expr.span)) + " is not an index", ""};
   }
   IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) {
     return other(env, expr, "a float", "indices are integers");
@@ -163,7 +164,8 @@ class IndexClassifier {
   IndexValue other(const Env& env, const ast::Expr& expr, const char* what, const char* help = "") {
     if (auto span = read_in(env, expr)) return DependsOnData{*span};
     return NotAffine{expr.span,
-                     quoted(source_of(session_, expr.span)) + " is " + what + ", not affine in index variables", help};
+                     quoted(source_of(elaboration_, expr.span)) + " is " + what + ", not affine in index variables",
+                     help};
   }
 
   std::optional<Span> read_in(const Env& env, const ast::Expr& expr) {
@@ -202,7 +204,7 @@ class IndexClassifier {
     return result;
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   IndexSpace& space_;
   std::map<std::pair<std::size_t, const Env*>, IndexValue> values_;
   std::map<std::pair<std::size_t, const Env*>, bool> reads_;
@@ -211,7 +213,7 @@ class IndexClassifier {
 }  // namespace
 
 IndexValue IndexSpace::value_of(const Env& env, ast::ExprId expr) {
-  return IndexClassifier(session_, *this).value(env, expr);
+  return IndexClassifier(elaboration_, *this).value(env, expr);
 }
 
 }  // namespace tap

@@ -6,9 +6,9 @@ namespace tap {
 void IndexWalker::walk(const Env& env, ast::ExprId id, int depth) {
   const ast::Expr& expr = env[id];
   if (depth > max_depth)
-    space_.session_.fail(Diagnostic(Code::nesting_too_deep, expr.span,
-                                    "an expression nests deeper than " + std::to_string(max_depth) + " operations")
-                             .help("compute a part of it in a separate equation"));
+    space_.elaboration_.fail(Diagnostic(Code::nesting_too_deep, expr.span,
+                                        "an expression nests deeper than " + std::to_string(max_depth) + " operations")
+                                 .help("compute a part of it in a separate equation"));
   if (auto* index = std::get_if<ast::Index>(&expr.node)) return of(env, id, *index, depth);
   if (auto* reduce = std::get_if<ast::Reduce>(&expr.node)) {
     if (!space_.of_monoid_) of(env, id, *reduce, depth);
@@ -39,7 +39,7 @@ void IndexWalker::of(const Env& env, ast::ExprId id, const ast::Index& index, in
     space_.places_.push_back(at);
   } else if (!space_.of_monoid_ && !env.find(index.base.text)) {
     // Now: the variables that index it would seem to have no range.
-    space_.session_.fail(not_a_tensor(env, index.base.text, index.base.span));
+    space_.elaboration_.fail(not_a_tensor(env, index.base.text, index.base.span));
   }
   for (ast::ExprId inner : index.indices) walk(env, inner, depth + 1);
   if (index.fill) walk(env, *index.fill, depth + 1);

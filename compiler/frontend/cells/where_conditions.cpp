@@ -74,34 +74,34 @@ std::string values_in_condition(const Env& callee, ast::ExprId condition) {
 
 namespace {
 
-[[noreturn]] void does_not_hold(Session& session, const Env& callee, const ast::WhereClause& clause,
+[[noreturn]] void does_not_hold(Elaboration& elaboration, const Env& callee, const ast::WhereClause& clause,
                                 const std::string& name, Span call_span) {
   NamesOfCondition names(callee);
   names.collect(*clause.condition);
   std::string values = values_in_condition(callee, *clause.condition);
-  session.fail(Diagnostic(Code::condition_not_met, place_of(callee, names.found, call_span),
-                          quoted(name) + " requires " + quoted(source_of(session, clause.span)) +
-                              (values.empty() ? ", which does not hold" : "; here " + values))
-                   .label(clause.span, "required here"));
+  elaboration.fail(Diagnostic(Code::condition_not_met, place_of(callee, names.found, call_span),
+                              quoted(name) + " requires " + quoted(source_of(elaboration, clause.span)) +
+                                  (values.empty() ? ", which does not hold" : "; here " + values))
+                       .label(clause.span, "required here"));
 }
 
 }  // namespace
 
-void check_decided_conditions(Session& session, const Env& callee, const std::vector<ast::WhereClause>& where,
+void check_decided_conditions(Elaboration& elaboration, const Env& callee, const std::vector<ast::WhereClause>& where,
                               const std::string& name, Span call_span) {
   for (const auto& clause : where) {
     if (!clause.condition) continue;
-    auto holds = try_condition(session, callee, *clause.condition);
+    auto holds = try_condition(elaboration, callee, *clause.condition);
     if (auto* decided = std::get_if<bool>(&holds); decided && !*decided)
-      does_not_hold(session, callee, clause, name, call_span);
+      does_not_hold(elaboration, callee, clause, name, call_span);
   }
 }
 
-void check_where(Session& session, const Env& callee, const Signature& signature, Span call_span) {
+void check_where(Elaboration& elaboration, const Env& callee, const Signature& signature, Span call_span) {
   for (const auto& clause : signature.where) {
-    if (clause.type_name) check_class(session, callee, clause, signature.name.text, "input", call_span);
-    else if (clause.condition && !eval_condition(session, callee, *clause.condition))
-      does_not_hold(session, callee, clause, signature.name.text, call_span);
+    if (clause.type_name) check_class(elaboration, callee, clause, signature.name.text, "input", call_span);
+    else if (clause.condition && !eval_condition(elaboration, callee, *clause.condition))
+      does_not_hold(elaboration, callee, clause, signature.name.text, call_span);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/frontend/elaborate/monoids.h"
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/checked.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t max_devices = 1 << 24;
 
-ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
+ir::Mesh mesh_of(Elaboration& elaboration, const ast::MeshDecl& decl) {
   ir::Mesh mesh;
   mesh.name = decl.name.text;
   std::int64_t devices = 1;
@@ -23,27 +24,28 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
     for (const auto& other : decl.axes) {
       if (&other == &axis) break;
       if (other.name.text == axis.name.text)
-        session.fail(Diagnostic(Code::bad_mesh, axis.name.span,
-                                "the mesh " + quoted(mesh.name) + " has the axis " + quoted(axis.name.text) + " twice")
-                         .label(other.name.span, "first declared here"));
+        elaboration.fail(
+            Diagnostic(Code::bad_mesh, axis.name.span,
+                       "the mesh " + quoted(mesh.name) + " has the axis " + quoted(axis.name.text) + " twice")
+                .label(other.name.span, "first declared here"));
     }
     if (axis.size < 1)
-      session.fail(Diagnostic(
+      elaboration.fail(Diagnostic(
           Code::bad_mesh, axis.name.span,
           "the axis " + quoted(axis.name.text) + " has size " + std::to_string(axis.size) + "; sizes are 1 or more"));
     try {
       devices = checked::mul(devices, axis.size);
     } catch (const Overflow&) { devices = max_devices + 1; }
     if (devices > max_devices)
-      session.fail(Diagnostic(Code::bad_mesh, axis.name.span,
-                              "the mesh " + quoted(mesh.name) + " has more than " + std::to_string(max_devices) +
-                                  " devices, which is the limit"));
+      elaboration.fail(Diagnostic(Code::bad_mesh, axis.name.span,
+                                  "the mesh " + quoted(mesh.name) + " has more than " + std::to_string(max_devices) +
+                                      " devices, which is the limit"));
     mesh.axes.push_back({axis.name.text, axis.size});
   }
   if (decl.devices) {
     auto count = static_cast<std::int64_t>(decl.devices->size());
     if (count != devices)
-      session.fail(Diagnostic(
+      elaboration.fail(Diagnostic(
           Code::bad_mesh, decl.devices_span,
           "the mesh " + quoted(mesh.name) + " has " + counted(devices, "device") + "; got " + counted(count, "id")));
     // Without axes it is one device, which may be any.
@@ -53,10 +55,10 @@ ir::Mesh mesh_of(Session& session, const ast::MeshDecl& decl) {
       if (maximal) break;
       bool inside = id >= 0 && id < count;
       if (!inside || seen[static_cast<std::size_t>(id)])
-        session.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
-                                "the device ids of " + quoted(mesh.name) + " are not a permutation of 0.." +
-                                    std::to_string(count) + ": " + std::to_string(id) +
-                                    (inside ? " occurs twice" : " is not one of them")));
+        elaboration.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
+                                    "the device ids of " + quoted(mesh.name) + " are not a permutation of 0.." +
+                                        std::to_string(count) + ": " + std::to_string(id) +
+                                        (inside ? " occurs twice" : " is not one of them")));
       seen[static_cast<std::size_t>(id)] = true;
     }
     mesh.devices = *decl.devices;
@@ -78,9 +80,9 @@ bool have_one_set(const ir::Mesh& a, const ir::Mesh& b) {
   return device_count(a) == device_count(b);
 }
 
-void add_mesh(Session& session, const ModuleScope& scope, const ast::MeshDecl& decl) {
-  ir::Mesh mesh = mesh_of(session, decl);
-  for (const ir::Mesh& other : session.program.meshes) {
+void add_mesh(Elaboration& elaboration, const ModuleScope& scope, const ast::MeshDecl& decl) {
+  ir::Mesh mesh = mesh_of(elaboration, decl);
+  for (const ir::Mesh& other : elaboration.program.meshes) {
     if (have_one_set(mesh, other)) continue;
     Diagnostic diagnostic(Code::bad_mesh, decl.name.span,
                           "the mesh " + quoted(mesh.name) + " has " + devices_of(mesh) + ", and the mesh " +
@@ -88,11 +90,11 @@ void add_mesh(Session& session, const ModuleScope& scope, const ast::MeshDecl& d
                               "; all meshes of a program are views of one set of devices");
     ast::Name name = decl.name;
     name.text = other.name;
-    if (const Definition* d = session.definitions.find(scope, Sort::mesh, name))
+    if (const Definition* d = elaboration.definitions.find(scope, Sort::mesh, name))
       diagnostic.label(d->name_span, quoted(other.name) + " is declared here");
-    session.fail(std::move(diagnostic).help("give both meshes the same number of devices"));
+    elaboration.fail(std::move(diagnostic).help("give both meshes the same number of devices"));
   }
-  session.program.meshes.push_back(std::move(mesh));
+  elaboration.program.meshes.push_back(std::move(mesh));
 }
 
 std::int64_t size_of_axis(const ir::Mesh& mesh, const std::string& name) {
@@ -103,16 +105,17 @@ std::int64_t size_of_axis(const ir::Mesh& mesh, const std::string& name) {
 
 class ShardingResolver {
  public:
-  ShardingResolver(Session& session, const ModuleScope& scope, const ast::Sharding& written, const ir::TensorType& type)
-      : session_(session), scope_(scope), written_(written), type_(type) {}
+  ShardingResolver(Elaboration& elaboration, const ModuleScope& scope, const ast::Sharding& written,
+                   const ir::TensorType& type)
+      : elaboration_(elaboration), scope_(scope), written_(written), type_(type) {}
 
   ir::Sharding resolve() {
-    mesh_ = &mesh_named(session_, scope_, written_.mesh);
+    mesh_ = &mesh_named(elaboration_, scope_, written_.mesh);
     if (written_.dims.size() != type_.shape.size())
-      session_.fail(Diagnostic(Code::sharding_rank, written_.span,
-                               "the number of dimension shardings must match the rank of the tensor: it is " +
-                                   std::to_string(type_.shape.size()) + "; got " +
-                                   std::to_string(written_.dims.size())));
+      elaboration_.fail(Diagnostic(Code::sharding_rank, written_.span,
+                                   "the number of dimension shardings must match the rank of the tensor: it is " +
+                                       std::to_string(type_.shape.size()) + "; got " +
+                                       std::to_string(written_.dims.size())));
     ir::Sharding result;
     result.mesh = mesh_->name;
     for (const auto& dim : written_.dims) result.dims.push_back(dim_of(dim));
@@ -139,28 +142,28 @@ class ShardingResolver {
   void require_reduces(const ast::Name& name) {
     std::string element(name_of(type_.element));
     if (is_builtin_reduction(name.text)) {
-      if (builtin_monoid_of(session_, name.text, type_.element)) return;
-      session_.fail(Diagnostic(Code::type_mismatch, name.span,
-                               quoted(name.text) + " does not reduce " + element + ", the type of this tensor"));
+      if (builtin_monoid_of(elaboration_, name.text, type_.element)) return;
+      elaboration_.fail(Diagnostic(Code::type_mismatch, name.span,
+                                   quoted(name.text) + " does not reduce " + element + ", the type of this tensor"));
     }
-    const Definition* definition = session_.definitions.find(scope_, Sort::monoid, name);
+    const Definition* definition = elaboration_.definitions.find(scope_, Sort::monoid, name);
     if (!definition) {
-      auto known = session_.definitions.names(scope_, Sort::monoid);
+      auto known = elaboration_.definitions.names(scope_, Sort::monoid);
       for (const char* builtin : {"all", "any", "max", "min", "prod", "sum"}) known.push_back(builtin);
-      session_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)),
-                                   name.span, name.text, known));
+      elaboration_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)),
+                                       name.span, name.text, known));
     }
     // A generic one is meant for this tensor's type.
     std::vector<GivenComponent> given(definition->as<ast::MonoidDecl>()->components.size(),
                                       GivenComponent{type_.element, name.span});
-    const ir::Monoid& monoid = session_.program[monoid_of(session_, *definition, given, name.span).id];
+    const ir::Monoid& monoid = elaboration_.program[monoid_of(elaboration_, *definition, given, name.span).id];
     if (monoid.arity() == 1 && monoid.components[0].type == compute_type(type_.element)) return;
-    session_.fail(Diagnostic(Code::type_mismatch, name.span,
-                             quoted(name.text) + " combines " +
-                                 (monoid.arity() == 1 ? std::string(name_of(monoid.components[0].type))
-                                                      : counted(monoid.arity(), "component")) +
-                                 "; this tensor holds " + element)
-                      .label(definition->name_span, "declared here"));
+    elaboration_.fail(Diagnostic(Code::type_mismatch, name.span,
+                                 quoted(name.text) + " combines " +
+                                     (monoid.arity() == 1 ? std::string(name_of(monoid.components[0].type))
+                                                          : counted(monoid.arity(), "component")) +
+                                     "; this tensor holds " + element)
+                          .label(definition->name_span, "declared here"));
   }
 
   ir::DimSharding dim_of(const ast::DimSharding& dim) {
@@ -170,12 +173,12 @@ class ShardingResolver {
     refuse_mergeable(result.axes, dim.axes);
     if (dim.priority) {
       if (*dim.priority < 0 || *dim.priority > 0x7fffffff)
-        session_.fail(Diagnostic(Code::bad_priority, dim.span,
-                                 "priorities are 0 to 2147483647; got " + std::to_string(*dim.priority)));
+        elaboration_.fail(Diagnostic(Code::bad_priority, dim.span,
+                                     "priorities are 0 to 2147483647; got " + std::to_string(*dim.priority)));
       if (dim.axes.empty() && !dim.open)
-        session_.fail(Diagnostic(Code::bad_priority, dim.span,
-                                 "an empty closed dimension sharding has no priority: it would have no effect")
-                          .help("write `{}` or `{?}p" + std::to_string(*dim.priority) + "`"));
+        elaboration_.fail(Diagnostic(Code::bad_priority, dim.span,
+                                     "an empty closed dimension sharding has no priority: it would have no effect")
+                              .help("write `{}` or `{?}p" + std::to_string(*dim.priority) + "`"));
       result.priority = dim.priority;
     }
     return result;
@@ -188,7 +191,7 @@ class ShardingResolver {
   }
 
   ir::AxisRef axis_of(const ast::AxisRef& axis) {
-    ir::AxisRef result = resolve_axis(session_, *mesh_, axis);
+    ir::AxisRef result = resolve_axis(elaboration_, *mesh_, axis);
     refuse_overlap(result, axis.span, size_of_axis(*mesh_, axis.name.text));
     return result;
   }
@@ -210,11 +213,11 @@ class ShardingResolver {
         rule = "sub-axes in a sharding must not overlap: ";
       else if (axis.sub && other.sub && !(mine == theirs))
         rule = "sub-axes in a sharding must be parts of one way to split their axis: ";
-      session_.fail(
-          Diagnostic(Code::axis_used_twice, span,
-                     rule + quoted(source_of(session_, span)) + " conflicts with " + quoted(source_of(session_, where)))
-              .at_caret("used here")
-              .label(where, "and here"));
+      elaboration_.fail(Diagnostic(Code::axis_used_twice, span,
+                                   rule + quoted(source_of(elaboration_, span)) + " conflicts with " +
+                                       quoted(source_of(elaboration_, where)))
+                            .at_caret("used here")
+                            .label(where, "and here"));
     }
     used_.emplace_back(axis, span);
   }
@@ -245,11 +248,11 @@ class ShardingResolver {
           "sub-axes must be as big as possible: adjacent parts of " + quoted(a.name) + " are one, " + quoted(merged));
       d.help("write " + quoted(merged));
       if (static_cast<std::size_t>(inside) == last - first + 1) d.fix(span, merged);
-      session_.fail(std::move(d));
+      elaboration_.fail(std::move(d));
     }
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   const ModuleScope& scope_;
   const ast::Sharding& written_;
   const ir::TensorType& type_;
@@ -259,46 +262,47 @@ class ShardingResolver {
 
 }  // namespace
 
-void declare_meshes(Session& session, const ModuleScope& scope) {
+void declare_meshes(Elaboration& elaboration, const ModuleScope& scope) {
   for (const Definition* d : scope.in_order) {
     if (d->sort != Sort::mesh) continue;
     try {
-      add_mesh(session, scope, *d->as<ast::MeshDecl>());
+      add_mesh(elaboration, scope, *d->as<ast::MeshDecl>());
     } catch (const Abandoned&) {}
   }
 }
 
-const ir::Mesh& mesh_named(Session& session, const ModuleScope& scope, const ast::Name& name) {
+const ir::Mesh& mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name) {
   std::vector<std::string> names;
-  for (const auto& mesh : session.program.meshes) {
+  for (const auto& mesh : elaboration.program.meshes) {
     if (mesh.name == name.text) return mesh;
     names.push_back(mesh.name);
   }
   // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
-  if (const Definition* d = session.definitions.find(scope, Sort::mesh, name)) {
+  if (const Definition* d = elaboration.definitions.find(scope, Sort::mesh, name)) {
     if (d->scope == &scope) throw Abandoned{};
-    add_mesh(session, scope, *d->as<ast::MeshDecl>());
-    return session.program.meshes.back();
+    add_mesh(elaboration, scope, *d->as<ast::MeshDecl>());
+    return elaboration.program.meshes.back();
   }
-  session.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "unknown mesh " + quoted(name.text)), name.span,
-                              name.text, names));
+  elaboration.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "unknown mesh " + quoted(name.text)),
+                                  name.span, name.text, names));
 }
 
-ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::AxisRef& axis) {
+ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const ast::AxisRef& axis) {
   std::int64_t n = size_of_axis(mesh, axis.name.text);
   if (n == 0) {
     std::vector<std::string> names;
     for (const auto& known : mesh.axes) names.push_back(known.name);
-    session.fail(with_near_name(Diagnostic(Code::unknown_axis, axis.name.span,
-                                           "the mesh " + quoted(mesh.name) + " has no axis " + quoted(axis.name.text)),
-                                axis.name.span, axis.name.text, names));
+    elaboration.fail(
+        with_near_name(Diagnostic(Code::unknown_axis, axis.name.span,
+                                  "the mesh " + quoted(mesh.name) + " has no axis " + quoted(axis.name.text)),
+                       axis.name.span, axis.name.text, names));
   }
   if (!axis.sub) return {axis.name.text, std::nullopt};
   auto [m, k] = *axis.sub;
   auto refuse = [&](const std::string& why) {
-    session.fail(Diagnostic(Code::bad_sub_axis, axis.span,
-                            quoted(source_of(session, axis.span)) + " is not a part of " + quoted(axis.name.text) +
-                                " (size " + std::to_string(n) + "): " + why));
+    elaboration.fail(Diagnostic(Code::bad_sub_axis, axis.span,
+                                quoted(source_of(elaboration, axis.span)) + " is not a part of " +
+                                    quoted(axis.name.text) + " (size " + std::to_string(n) + "): " + why));
   };
   if (m < 1) refuse("the pre-size is at least 1; got " + std::to_string(m));
   if (k < 2) refuse("the size is greater than 1; got " + std::to_string(k));
@@ -309,9 +313,9 @@ ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::Axis
   return {axis.name.text, ir::SubAxis{m, k}};
 }
 
-ir::Sharding resolve_sharding(Session& session, const ModuleScope& scope, const ast::Sharding& sharding,
+ir::Sharding resolve_sharding(Elaboration& elaboration, const ModuleScope& scope, const ast::Sharding& sharding,
                               const ir::TensorType& type) {
-  return ShardingResolver(session, scope, sharding, type).resolve();
+  return ShardingResolver(elaboration, scope, sharding, type).resolve();
 }
 
 }  // namespace tap

@@ -2,18 +2,19 @@
 // graph.
 #pragma once
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap {
 
-void declare_meshes(Session& session, const ModuleScope& scope);
-void check_rewrites(Session& session, const ModuleScope& scope);
+void declare_meshes(Elaboration& elaboration, const ModuleScope& scope);
+void check_rewrites(Elaboration& elaboration, const ModuleScope& scope);
 
 // The sharding that was written for such a tensor; checks every invariant of form and quotes the one that is broken.
-ir::Sharding resolve_sharding(Session& session, const ModuleScope& scope, const ast::Sharding& sharding,
+ir::Sharding resolve_sharding(Elaboration& elaboration, const ModuleScope& scope, const ast::Sharding& sharding,
                               const ir::TensorType& type);
-const ir::Mesh& mesh_named(Session& session, const ModuleScope& scope, const ast::Name& name);
+const ir::Mesh& mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name);
 // The part of a mesh axis that was written, `model:(1)2`.
-ir::AxisRef resolve_axis(Session& session, const ir::Mesh& mesh, const ast::AxisRef& axis);
+ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const ast::AxisRef& axis);
 
 }  // namespace tap

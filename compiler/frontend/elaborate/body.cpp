@@ -8,6 +8,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/proofs/prove.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -67,23 +68,23 @@ void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::ve
   for (ir::ValueId operand : finished.operands) finished.op.operand_names.push_back(graph_[operand].name);
   for (ir::ValueId result : results) finished.op.result_names.push_back(graph_[result].name);
   ir::OperationNames own = names_of(finished.op);
-  ir::OperatorId op = session_.interner.add(std::move(finished.op));
-  auto names = names_if_different(session_.program[op], std::move(own));
-  prove_reads(session_, op, names, finished.read_spans, span, *env_.module);
+  ir::OperatorId op = elaboration_.interner.add(std::move(finished.op));
+  auto names = names_if_different(elaboration_.program[op], std::move(own));
+  prove_reads(elaboration_, op, names, finished.read_spans, span, *env_.module);
   add_operation(op, std::move(finished.operands), std::move(results), span, std::move(names));
 }
 
 // Calls are written out before anything else is done: f3(x) = f2(f2(x)), f2(x) = f1(f1(x)), … doubles at every level.
 void BodyBuilder::count_operations(ir::OperatorId op, Span span) {
   constexpr std::size_t most_operations = 500'000;
-  const ir::RegionBody* region = session_.program[op].region();
-  written_out_ += region ? session_.count_expanded(region->graph) : 1;
+  const ir::RegionBody* region = elaboration_.program[op].region();
+  written_out_ += region ? elaboration_.count_expanded(region->graph) : 1;
   if (!region || written_out_ <= most_operations) return;
-  session_.fail(Diagnostic(Code::nesting_too_deep, span,
-                           quoted(graph_.name) + " expands to " + std::to_string(written_out_) +
-                               " operations up to here, with all calls expanded; the limit is " +
-                               std::to_string(most_operations))
-                    .help("use `iterate`, which is one operation for any trip count"));
+  elaboration_.fail(Diagnostic(Code::nesting_too_deep, span,
+                               quoted(graph_.name) + " expands to " + std::to_string(written_out_) +
+                                   " operations up to here, with all calls expanded; the limit is " +
+                                   std::to_string(most_operations))
+                        .help("use `iterate`, which is one operation for any trip count"));
 }
 
 void BodyBuilder::add_operation(ir::OperatorId op, std::vector<ir::ValueId> operands, std::vector<ir::ValueId> results,
@@ -112,7 +113,7 @@ void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std:
   if (auto found = env_.names.find(name.text); found != env_.names.end()) {
     Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
     if (Span first = span_of(found->second); first.valid()) d.label(first, "first declared here");
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   env_.names[name.text] = std::move(entity);
 }
@@ -122,7 +123,7 @@ void BodyBuilder::declare_result(const ast::Name& name, ir::TensorType type, std
   if (auto found = env_.names.find(name.text); found != env_.names.end()) {
     Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
     if (Span first = span_of(found->second); first.valid()) d.label(first, "first declared here");
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   TensorEntity entity{{}, std::move(type), std::move(pattern), name.span, this};
   entity.complete = false;
@@ -141,7 +142,7 @@ void BodyBuilder::declare_sharding(const ast::TensorParam& tensor) {
 
 void BodyBuilder::check_binder(const ast::Name& name) {
   if (is_reserved(name.text))
-    session_.fail(
+    elaboration_.fail(
         Diagnostic(Code::reserved_name, name.span, quoted(name.text) + " is a built-in name and cannot name a tensor")
             .help("choose another name, for example " + quoted(name.text + "_")));
 }
@@ -181,11 +182,11 @@ void BodyBuilder::build(const std::vector<ast::Statement>& statements) {
       if (auto* e = std::get_if<ast::Equation>(&statement.node)) equation(*e, statement.span);
       if (auto* b = std::get_if<ast::Binding>(&statement.node)) binding(*b, statement.span);
     } catch (const Abandoned&) { poison(statement); } catch (const Overflow& overflow) {
-      session_.report(Diagnostic(Code::overflow, statement.span,
-                                 std::string("an index or size of this statement: ") + overflow.what()));
+      elaboration_.report(Diagnostic(Code::overflow, statement.span,
+                                     std::string("an index or size of this statement: ") + overflow.what()));
       poison(statement);
     }
-    if (session_.diagnostics->too_many_errors()) throw Abandoned{};
+    if (elaboration_.diagnostics->too_many_errors()) throw Abandoned{};
   }
   statements_ = nullptr;
 }
@@ -212,11 +213,11 @@ void BodyBuilder::equation(const ast::Equation& equation, Span span) {
   for (const auto& cell : equation.left) {
     check_binder(cell.base);
     if (auto binder = binders_.find(cell.base.text); binder != binders_.end())
-      session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
-                               quoted(cell.base.text) + " is both written by an equation and bound as a whole")
-                        .label((*statements_)[binder->second.front()].span, "bound here"));
+      elaboration_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
+                                   quoted(cell.base.text) + " is both written by an equation and bound as a whole")
+                            .label((*statements_)[binder->second.front()].span, "bound here"));
   }
-  EquationBuilder(session_, *this, equation, span).build();
+  EquationBuilder(elaboration_, *this, equation, span).build();
   std::vector<std::string> names;
   for (const auto& cell : equation.left)
     if (std::find(names.begin(), names.end(), cell.base.text) == names.end()) names.push_back(cell.base.text);
@@ -274,7 +275,7 @@ void BodyBuilder::complete(const std::string& name) {
     writers.push_back({operation.op, target.writes[i].second, target.write_spans[i], operation.names});
   }
   Span declared = target.declared ? std::get<TensorEntity>(env_.names[name]).span : Span{};
-  prove_writes(session_, name, declared, graph_[target.value].type.shape, writers);
+  prove_writes(elaboration_, name, declared, graph_[target.value].type.shape, writers);
   if (target.declared) {
     std::get<TensorEntity>(env_.names[name]).complete = true;
     define_result(name, target.value);
@@ -288,16 +289,16 @@ void BodyBuilder::binding(const ast::Binding& binding, Span span) {
     names.push_back(name.text);
     const auto& binders = binders_[name.text];
     if (binders.front() != current_)
-      session_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
-                        .label((*statements_)[binders.front()].span, "first bound here")
-                        .help("values do not change; choose another name"));
+      elaboration_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
+                            .label((*statements_)[binders.front()].span, "first bound here")
+                            .help("values do not change; choose another name"));
   }
   std::vector<Bound> values = whole(binding.right, names);
   if (values.size() != names.size())
-    session_.fail(Diagnostic(Code::wrong_argument_count, span,
-                             std::to_string(names.size()) + (names.size() == 1 ? " name is" : " names are") +
-                                 " bound; the right side has " + std::to_string(values.size()) +
-                                 (values.size() == 1 ? " result" : " results")));
+    elaboration_.fail(Diagnostic(Code::wrong_argument_count, span,
+                                 std::to_string(names.size()) + (names.size() == 1 ? " name is" : " names are") +
+                                     " bound; the right side has " + std::to_string(values.size()) +
+                                     (values.size() == 1 ? " result" : " results")));
   if (values.size() == 1 && std::holds_alternative<ast::NameRef>(env_[binding.right].node))
     values[0] = resharded(binding.left[0], values[0], span);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -325,8 +326,8 @@ void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
   auto found = env_.names.find(name.text);
   if (found == env_.names.end()) {
     if (auto* outer = env_.find_as<TensorEntity>(name.text); outer && outer->owner == this)
-      session_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
-                        .label(outer->span, "first bound here"));
+      elaboration_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
+                            .label(outer->span, "first bound here"));
     env_.names[name.text] = TensorEntity{bound.value, bound.type, {}, name.span, this};
     return;
   }
@@ -335,14 +336,14 @@ void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
     if (entity && entity->poisoned) throw Abandoned{};
     Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is already defined here");
     if (entity) d.label(entity->span, "defined here");
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   if (entity->type != bound.type) {
     bool element = entity->type.element != bound.type.element;
-    session_.fail(Diagnostic(element ? Code::type_mismatch : Code::shape_mismatch, name.span,
-                             "the result " + quoted(name.text) + " is declared " + to_string(entity->type) + "; got " +
-                                 to_string(bound.type))
-                      .label(entity->span, "declared here"));
+    elaboration_.fail(Diagnostic(element ? Code::type_mismatch : Code::shape_mismatch, name.span,
+                                 "the result " + quoted(name.text) + " is declared " + to_string(entity->type) +
+                                     "; got " + to_string(bound.type))
+                          .label(entity->span, "declared here"));
   }
   entity->value = bound.value;
   entity->complete = true;
@@ -373,7 +374,7 @@ void BodyBuilder::finish_results(const std::vector<ast::TensorParam>&) {
     if (auto near = did_you_mean(result.name.text, locals))
       d.help("did you mean " + quoted(result.name.text) + " where " + quoted(*near) + " is written?");
     else d.help("define it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …"));
-    session_.report(std::move(d));
+    elaboration_.report(std::move(d));
   }
 }
 

@@ -5,14 +5,17 @@
 #include <deque>
 #include <set>
 
+#include "compiler/frontend/elaborate/elaboration.h"
 #include "compiler/frontend/elaborate/frame.h"
-#include "compiler/frontend/elaborate/session.h"
+#include "ir/graph.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap {
 
 class BodyBuilder {
  public:
-  BodyBuilder(Session& session, std::string name, BodyBuilder* outer = nullptr) : session_(session), outer_(outer) {
+  BodyBuilder(Elaboration& elaboration, std::string name, BodyBuilder* outer = nullptr)
+      : elaboration_(elaboration), outer_(outer) {
     graph_.name = std::move(name);
   }
 
@@ -129,7 +132,7 @@ class BodyBuilder {
   ir::AxisRef split_axis(const ast::SplitStatement& split, std::size_t blocks);
   ir::Range split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what);
 
-  Session& session_;
+  Elaboration& elaboration_;
   BodyBuilder* outer_;
   Env env_;
   ir::Graph graph_;
@@ -157,7 +160,7 @@ class BodyBuilder {
 };
 
 // The specialised operator for a call with these arguments.
-Instance instantiate(Session& session, const Definition& definition, const Env& caller,
+Instance instantiate(Elaboration& elaboration, const Definition& definition, const Env& caller,
                      const std::vector<ast::ParamArg>& params, const std::vector<struct GivenTensor>& given,
                      Span call_span);
 

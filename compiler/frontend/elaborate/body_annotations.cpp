@@ -4,6 +4,7 @@
 #include "compiler/frontend/elaborate/annotations.h"
 #include "compiler/frontend/elaborate/body.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "ir/graph.h"
 
 namespace tap {
 
@@ -13,11 +14,11 @@ void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<st
     if (!call.args[i].sharding) continue;
     const ast::Sharding& written = *call.args[i].sharding;
     if (!values[i])
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, written.span,
-                               "a sharding belongs to a tensor; this argument is a number"));
+      elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, written.span,
+                                   "a sharding belongs to a tensor; this argument is a number"));
     ir::Operation& operation = graph_.operations.back();
     operation.operand_shardings.resize(operation.operands.size());
-    ir::Sharding sharding = resolve_sharding(session_, *env_.scope, written, graph_[*values[i]].type);
+    ir::Sharding sharding = resolve_sharding(elaboration_, *env_.scope, written, graph_[*values[i]].type);
     // An operator's operands are its arguments; a map reads an argument that is given twice once.
     bool in_order = operation.operands.size() == values.size();
     std::size_t k = i;
@@ -26,7 +27,7 @@ void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<st
                                    operation.operands.begin());
     auto& slot = operation.operand_shardings[k];
     if (slot && !(*slot == sharding))
-      session_.fail(Diagnostic(
+      elaboration_.fail(Diagnostic(
           Code::axis_used_twice, written.span,
           "this argument is given twice, with two shardings: " + to_string(*slot) + " and " + to_string(sharding)));
     slot = std::move(sharding);
@@ -48,14 +49,14 @@ BodyBuilder::Bound BodyBuilder::resharded(const ast::Name& name, Bound source, S
   const ast::Sharding* wanted = sharding_written_for(name.text);
   auto claimed = claimed_.find(source.value);
   if (!wanted || claimed == claimed_.end() ||
-      resolve_sharding(session_, *env_.scope, *wanted, source.type) ==
-          resolve_sharding(session_, *env_.scope, *claimed->second, source.type))
+      resolve_sharding(elaboration_, *env_.scope, *wanted, source.type) ==
+          resolve_sharding(elaboration_, *env_.scope, *claimed->second, source.type))
     return source;
   return copy(name, source, span);
 }
 
 BodyBuilder::Bound BodyBuilder::copy(const ast::Name& name, Bound source, Span span) {
-  IndexSpace space(session_);
+  IndexSpace space(elaboration_);
   std::vector<VarId> vars = space.over_shape(source.type.shape, span);
   Frame frame(space);
   FrameWrite write;
@@ -72,11 +73,11 @@ void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const st
                            const std::vector<ast::Statement>& statements) {
   auto attach = [&](const ast::Name& name, const ast::Sharding& written) {
     ir::ValueId value = annotated_value(name);
-    ir::Sharding sharding = resolve_sharding(session_, *env_.scope, written, graph_[value].type);
+    ir::Sharding sharding = resolve_sharding(elaboration_, *env_.scope, written, graph_[value].type);
     auto& slot = graph_.values[value.index()].sharding;
     if (slot && !(*slot == sharding))
-      session_.fail(Diagnostic(Code::axis_used_twice, written.span,
-                               quoted(name.text) + " already has a different sharding: " + to_string(*slot)));
+      elaboration_.fail(Diagnostic(Code::axis_used_twice, written.span,
+                                   quoted(name.text) + " already has a different sharding: " + to_string(*slot)));
     slot = std::move(sharding);
   };
   auto guarded = [&](auto&& work) {
@@ -105,7 +106,7 @@ void BodyBuilder::group_values(const ast::GroupStatement& group) {
     result.values.push_back(annotated_value(name));
     auto rank = [&](ir::ValueId value) { return graph_[value].type.shape.size(); };
     if (rank(result.values.front()) != rank(result.values.back()))
-      session_.fail(Diagnostic(
+      elaboration_.fail(Diagnostic(
           Code::sharding_rank, name.span,
           quoted(name.text) + " has " + counted(static_cast<std::int64_t>(rank(result.values.back())), "dim") +
               " and " + quoted(group.values.front().text) + " has " + std::to_string(rank(result.values.front())) +
@@ -120,8 +121,9 @@ ir::ValueId BodyBuilder::annotated_value(const ast::Name& name) {
   std::vector<std::string> known;
   for (const auto& [other, entity] : env_.names)
     if (std::holds_alternative<TensorEntity>(entity)) known.push_back(other);
-  session_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, quoted(name.text) + " is not a value here"),
-                               name.span, name.text, known));
+  elaboration_.fail(
+      with_near_name(Diagnostic(Code::unknown_name, name.span, quoted(name.text) + " is not a value here"), name.span,
+                     name.text, known));
 }
 
 }  // namespace tap

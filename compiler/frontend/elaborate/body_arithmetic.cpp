@@ -41,20 +41,20 @@ bool BodyBuilder::read_cells(ast::ExprId id, CellText& text) {
                        [&](const ast::Arg& arg) { return read_cells(arg.value, text); });
   }
   if (auto* member = std::get_if<ast::Member>(&expr.node)) {
-    Diagnostic d = not_a_member(env_, source_of(session_, expr.span), *member, expr.span);
+    Diagnostic d = not_a_member(env_, source_of(elaboration_, expr.span), *member, expr.span);
     d.fixes.clear();  // the arithmetic around it is none that compiles, either
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   auto* name = std::get_if<ast::NameRef>(&expr.node);
   if (!name) return false;
   auto* tensor = env_.find_as<TensorEntity>(name->name);
-  if (!tensor) session_.fail(not_a_tensor(env_, name->name, expr.span));
+  if (!tensor) elaboration_.fail(not_a_tensor(env_, name->name, expr.span));
   if (tensor->poisoned) throw Abandoned{};
   bool scalar = tensor->type.shape.empty();
   if (!scalar && text.shape && *text.shape != tensor->type.shape) return false;
   if (!scalar) text.shape = tensor->type.shape;
   // The span may hold parentheses around the name.
-  std::size_t at = session_.sources.text(expr.span).find(name->name);
+  std::size_t at = elaboration_.sources.text(expr.span).find(name->name);
   if (at == std::string_view::npos) return false;
   text.inserts.emplace_back(static_cast<std::uint32_t>(expr.span.begin + at + name->name.size()),
                             scalar ? "[]" : "[" + text.index + "]");
@@ -67,12 +67,12 @@ void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
   CellText text{index + "..", {}, {}};
   bool known = read_cells(id, text) && !index.empty();  // reports a name that is none
   Diagnostic d(Code::whole_tensor_arithmetic, span,
-               quoted(source_of(session_, span)) + " is arithmetic on whole tensors; write an equation over cells");
+               quoted(source_of(elaboration_, span)) + " is arithmetic on whole tensors; write an equation over cells");
   if (!known || !statements_) {
     d.help("write the equation, for example `Y[i..] = A[i..] + B[i..]`, or call an operator, for example `add(A, B)`");
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
-  std::string cells(session_.sources.text(span));
+  std::string cells(elaboration_.sources.text(span));
   std::sort(text.inserts.rbegin(), text.inserts.rend());
   for (const auto& [at, insert] : text.inserts) cells.insert(at - span.begin, insert);
   std::string left = text.shape ? "[" + text.index + "]" : "[]";
@@ -82,13 +82,13 @@ void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
   if (binding && binding->right == id && binding->left.size() == 1 && !binding->tuple) {
     std::string equation = binding->left[0].text + left + " = " + cells;
     d.help("write the equation: " + quoted(equation)).fix(join(binding->left[0].span, span), equation);
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   local = free_name({"t", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"});
   std::string equation = local + left + " = " + cells;
   d.help("write the equation first: " + quoted(equation));
   if (!local.empty()) {
-    std::string_view file = session_.sources.file(span.file).text();
+    std::string_view file = elaboration_.sources.file(span.file).text();
     std::size_t line = file.find_last_of("\r\n", statement.span.begin);
     line = line == std::string_view::npos ? 0 : line + 1;
     std::string indent(file.substr(line, statement.span.begin - line));
@@ -96,7 +96,7 @@ void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
     d.fix({span.file, statement.span.begin, statement.span.begin}, equation + (own_line ? "\n" + indent : "; "));
     d.fix(span, local);
   }
-  session_.fail(std::move(d));
+  elaboration_.fail(std::move(d));
 }
 
 }  // namespace tap

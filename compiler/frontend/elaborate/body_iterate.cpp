@@ -6,39 +6,41 @@
 
 #include "compiler/frontend/elaborate/body.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "ir/graph.h"
 
 namespace tap {
 
 using Bound = BodyBuilder::Bound;
 
 ir::Range BodyBuilder::trips_of(const ast::Iterate& repetition) {
-  ir::Range trips{eval_size(session_, env_, repetition.lo), eval_size(session_, env_, repetition.hi)};
+  ir::Range trips{eval_size(elaboration_, env_, repetition.lo), eval_size(elaboration_, env_, repetition.hi)};
   if (!repetition.counter && trips.hi < 0)
-    session_.fail(Diagnostic(Code::bad_size, env_[repetition.hi].span,
-                             "the trip count is " + std::to_string(trips.hi) + "; expected 0 or more"));
+    elaboration_.fail(Diagnostic(Code::bad_size, env_[repetition.hi].span,
+                                 "the trip count is " + std::to_string(trips.hi) + "; expected 0 or more"));
   // `t in 1..n` of an n of 0 has no steps, as a reduction over it has no terms.
   trips.hi = std::max(trips.lo, trips.hi);
-  countable(session_, trips, join(env_[repetition.lo].span, env_[repetition.hi].span));
+  countable(elaboration_, trips, join(env_[repetition.lo].span, env_[repetition.hi].span));
   return trips;
 }
 
 // The body with its outputs. Pre: this is what is repeated, and its inputs so far are the states.
 void BodyBuilder::build_step(const ast::Iterate& repetition, const std::vector<Bound>& states) {
-  std::size_t errors = session_.diagnostics->error_count();
+  std::size_t errors = elaboration_.diagnostics->error_count();
   build(repetition.body);
   std::vector<ir::ValueId> after;
   for (std::size_t i = 0; i < states.size(); ++i) {
     const ast::Name& name = repetition.states[i].name;
     Bound value = one_tensor(repetition.results[i], {name.text}, "one tensor is expected here");
     if (value.type != states[i].type)
-      session_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span,
-                               "the state " + quoted(name.text) + " starts as " + to_string(states[i].type) +
-                                   " and becomes " + to_string(value.type) + "; a state must keep its type and shape")
-                        .label(name.span, "it starts here"));
+      elaboration_.fail(Diagnostic(Code::shape_mismatch, env_[repetition.results[i]].span,
+                                   "the state " + quoted(name.text) + " starts as " + to_string(states[i].type) +
+                                       " and becomes " + to_string(value.type) +
+                                       "; a state must keep its type and shape")
+                            .label(name.span, "it starts here"));
     after.push_back(value.value);
   }
-  if (session_.diagnostics->error_count() == errors) annotate({}, {}, repetition.body);
-  if (session_.diagnostics->error_count() > errors) throw Abandoned{};
+  if (elaboration_.diagnostics->error_count() == errors) annotate({}, {}, repetition.body);
+  if (elaboration_.diagnostics->error_count() > errors) throw Abandoned{};
   graph_.outputs = after;
 }
 
@@ -47,11 +49,11 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
   Span span = env_[id].span;
   ir::Range trips = trips_of(repetition);
   if (repetition.results.size() != repetition.states.size())
-    session_.fail(Diagnostic(
+    elaboration_.fail(Diagnostic(
         Code::wrong_argument_count, span,
         "the body of `iterate` must end with one result per state: " + std::to_string(repetition.states.size()) +
             " expected; got " + std::to_string(repetition.results.size())));
-  BodyBuilder inner(session_, graph_.name + ".iterate", this);
+  BodyBuilder inner(elaboration_, graph_.name + ".iterate", this);
   inner.env_ = Env::inside(env_);
   inner.counter_depth_ = counter_depth_ + 1;
   if (repetition.counter)
@@ -78,10 +80,10 @@ std::vector<Bound> BodyBuilder::iterate(const ast::Iterate& repetition, ast::Exp
     op.operands.push_back(graph_[outside].type);
     op.operand_names.push_back(graph_[outside].name);
   }
-  session_.program.graphs.push_back(inner.take_graph());
-  session_.provenance.graphs.push_back(std::move(inner.provenance_));
-  op.body = ir::RegionBody{ir::RegionKind::iterate, ir::GraphId(session_.program.graphs.size() - 1), trips};
-  ir::OperatorId op_id = session_.interner.add(std::move(op));
+  elaboration_.program.graphs.push_back(inner.take_graph());
+  elaboration_.provenance.graphs.push_back(std::move(inner.provenance_));
+  op.body = ir::RegionBody{ir::RegionKind::iterate, ir::GraphId(elaboration_.program.graphs.size() - 1), trips};
+  ir::OperatorId op_id = elaboration_.interner.add(std::move(op));
 
   std::vector<Bound> results;
   std::vector<ir::ValueId> values;

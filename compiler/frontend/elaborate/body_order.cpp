@@ -65,9 +65,10 @@ void BodyBuilder::report_redefinition(const ast::Statement& statement, const std
     for (const ast::LeftSide& cell : cells->left)
       if (cell.base.text == name) left = cell.span;
   }
-  session_.fail(Diagnostic(Code::duplicate_name, left, quoted(name) + " is already defined, and values do not change")
-                    .label(known->span, "defined here")
-                    .help("give the new value a new name, for example " + quoted(name + "2")));
+  elaboration_.fail(
+      Diagnostic(Code::duplicate_name, left, quoted(name) + " is already defined, and values do not change")
+          .label(known->span, "defined here")
+          .help("give the new value a new name, for example " + quoted(name + "2")));
 }
 
 // A name that some later statement defines is used too early; one that depends on this statement closes a cycle, which is
@@ -83,10 +84,11 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
     std::vector<std::string> names;
     if (!path_to_current(by->back(), statements, names)) {
       bool begun = by->front() < current_;
-      session_.fail(Diagnostic(Code::used_before_definition, use.span,
-                               quoted(use.name) + " is used before it is " + (begun ? "complete" : "defined"))
-                        .label((*statements_)[by->back()].span, begun ? "this also writes it" : "it is defined here")
-                        .help("move the definition before its use"));
+      elaboration_.fail(
+          Diagnostic(Code::used_before_definition, use.span,
+                     quoted(use.name) + " is used before it is " + (begun ? "complete" : "defined"))
+              .label((*statements_)[by->back()].span, begun ? "this also writes it" : "it is defined here")
+              .help("move the definition before its use"));
     }
     if (statements.size() == 1 && by->back() == current_) report_redefinition(statement, use.name, *by);
     std::string text = use.name;
@@ -106,7 +108,7 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
       in_cycle_.insert(other);
       poison((*statements_)[other]);
     }
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
 }
 

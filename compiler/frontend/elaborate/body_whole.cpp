@@ -7,6 +7,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/elaborate/unknown_names.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap {
@@ -31,7 +32,7 @@ bool BodyBuilder::is_literal(ast::ExprId id) const {
 }
 
 // b.T of a tensor: nothing stands behind its dot.
-static void refuse_member(Session& session, const Env& env, const ast::Member& member, Span span) {
+static void refuse_member(Elaboration& elaboration, const Env& env, const ast::Member& member, Span span) {
   auto* name = std::get_if<ast::NameRef>(&env[member.object].node);
   auto* tensor = name ? env.find_as<TensorEntity>(name->name) : nullptr;
   if (!tensor) return;
@@ -41,7 +42,7 @@ static void refuse_member(Session& session, const Env& env, const ast::Member& m
     d.help("transpose with an equation, `t[j, i] = " + name->name + "[i, j]`, or with `transpose(" + name->name +
            ")` from std");
   if (member.member.text == "shape") d.help("the sizes of a tensor are the dims of its type: `n` of `x: f32[n]`");
-  session.fail(std::move(d));
+  elaboration.fail(std::move(d));
 }
 
 std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::string>& names) {
@@ -49,7 +50,7 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
   std::string first = names.empty() ? "t" : names.front();
   if (auto* name = std::get_if<ast::NameRef>(&expr.node); name && !is_literal(id)) {
     auto* tensor = env_.find_as<TensorEntity>(name->name);
-    if (!tensor) session_.fail(not_a_tensor(env_, name->name, expr.span));
+    if (!tensor) elaboration_.fail(not_a_tensor(env_, name->name, expr.span));
     if (tensor->poisoned) throw Abandoned{};
     return {{local_value(*tensor), tensor->type}};
   }
@@ -73,26 +74,26 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
     if (!is_literal(id)) arithmetic_on_tensors(id);
   }
   if (auto* index = std::get_if<ast::Index>(&expr.node))
-    session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
-                             quoted(source_of(session_, expr.span)) + " is a cell of " + quoted(index->base.text) +
-                                 "; a whole tensor is expected here")
-                      .help("define the tensor with an equation first, for example " +
-                            quoted("row[j] = " + index->base.text + "[t, j]")));
+    elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                                 quoted(source_of(elaboration_, expr.span)) + " is a cell of " +
+                                     quoted(index->base.text) + "; a whole tensor is expected here")
+                          .help("define the tensor with an equation first, for example " +
+                                quoted("row[j] = " + index->base.text + "[t, j]")));
   if (auto* reduce = std::get_if<ast::Reduce>(&expr.node))
-    session_.fail(
+    elaboration_.fail(
         Diagnostic(Code::wrong_kind_of_name, expr.span,
                    "a reduction by " + quoted(reduce->monoid.text) + " computes cells; a whole tensor is expected here")
             .help("write " + quoted(first + "[] = …") + " for a tensor with one cell"));
-  if (auto* member = std::get_if<ast::Member>(&expr.node)) refuse_member(session_, env_, *member, expr.span);
+  if (auto* member = std::get_if<ast::Member>(&expr.node)) refuse_member(elaboration_, env_, *member, expr.span);
   if (is_literal(id)) literal_for(id);
-  session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
-                           quoted(source_of(session_, expr.span)) + " is not a whole tensor"));
+  elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                               quoted(source_of(elaboration_, expr.span)) + " is not a whole tensor"));
 }
 
 // `y = 3`: an equation over the cells of y where it has dims, else the type is to be said.
 void BodyBuilder::literal_for(ast::ExprId id) {
   Span span = env_[id].span;
-  std::string literal = source_of(session_, span);
+  std::string literal = source_of(elaboration_, span);
   const ast::Binding* binding = nullptr;  // if the literal is all that its statement binds
   if (statements_ && current_ < statements_->size())
     binding = std::get_if<ast::Binding>(&(*statements_)[current_].node);
@@ -113,10 +114,10 @@ void BodyBuilder::literal_for(ast::ExprId id) {
                  quoted(literal) + " is a number, but " + quoted(name.text) + " is " + to_string(target->type));
     d.label(target->span, "declared here").help("write an equation for its cells: " + quoted(left + " = " + literal));
     if (missing == 0) d.fix(name.span, left);
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
   std::string cast = std::string(target ? name_of(target->type.element) : "f32") + "(" + literal + ")";
-  session_.fail(
+  elaboration_.fail(
       Diagnostic(Code::needs_cast, span, "the type of " + quoted(literal) + " cannot be inferred from its context")
           .help("write the type: " + quoted(cast))
           .fix(span, cast));
@@ -124,8 +125,8 @@ void BodyBuilder::literal_for(ast::ExprId id) {
 
 // A literal stands for a tensor without dims.
 Bound BodyBuilder::literal_tensor(ast::ExprId id, const ir::TensorType& type) {
-  IndexSpace space(session_);
-  CellElaborator cells(session_, this, space, "constant");
+  IndexSpace space(elaboration_);
+  CellElaborator cells(elaboration_, this, space, "constant");
   Frame frame(space);
   std::vector<ir::CellId> roots{cells.of_type(env_, id, frame, type.element, {}, "")};
   roots[0] = frame.cells.cast(roots[0], type.element);
@@ -142,7 +143,7 @@ std::vector<std::optional<Bound>> BodyBuilder::tensors_of_one_shape(const ast::C
                                                                     Span span) {
   const std::string function = quoted(call.callee[0].text);
   if (call.args.size() != arity)
-    session_.fail(
+    elaboration_.fail(
         Diagnostic(Code::wrong_argument_count, span,
                    function + " takes " + counted(arity, "argument") + "; got " + std::to_string(call.args.size())));
   std::vector<std::optional<Bound>> given;
@@ -154,7 +155,7 @@ std::vector<std::optional<Bound>> BodyBuilder::tensors_of_one_shape(const ast::C
     const Shape& own = given.back()->type.shape;
     if (!shape) shape = &own;
     if (*shape != own)
-      session_.fail(Diagnostic(
+      elaboration_.fail(Diagnostic(
           Code::shape_mismatch, span,
           function + " takes tensors of the same shape; got " + to_string(*shape) + " and " + to_string(own)));
   }
@@ -171,9 +172,9 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
   auto tensor = std::find_if(given.begin(), given.end(), [](const auto& argument) { return argument.has_value(); });
   if (tensor == given.end() && to) return {literal_tensor(call.args[0].value, {*to, {}})};
   const ir::TensorType first = tensor == given.end() ? ir::TensorType{ElementType::f32, {}} : (*tensor)->type;
-  IndexSpace space(session_);
+  IndexSpace space(elaboration_);
   std::vector<VarId> vars = space.over_shape(first.shape, span);
-  CellElaborator cells(session_, this, space, name);
+  CellElaborator cells(elaboration_, this, space, name);
   Frame frame(space);
   FrameWrite write;
   for (VarId var : vars) write.start.push_back({{{var, 1}}, 0});
@@ -190,9 +191,9 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
     ElementType type = given[i]->type.element;
     args.push_back({Cell::Kind::typed, frame.cells.cast(frame.read(std::move(read)), compute_type(type)), type});
     if (args.back().type != args.front().type)
-      session_.fail(Diagnostic(Code::type_mismatch, span,
-                               quoted(call.callee[0].text) + " takes tensors of the same type; got " +
-                                   std::string(name_of(args.front().type)) + " and " + std::string(name_of(type))));
+      elaboration_.fail(Diagnostic(Code::type_mismatch, span,
+                                   quoted(call.callee[0].text) + " takes tensors of the same type; got " +
+                                       std::string(name_of(args.front().type)) + " and " + std::string(name_of(type))));
   }
   Cell result = f ? cells.apply(*f, args, spans, frame) : cells.convert(args[0], *to, frame);
   write.element = result.type;
@@ -210,14 +211,14 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
 // What is called, with as many arguments as it takes.
 const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
   const ast::Name& name = call.callee.back();
-  auto& all = session_.definitions;
+  auto& all = elaboration_.definitions;
   const Definition* definition = call.callee.size() == 2
                                      ? all.find_qualified(*env_.scope, Sort::op, call.callee[0].text, name.text)
                                      : all.find(*env_.scope, Sort::op, name);
   if (!definition) {
     Diagnostic d(Code::unknown_name, name.span, "unknown operator or function " + quoted(name.text));
-    if (!offer_plain_call(session_, env_, call, span, d)) offer_definition(session_, env_, Sort::op, name, d);
-    session_.fail(std::move(d));
+    if (!offer_plain_call(elaboration_, env_, call, span, d)) offer_definition(elaboration_, env_, Sort::op, name, d);
+    elaboration_.fail(std::move(d));
   }
   Signature signature = signature_of(*definition);
   if (call.args.size() != signature.inputs.size()) {
@@ -225,8 +226,8 @@ const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
                  quoted(name.text) + " takes " + counted(signature.inputs.size(), "argument") + "; got " +
                      std::to_string(call.args.size()));
     d.label(definition->name_span, "declared here");
-    offer_parameters(session_, env_, signature, call, span, d);
-    session_.fail(std::move(d));
+    offer_parameters(elaboration_, env_, signature, call, span, d);
+    elaboration_.fail(std::move(d));
   }
   return *definition;
 }
@@ -235,8 +236,8 @@ const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
 Bound BodyBuilder::one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& wanted) {
   auto values = whole(id, names);
   if (values.size() != 1)
-    session_.fail(Diagnostic(Code::wrong_argument_count, env_[id].span,
-                             wanted + "; this has " + counted(values.size(), "result")));
+    elaboration_.fail(Diagnostic(Code::wrong_argument_count, env_[id].span,
+                                 wanted + "; this has " + counted(values.size(), "result")));
   return values[0];
 }
 
@@ -265,7 +266,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     tensors.push_back({given[i]->type, env_[call.args[i].value].span});
     operands.push_back(given[i]->value);
   }
-  Instance instance = instantiate(session_, definition, env_, call.params, tensors, span);
+  Instance instance = instantiate(elaboration_, definition, env_, call.params, tensors, span);
   std::vector<Bound> results;
   std::vector<ir::ValueId> values;
   for (std::size_t k = 0; k < instance.results.size(); ++k) {

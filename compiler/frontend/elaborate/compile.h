@@ -4,38 +4,16 @@
 // every monoid that it uses are checked, and calls are kept as regions. All problems are diagnostics.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "compiler/frontend/elaborate/compile_options.h"
 #include "ir/graph.h"
 #include "support/diagnostic.h"
-#include "support/tensor.h"
 
 namespace tap {
-
-struct CompileOptions {
-  std::string program;                        // empty: the sole one
-  std::map<std::string, Shape> dims;          // --dim n=8: {8}; of a pack, --dim d=2,3: {2, 3}
-  std::map<std::string, Shape> input_shapes;  // shapes of the inputs that were given
-  std::string_view standard_library;          // the text of `use std`
-  bool require_proof = false;                 // an assumed law is an error
-  bool check_only = false;                    // check every program and operator of the file, not one program
-  std::size_t max_dims = 32;                  // of one index space
-  class LawMemory* laws = nullptr;            // for many runs: what the former ones found out (laws_memory.h)
-};
-
-// Where things of a Program were written: kept beside it, so that programs compare without it.
-struct GraphProvenance {
-  std::vector<Span> values;
-  std::vector<Span> operations;
-};
-struct Provenance {
-  std::vector<GraphProvenance> graphs;  // by GraphId
-};
 
 struct Compiled {
   ir::Program program;

@@ -12,7 +12,8 @@
 
 #include "compiler/frontend/elaborate/definitions.h"
 #include "compiler/frontend/syntax/ast.h"
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap {
 

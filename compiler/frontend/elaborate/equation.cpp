@@ -7,6 +7,7 @@
 #include "compiler/frontend/cells/dims_as_variables.h"
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 #include "support/checked.h"
 
@@ -14,14 +15,14 @@ namespace tap {
 
 using ir::CellId;
 
-EquationBuilder::EquationBuilder(Session& session, BodyBuilder& body, const ast::Equation& equation, Span span)
-    : session_(session),
+EquationBuilder::EquationBuilder(Elaboration& elaboration, BodyBuilder& body, const ast::Equation& equation, Span span)
+    : elaboration_(elaboration),
       body_(body),
       equation_(equation),
       span_(span),
-      space_(session),
+      space_(elaboration),
       env_(space_.new_scope(body.env())),
-      cells_(session, &body, space_, equation.left.front().base.text),
+      cells_(elaboration, &body, space_, equation.left.front().base.text),
       frame_(space_) {}
 
 BodyBuilder::Target& EquationBuilder::target(std::size_t i) { return body_.targets_.at(equation_.left[i].base.text); }
@@ -39,16 +40,16 @@ void EquationBuilder::build() {
       if (tensor && tensor->poisoned) throw Abandoned{};
       if (tensor && !body_.targets_.at(cell.base.text).declared &&
           tensor->value != body_.targets_.at(cell.base.text).value)
-        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
-                                 quoted(cell.base.text) + " is an input or was bound before; it cannot be written")
-                          .label(tensor->span, "defined here"));
+        elaboration_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
+                                     quoted(cell.base.text) + " is an input or was bound before; it cannot be written")
+                              .label(tensor->span, "defined here"));
       if (!tensor && !std::holds_alternative<VarEntity>(*entity))
-        session_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
-                                 quoted(cell.base.text) + " already has another meaning here"));
+        elaboration_.fail(Diagnostic(Code::duplicate_name, cell.base.span,
+                                     quoted(cell.base.text) + " already has another meaning here"));
     }
   }
   space_.bind_left(env_, equation_.left, equation_.ranges);
-  refuse_dims_as_variables(session_, env_, equation_);
+  refuse_dims_as_variables(elaboration_, env_, equation_);
   for (const auto& cell : equation_.left) {
     const auto& target = body_.targets_.at(cell.base.text);
     const auto* declared = target.declared ? body_.env().find_as<TensorEntity>(cell.base.text) : nullptr;
@@ -68,7 +69,7 @@ void EquationBuilder::build() {
 // r[i] = sum[j] A[j, i] where r is shorter than A's second axis. Whoever means a part of the axis writes the range.
 void EquationBuilder::warn_of_partly_read_axes() {
   const std::vector<IndexSpace::PartlyRead> partly = space_.partly_read();
-  if (partly.empty() || session_.definitions.is_library(span_.file)) return;
+  if (partly.empty() || elaboration_.definitions.is_library(span_.file)) return;
   auto range = [&](VarId var) { return space_[var].name + " in 0.." + std::to_string(space_[var].range.hi); };
   const IndexSpace::PartlyRead& first = partly.front();
   const std::string name = quoted(space_[first.var].name);
@@ -79,11 +80,11 @@ void EquationBuilder::warn_of_partly_read_axes() {
   std::string ranges;
   for (const auto& part : partly) ranges += (ranges.empty() ? "" : ", ") + range(part.var);
   // In an operator the number is right for this call only.
-  const bool anywhere = session_.instantiating.empty();
+  const bool anywhere = elaboration_.instantiating.empty();
   d.help("to use only a part of the axis, write the range" + (anywhere ? ": " + quoted("… for " + ranges) : ""));
   Span end{span_.file, span_.end, span_.end};
   if (anywhere) d.fix(end, (equation_.ranges.empty() ? " for " : ", ") + ranges);
-  session_.report(std::move(d));
+  elaboration_.report(std::move(d));
 }
 
 // What is written, and the right sides' cells, become one map.
@@ -92,9 +93,9 @@ void EquationBuilder::map_values() {
   if (equation_.left.size() > 1) {
     auto* tuple = std::get_if<ast::Tuple>(&env_[equation_.right].node);
     if (!tuple || tuple->items.size() != equation_.left.size())
-      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
-                               counted(equation_.left.size(), "cell") + " are written; got " +
-                                   counted(tuple ? tuple->items.size() : 1, "value")));
+      elaboration_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
+                                   counted(equation_.left.size(), "cell") + " are written; got " +
+                                       counted(tuple ? tuple->items.size() : 1, "value")));
     values = tuple->items;
   }
   std::vector<CellId> roots;
@@ -122,8 +123,8 @@ ElementType EquationBuilder::require_type(std::size_t i, ElementType actual, ast
   d.at_caret("this is " + std::string(name_of(actual)));
   if (auto* tensor = body_.env().find_as<TensorEntity>(cell.base.text))
     d.label(tensor->span, quoted(cell.base.text) + " is declared here");
-  offer_conversion(session_, env_, value, actual, *declared, d);
-  session_.fail(std::move(d));
+  offer_conversion(elaboration_, env_, value, actual, *declared, d);
+  elaboration_.fail(std::move(d));
 }
 
 // y[i] = sum[k] …: the equation is the reduction itself. 16-bit floats accumulate in f32 and are rounded where the cell is
@@ -144,9 +145,9 @@ void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
     std::size_t n = monoid.types.size();
     const std::string& name = reduce.monoid.text;
     if (n != 1)
-      session_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
-                               quoted(name) + " has " + counted(n, "component") + "; write " +
-                                   quoted("(a[…], b[…]) = " + name + "[…] (…)")));
+      elaboration_.fail(Diagnostic(Code::type_mismatch, env_[equation_.right].span,
+                                   quoted(name) + " has " + counted(n, "component") + "; write " +
+                                       quoted("(a[…], b[…]) = " + name + "[…] (…)")));
     operand = cells_.of_type(scope, reduce.operands[0], frame, monoid.types[0], reduce.monoid.span,
                              "reduced as " + std::string(name_of(monoid.types[0])));
   }
@@ -162,13 +163,13 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
   std::vector<std::optional<ElementType>> written_to;
   for (std::size_t i = 0; i < equation_.left.size(); ++i) written_to.push_back(declared_type(i));
   const MonoidInstance instance = cells_.user_monoid(env_, scope, reduce, written_to);
-  const ir::Monoid monoid = session_.program[instance.id];
+  const ir::Monoid monoid = elaboration_.program[instance.id];
   std::size_t n = monoid.arity();
   if (equation_.left.size() != n || reduce.operands.size() != n)
-    session_.fail(Diagnostic(Code::type_mismatch, span_,
-                             quoted(monoid.name) + " has " + counted(n, "component") + "; got " +
-                                 counted(equation_.left.size(), "cell") + " on the left and " +
-                                 counted(reduce.operands.size(), "operand")));
+    elaboration_.fail(Diagnostic(Code::type_mismatch, span_,
+                                 quoted(monoid.name) + " has " + counted(n, "component") + "; got " +
+                                     counted(equation_.left.size(), "cell") + " on the left and " +
+                                     counted(reduce.operands.size(), "operand")));
   TupleReduction parts{monoid, instance.types, space_.reduction_vars(env_, equation_.right), {}, {}, {}, {}};
   for (std::size_t i = 0; i < n; ++i) tuple_operand(reduce, scope, i, parts);
   parts.writes = writes(parts.types);
@@ -207,12 +208,12 @@ void EquationBuilder::drop_indices(const ast::Reduce& reduce, TupleReduction& pa
       if (has) continue;
       for (std::size_t j = 0; j < parts.writes.size(); ++j)
         if ((dependence[i][j] || i == j) && parts.operand_vars[j].count(var))
-          session_.fail(Diagnostic(Code::component_index, equation_.left[i].span,
-                                   quoted(equation_.left[i].base.text) + " lacks the index " +
-                                       quoted(space_[var].name) + ", but its component " +
-                                       quoted(parts.monoid.components[i].name) + " depends on it" +
-                                       (i == j ? "" : " through " + quoted(parts.monoid.components[j].name)))
-                            .label(env_[reduce.operands[j]].span, "this operand uses " + quoted(space_[var].name)));
+          elaboration_.fail(Diagnostic(Code::component_index, equation_.left[i].span,
+                                       quoted(equation_.left[i].base.text) + " lacks the index " +
+                                           quoted(space_[var].name) + ", but its component " +
+                                           quoted(parts.monoid.components[i].name) + " depends on it" +
+                                           (i == j ? "" : " through " + quoted(parts.monoid.components[j].name)))
+                                .label(env_[reduce.operands[j]].span, "this operand uses " + quoted(space_[var].name)));
       write.invariant.push_back(var);
     }
   }
@@ -243,7 +244,7 @@ void EquationBuilder::reduce_without(const std::set<VarId>& empty, const TupleRe
   std::vector<VarId> parallel = space_.left_vars();
   std::erase_if(parallel, [&](VarId var) { return empty.count(var) > 0; });
   if (!kept.empty()) {
-    ir::MonoidId restricted = session_.interner.add(ir::restrict_to(parts.monoid, keep));
+    ir::MonoidId restricted = elaboration_.interner.add(ir::restrict_to(parts.monoid, keep));
     emit(operands, ir::ReduceBody{restricted, operands}, parallel, parts.reduction, kept_writes, kept, frame_);
   }
   if (!rest.empty()) emit(zeros, ir::MapBody{zeros}, space_.left_vars(), {}, rest_writes, rest, frame_);
@@ -268,10 +269,10 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
                            const std::vector<VarId>& reduction, const std::vector<FrameWrite>& writes,
                            const std::vector<std::size_t>& targets, Frame& frame) {
   std::size_t dims = parallel.size() + reduction.size();
-  if (dims > session_.options.max_dims)
-    session_.fail(Diagnostic(
-        Code::too_many_dims, span_,
-        "the index space has " + counted(dims, "dim") + "; the limit is " + std::to_string(session_.options.max_dims)));
+  if (dims > elaboration_.options.max_dims)
+    elaboration_.fail(Diagnostic(Code::too_many_dims, span_,
+                                 "the index space has " + counted(dims, "dim") + "; the limit is " +
+                                     std::to_string(elaboration_.options.max_dims)));
   auto finished =
       frame.finish(equation_.left[targets[0]].base.text, parallel, reduction, writes, roots, body_.counter_depth());
   std::vector<ir::ValueId> results;
@@ -283,15 +284,16 @@ void EquationBuilder::emit(std::vector<CellId> roots, ir::Body body, const std::
       // A local's size per axis is one more than the largest index written.
       Shape& shape = body_.graph_.values[t.value.index()].type.shape;
       if (t.has_shape && shape.size() != writes[k].start.size())
-        session_.fail(Diagnostic(Code::rank_mismatch, cell.span,
-                                 quoted(cell.base.text) + " is written with " + counted(shape.size(), "coordinate") +
-                                     " elsewhere; got " + std::to_string(writes[k].start.size())));
+        elaboration_.fail(Diagnostic(Code::rank_mismatch, cell.span,
+                                     quoted(cell.base.text) + " is written with " +
+                                         counted(shape.size(), "coordinate") + " elsewhere; got " +
+                                         std::to_string(writes[k].start.size())));
       if (!t.has_shape) {
         shape.assign(writes[k].start.size(), 0);
         t.pattern = space_.pattern_of(env_, cell.indices);
       }
       t.has_shape = true;
-      Shape extent = session_.legality.written_extent(finished.op, static_cast<std::uint32_t>(k));
+      Shape extent = elaboration_.legality.written_extent(finished.op, static_cast<std::uint32_t>(k));
       for (std::size_t axis = 0; axis < shape.size(); ++axis) shape[axis] = std::max(shape[axis], extent[axis]);
     }
     results.push_back(t.value);

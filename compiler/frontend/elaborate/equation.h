@@ -9,7 +9,7 @@ namespace tap {
 
 class EquationBuilder {
  public:
-  EquationBuilder(Session& session, BodyBuilder& body, const ast::Equation& equation, Span span);
+  EquationBuilder(Elaboration& elaboration, BodyBuilder& body, const ast::Equation& equation, Span span);
   // Appends to the body's pending writers.
   void build();
 
@@ -39,7 +39,7 @@ class EquationBuilder {
             const std::vector<std::size_t>& targets, Frame& frame);
   BodyBuilder::Target& target(std::size_t i);
 
-  Session& session_;
+  Elaboration& elaboration_;
   BodyBuilder& body_;
   const ast::Equation& equation_;
   Span span_;

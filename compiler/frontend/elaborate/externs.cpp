@@ -9,14 +9,16 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/proofs/prove.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 
 namespace tap {
 namespace {
 
 class ExternBuilder {
  public:
-  ExternBuilder(Session& session, const ast::ExternDecl& decl, const Env& callee, const std::vector<GivenTensor>& given)
-      : session_(session), decl_(decl), env_(callee), given_(given), space_(session) {}
+  ExternBuilder(Elaboration& elaboration, const ast::ExternDecl& decl, const Env& callee,
+                const std::vector<GivenTensor>& given)
+      : elaboration_(elaboration), decl_(decl), env_(callee), given_(given), space_(elaboration) {}
 
   Instance build() {
     op_.name = decl_.name.text;
@@ -24,14 +26,14 @@ class ExternBuilder {
     for (const auto& tensor : given_) op_.operands.push_back(tensor.type);
     for (const auto& result : decl_.results)
       op_.results.push_back(
-          {eval_type(session_, env_, result.type.element), eval_shape(session_, env_, result.type).shape});
+          {eval_type(elaboration_, env_, result.type.element), eval_shape(elaboration_, env_, result.type).shape});
     ir::KernelBody body{decl_.kernel, std::nullopt, std::nullopt};
     index_dims();
     body.reduced_by = monoid();
     for (const auto& read : decl_.reads) op_.reads.push_back(access(read, decl_.inputs, op_.operands, false));
     for (const auto& write : decl_.writes) op_.writes.push_back(access(write, decl_.results, op_.results, true));
     if (decl_.cost_flops) body.flops = flops(*decl_.cost_flops);
-    if (body.reduced_by) check_monoid(session_.program[*body.reduced_by]);
+    if (body.reduced_by) check_monoid(elaboration_.program[*body.reduced_by]);
     op_.body = std::move(body);
     for (const auto& input : decl_.inputs) op_.operand_names.push_back(input.name.text);
     for (const auto& result : decl_.results) op_.result_names.push_back(result.name.text);
@@ -47,23 +49,23 @@ class ExternBuilder {
       return is_letter(c) || (c >= '0' && c <= '9');
     });
     if (!is_symbol)
-      session_.fail(Diagnostic(Code::literal_form, decl_.kernel_span,
-                               "the name of a kernel must be a C identifier, as in `kernel \"smooth_rows\"`; got " +
-                                   quoted("\"" + symbol + "\"")));
+      elaboration_.fail(Diagnostic(Code::literal_form, decl_.kernel_span,
+                                   "the name of a kernel must be a C identifier, as in `kernel \"smooth_rows\"`; got " +
+                                       quoted("\"" + symbol + "\"")));
     for (const auto* list : {&decl_.inputs, &decl_.results})
       for (const auto& tensor : *list)
         if (tensor.sharding)
-          session_.fail(Diagnostic(Code::wrong_kind_of_name, tensor.sharding->span,
-                                   "an outside kernel has no shardings: they belong to the values of a program")
-                            .help("write it at the call, for example " + quoted(decl_.name.text + "(X @ pod[…])")));
+          elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, tensor.sharding->span,
+                                       "an outside kernel has no shardings: they belong to the values of a program")
+                                .help("write it at the call, for example " + quoted(decl_.name.text + "(X @ pod[…])")));
     const ast::ExternIndex* reduced = nullptr;
     for (const auto& index : decl_.index) {
       if (!index.reduce_by) continue;
       if (reduced && reduced->reduce_by->text != index.reduce_by->text)
-        session_.fail(Diagnostic(Code::bad_monoid, index.reduce_by->span,
-                                 "a kernel must reduce by one monoid; got " + quoted(reduced->reduce_by->text) +
-                                     " and " + quoted(index.reduce_by->text))
-                          .label(reduced->reduce_by->span, "the other one"));
+        elaboration_.fail(Diagnostic(Code::bad_monoid, index.reduce_by->span,
+                                     "a kernel must reduce by one monoid; got " + quoted(reduced->reduce_by->text) +
+                                         " and " + quoted(index.reduce_by->text))
+                              .label(reduced->reduce_by->span, "the other one"));
       reduced = &index;
     }
   }
@@ -76,10 +78,10 @@ class ExternBuilder {
   }
 
   std::int64_t flops(ast::ExprId written) {
-    std::int64_t n = eval_size(session_, env_, written);
+    std::int64_t n = eval_size(elaboration_, env_, written);
     if (n >= 0) return n;
-    session_.fail(Diagnostic(Code::bad_size, env_[written].span,
-                             "the cost of an index point is " + std::to_string(n) + " flops; expected 0 or more"));
+    elaboration_.fail(Diagnostic(Code::bad_size, env_[written].span,
+                                 "the cost of an index point is " + std::to_string(n) + " flops; expected 0 or more"));
   }
 
   std::optional<ir::MonoidId> monoid() {
@@ -94,19 +96,19 @@ class ExternBuilder {
     for (const auto& index : decl_.index)
       if (index.reduce_by) name = &*index.reduce_by;
     if (monoid.arity() != op_.writes.size())
-      session_.fail(Diagnostic(Code::bad_monoid, name->span,
-                               quoted(name->text) + " has " + std::to_string(monoid.arity()) +
-                                   (monoid.arity() == 1 ? " component" : " components") + "; the kernel has " +
-                                   std::to_string(op_.writes.size()) +
-                                   (op_.writes.size() == 1 ? " write" : " writes")));
+      elaboration_.fail(Diagnostic(Code::bad_monoid, name->span,
+                                   quoted(name->text) + " has " + std::to_string(monoid.arity()) +
+                                       (monoid.arity() == 1 ? " component" : " components") + "; the kernel has " +
+                                       std::to_string(op_.writes.size()) +
+                                       (op_.writes.size() == 1 ? " write" : " writes")));
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
       const auto& result = decl_.results[op_.writes[k].tensor];
       ElementType element = op_.results[op_.writes[k].tensor].element, wanted = monoid.components[k].type;
       if (compute_type(element) != wanted)
-        session_.fail(Diagnostic(Code::type_mismatch, name->span,
-                                 quoted(name->text) + " reduces " + std::string(name_of(wanted)) + "; " +
-                                     quoted(result.name.text) + " holds " + std::string(name_of(element)))
-                          .label(result.name.span, "declared here"));
+        elaboration_.fail(Diagnostic(Code::type_mismatch, name->span,
+                                     quoted(name->text) + " reduces " + std::string(name_of(wanted)) + "; " +
+                                         quoted(result.name.text) + " holds " + std::string(name_of(element)))
+                              .label(result.name.span, "declared here"));
     }
   }
 
@@ -114,20 +116,20 @@ class ExternBuilder {
     for (const auto& index : decl_.index) {
       for (const auto& dim : op_.dims)
         if (dim.name == index.name.text)
-          session_.fail(
+          elaboration_.fail(
               Diagnostic(Code::variable_rebound, index.name.span, quoted(index.name.text) + " is an index dim twice"));
       if (env_.find(index.name.text))
-        session_.fail(
+        elaboration_.fail(
             Diagnostic(Code::dim_bound_as_variable, index.name.span,
                        quoted(index.name.text) + " is a dim, parameter or tensor and cannot be an index dim"));
       if (const Span* tensor = tensor_named(index.name.text))
-        session_.fail(Diagnostic(Code::duplicate_name, index.name.span,
-                                 quoted(index.name.text) + " is a tensor of this kernel and cannot be an index dim")
-                          .label(*tensor, "declared here"));
-      std::int64_t extent = eval_size(session_, env_, index.extent);
+        elaboration_.fail(Diagnostic(Code::duplicate_name, index.name.span,
+                                     quoted(index.name.text) + " is a tensor of this kernel and cannot be an index dim")
+                              .label(*tensor, "declared here"));
+      std::int64_t extent = eval_size(elaboration_, env_, index.extent);
       if (extent < 0)
-        session_.fail(Diagnostic(Code::bad_size, index.span,
-                                 "the extent of " + quoted(index.name.text) + " is " + std::to_string(extent)));
+        elaboration_.fail(Diagnostic(Code::bad_size, index.span,
+                                     "the extent of " + quoted(index.name.text) + " is " + std::to_string(extent)));
       ir::IndexDim dim{index.name.text, {0, extent}};
       dim.keep = index.keep;
       if (index.reduce_by) dim.role = ir::DimRole::reduction;
@@ -140,18 +142,19 @@ class ExternBuilder {
   ir::MonoidId reduced_by(const ast::Name& name) {
     if (is_builtin_reduction(name.text)) {
       ElementType type = op_.results.empty() ? ElementType::f32 : op_.results[0].element;
-      if (auto id = builtin_monoid_of(session_, name.text, type)) return *id;
-      session_.fail(Diagnostic(Code::type_mismatch, name.span,
-                               quoted(name.text) + " does not reduce " + std::string(name_of(type))));
+      if (auto id = builtin_monoid_of(elaboration_, name.text, type)) return *id;
+      elaboration_.fail(Diagnostic(Code::type_mismatch, name.span,
+                                   quoted(name.text) + " does not reduce " + std::string(name_of(type))));
     }
-    const Definition* definition = session_.definitions.find(*env_.scope, Sort::monoid, name);
-    if (!definition) session_.fail(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)));
+    const Definition* definition = elaboration_.definitions.find(*env_.scope, Sort::monoid, name);
+    if (!definition)
+      elaboration_.fail(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)));
     std::vector<GivenComponent> given;  // write k holds component k
     for (const auto& write : decl_.writes)
       for (std::size_t r = 0; r < decl_.results.size(); ++r)
         if (decl_.results[r].name.text == write.tensor.text)
           given.push_back({op_.results[r].element, decl_.results[r].type.span});
-    return monoid_of(session_, *definition, given, name.span).id;
+    return monoid_of(elaboration_, *definition, given, name.span).id;
   }
 
   ir::Access access(const ast::ExternAccess& region, const std::vector<ast::TensorParam>& params,
@@ -159,17 +162,17 @@ class ExternBuilder {
     auto found =
         std::find_if(params.begin(), params.end(), [&](const auto& p) { return p.name.text == region.tensor.text; });
     if (found == params.end())
-      session_.fail(Diagnostic(Code::unknown_name, region.tensor.span,
-                               quoted(region.tensor.text) + " is not " + (written ? "a result" : "an input") + " of " +
-                                   quoted(decl_.name.text)));
+      elaboration_.fail(Diagnostic(Code::unknown_name, region.tensor.span,
+                                   quoted(region.tensor.text) + " is not " + (written ? "a result" : "an input") +
+                                       " of " + quoted(decl_.name.text)));
     ir::Access access;
     access.tensor = static_cast<std::uint32_t>(found - params.begin());
     const ir::TensorType& type = types[access.tensor];
     if (region.at.size() != type.shape.size() || region.shape.size() != type.shape.size())
-      session_.fail(Diagnostic(Code::rank_mismatch, region.span,
-                               quoted(region.tensor.text) + " has " + counted(type.shape.size(), "dim") + "; got " +
-                                   counted(region.at.size(), "coordinate") + " and " +
-                                   counted(region.shape.size(), "extent")));
+      elaboration_.fail(Diagnostic(Code::rank_mismatch, region.span,
+                                   quoted(region.tensor.text) + " has " + counted(type.shape.size(), "dim") + "; got " +
+                                       counted(region.at.size(), "coordinate") + " and " +
+                                       counted(region.shape.size(), "extent")));
     access.projection.start.inputs = op_.dims.size();
     for (ast::ExprId at : region.at) {
       AxisIndex index{AxisIndex::Kind::expression, at, {}, 0, env_[at].span};
@@ -182,9 +185,9 @@ class ExternBuilder {
       access.projection.start.rows.push_back(std::move(row));
     }
     for (ast::ExprId extent : region.shape) {
-      std::int64_t n = eval_size(session_, env_, extent);
+      std::int64_t n = eval_size(elaboration_, env_, extent);
       if (n < 0)
-        session_.fail(Diagnostic(Code::bad_size, env_[extent].span, "a region's extent is " + std::to_string(n)));
+        elaboration_.fail(Diagnostic(Code::bad_size, env_[extent].span, "a region's extent is " + std::to_string(n)));
       access.projection.shape.push_back(n);
     }
     if (region.fill) { access.fill = op_.exprs.constant(fill(*region.fill, type.element, found->type.span)); }
@@ -197,47 +200,47 @@ class ExternBuilder {
     for (std::size_t dim = 0; dim < op_.dims.size(); ++dim) {
       if (row.coefficients[dim] == 0 || op_.dims[dim].role != ir::DimRole::reduction) continue;
       const ast::ExternIndex& index = decl_.index[dim];
-      std::string plain = index.name.text + ": " + source_of(session_, env_[index.extent].span);
-      session_.fail(Diagnostic(Code::reduced_dim_written, env_[at].span,
-                               quoted(index.name.text) + " is reduced here, but the written region of " +
-                                   quoted(region.tensor.text) + " depends on it")
-                        .label(index.span, "declared as reduced")
-                        .help("declare it as " + quoted(plain) + " if each of its points writes different cells")
-                        .fix(index.span, plain));
+      std::string plain = index.name.text + ": " + source_of(elaboration_, env_[index.extent].span);
+      elaboration_.fail(Diagnostic(Code::reduced_dim_written, env_[at].span,
+                                   quoted(index.name.text) + " is reduced here, but the written region of " +
+                                       quoted(region.tensor.text) + " depends on it")
+                            .label(index.span, "declared as reduced")
+                            .help("declare it as " + quoted(plain) + " if each of its points writes different cells")
+                            .fix(index.span, plain));
     }
   }
 
   ir::Scalar fill(ast::ExprId written, ElementType type, Span declared) {
-    CellElaborator cells(session_, nullptr, space_, decl_.name.text);
+    CellElaborator cells(elaboration_, nullptr, space_, decl_.name.text);
     Frame frame(space_);
     ir::CellId cell = cells.of_type(env_, written, frame, type, declared, "declared here");
     if (auto value = constant_value(frame.cells, frame.cells.cast(cell, type))) return *value;
     Span span = env_[written].span;
-    session_.fail(Diagnostic(
+    elaboration_.fail(Diagnostic(
         Code::type_mismatch, span,
-        "the fill of an outside kernel's read must be a constant; got " + quoted(source_of(session_, span))));
+        "the fill of an outside kernel's read must be a constant; got " + quoted(source_of(elaboration_, span))));
   }
 
   Instance finish() {
     Instance instance;
     instance.results = op_.results;
     for (const auto& result : decl_.results) instance.result_names.push_back(result.name.text);
-    instance.op = session_.interner.add(op_);
-    instance.names = names_if_different(session_.program[instance.op], names_of(op_));
+    instance.op = elaboration_.interner.add(op_);
+    instance.names = names_if_different(elaboration_.program[instance.op], names_of(op_));
     std::vector<Span> read_spans(spans_.begin(), spans_.begin() + static_cast<std::ptrdiff_t>(decl_.reads.size()));
-    prove_reads(session_, instance.op, instance.names, read_spans, {}, *env_.module);
+    prove_reads(elaboration_, instance.op, instance.names, read_spans, {}, *env_.module);
     for (std::size_t r = 0; r < op_.results.size(); ++r) {
       std::vector<WriterAt> writers;
       for (std::size_t w = 0; w < op_.writes.size(); ++w)
         if (op_.writes[w].tensor == r)
           writers.push_back(
               {instance.op, static_cast<std::uint32_t>(w), spans_[decl_.reads.size() + w], instance.names});
-      prove_writes(session_, decl_.results[r].name.text, decl_.results[r].name.span, op_.results[r].shape, writers);
+      prove_writes(elaboration_, decl_.results[r].name.text, decl_.results[r].name.span, op_.results[r].shape, writers);
     }
     return instance;
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   const ast::ExternDecl& decl_;
   Env env_;
   const std::vector<GivenTensor>& given_;
@@ -249,9 +252,9 @@ class ExternBuilder {
 
 }  // namespace
 
-Instance build_extern(Session& session, const Definition& definition, const Env& callee,
+Instance build_extern(Elaboration& elaboration, const Definition& definition, const Env& callee,
                       const std::vector<GivenTensor>& given) {
-  return ExternBuilder(session, *definition.as<ast::ExternDecl>(), callee, given).build();
+  return ExternBuilder(elaboration, *definition.as<ast::ExternDecl>(), callee, given).build();
 }
 
 }  // namespace tap

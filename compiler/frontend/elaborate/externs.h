@@ -8,7 +8,7 @@ namespace tap {
 struct GivenTensor;
 
 // Pre: `callee` has the signature bound.
-Instance build_extern(Session& session, const Definition& definition, const Env& callee,
+Instance build_extern(Elaboration& elaboration, const Definition& definition, const Env& callee,
                       const std::vector<GivenTensor>& given);
 
 }  // namespace tap

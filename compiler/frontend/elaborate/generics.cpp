@@ -27,37 +27,37 @@ const ast::WhereClause* class_clause(const std::vector<ast::WhereClause>& where,
   return nullptr;
 }
 
-TypeClass class_of(Session& session, const ast::WhereClause& clause) {
+TypeClass class_of(Elaboration& elaboration, const ast::WhereClause& clause) {
   auto known = std::find_if(classes.begin(), classes.end(),
                             [&](const NamedClass& c) { return c.name == clause.type_class->text; });
   if (known != classes.end()) return known->type_class;
   const ast::Name& name = *clause.type_class;
-  session.fail(with_near_name(
+  elaboration.fail(with_near_name(
       Diagnostic(Code::unknown_name, name.span,
                  "unknown type class " + quoted(name.text) + "; the classes are number, float, int and any"),
       name.span, name.text, {"number", "float", "int", "any"}));
 }
 
-void fail_without_where(Session& session, const ast::Name& element, const std::string& after) {
+void fail_without_where(Elaboration& elaboration, const ast::Name& element, const std::string& after) {
   Diagnostic d(Code::generic_without_where, element.span,
                quoted(element.text) + " is not a built-in type; a generic type needs a `where`");
   offer_type(d, element.text, element.span);
   if (d.help_text.empty()) d.help("add `where " + element.text + ": number` after " + after);
-  session.fail(std::move(d));
+  elaboration.fail(std::move(d));
 }
 
-void check_class(Session& session, const Env& env, const ast::WhereClause& clause, const std::string& owner,
+void check_class(Elaboration& elaboration, const Env& env, const ast::WhereClause& clause, const std::string& owner,
                  const std::string& part, Span use) {
-  TypeClass wanted = class_of(session, clause);
+  TypeClass wanted = class_of(elaboration, clause);
   auto type = try_type(env, clause.type_name->text);
   if (!type)
-    session.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
-                            "the generic " + quoted(clause.type_name->text) + " is not the type of any " + part));
+    elaboration.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
+                                "the generic " + quoted(clause.type_name->text) + " is not the type of any " + part));
   if (belongs_to(*type, wanted)) return;
-  session.fail(Diagnostic(Code::condition_not_met, use,
-                          quoted(owner) + " requires " + clause.type_name->text + ": " + clause.type_class->text +
-                              "; got " + std::string(name_of(*type)))
-                   .label(clause.span, "required here"));
+  elaboration.fail(Diagnostic(Code::condition_not_met, use,
+                              quoted(owner) + " requires " + clause.type_name->text + ": " + clause.type_class->text +
+                                  "; got " + std::string(name_of(*type)))
+                       .label(clause.span, "required here"));
 }
 
 }  // namespace tap

@@ -6,6 +6,7 @@
 #include "compiler/frontend/elaborate/externs.h"
 #include "compiler/frontend/elaborate/signature.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap {
@@ -16,21 +17,21 @@ std::string name_of_operator(const ast::Declaration& declaration) {
   return std::get<ast::ExternDecl>(declaration.node).name.text;
 }
 
-Instance build_instance(Session& session, const Definition& definition, const Signature& signature, Env callee,
+Instance build_instance(Elaboration& elaboration, const Definition& definition, const Signature& signature, Env callee,
                         const std::vector<GivenTensor>& given) {
   const auto* op = definition.as<ast::OpDecl>();
-  BodyBuilder body(session, op->name.text);
+  BodyBuilder body(elaboration, op->name.text);
   body.env() = std::move(callee);
   for (std::size_t i = 0; i < given.size(); ++i) {
-    ShapeAndPattern shape = eval_shape(session, body.env(), signature.inputs[i].type);
+    ShapeAndPattern shape = eval_shape(elaboration, body.env(), signature.inputs[i].type);
     body.declare_input(signature.inputs[i].name, given[i].type, std::move(shape.pattern), false);
     body.declare_sharding(signature.inputs[i]);
   }
   Instance instance;
   ir::Operator call;
   for (const auto& result : signature.results) {
-    ShapeAndPattern shape = eval_shape(session, body.env(), result.type);
-    ir::TensorType type{eval_type(session, body.env(), result.type.element), shape.shape};
+    ShapeAndPattern shape = eval_shape(elaboration, body.env(), result.type);
+    ir::TensorType type{eval_type(elaboration, body.env(), result.type.element), shape.shape};
     body.declare_result(result.name, type, std::move(shape.pattern));
     body.declare_sharding(result);
     instance.results.push_back(type);
@@ -38,18 +39,18 @@ Instance build_instance(Session& session, const Definition& definition, const Si
     call.result_names.push_back(result.name.text);
     call.results.push_back(type);
   }
-  std::size_t errors = session.diagnostics->error_count();
+  std::size_t errors = elaboration.diagnostics->error_count();
   body.build(op->body);
   body.finish_results(signature.results);
-  if (session.diagnostics->error_count() == errors) body.annotate(signature.inputs, signature.results, op->body);
-  if (session.diagnostics->error_count() > errors) throw Abandoned{};
-  session.program.graphs.push_back(body.take_graph());
-  session.provenance.graphs.push_back(std::move(body.provenance()));
+  if (elaboration.diagnostics->error_count() == errors) body.annotate(signature.inputs, signature.results, op->body);
+  if (elaboration.diagnostics->error_count() > errors) throw Abandoned{};
+  elaboration.program.graphs.push_back(body.take_graph());
+  elaboration.provenance.graphs.push_back(std::move(body.provenance()));
   call.name = op->name.text;
   for (const auto& tensor : given) call.operands.push_back(tensor.type);
   for (const auto& input : signature.inputs) call.operand_names.push_back(input.name.text);
-  call.body = ir::RegionBody{ir::RegionKind::call, ir::GraphId(session.program.graphs.size() - 1), {0, 1}};
-  instance.op = session.interner.add(std::move(call));
+  call.body = ir::RegionBody{ir::RegionKind::call, ir::GraphId(elaboration.program.graphs.size() - 1), {0, 1}};
+  instance.op = elaboration.interner.add(std::move(call));
   return instance;
 }
 
@@ -70,51 +71,51 @@ std::string binding_key(const Env& callee, const Signature& signature, const std
   return key;
 }
 
-Instance instantiate(Session& session, const Definition& definition, const Env& caller,
+Instance instantiate(Elaboration& elaboration, const Definition& definition, const Env& caller,
                      const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
   Signature signature = signature_of(definition);
   Env callee;
   callee.module = definition.module;
   callee.scope = definition.scope;
   {
-    Session::Called called(session, signature.name.text, call_span);
-    bind_signature(session, callee, signature, caller, params, given, call_span);
+    Elaboration::Called called(elaboration, signature.name.text, call_span);
+    bind_signature(elaboration, callee, signature, caller, params, given, call_span);
   }
 
   // Before the look-up: an instance under way is in the table, too, and would look like one that failed and was told.
-  auto open = std::find(session.instantiating.begin(), session.instantiating.end(), definition.declaration);
-  if (open != session.instantiating.end()) {
+  auto open = std::find(elaboration.instantiating.begin(), elaboration.instantiating.end(), definition.declaration);
+  if (open != elaboration.instantiating.end()) {
     std::string chain;
-    for (auto at = open; at != session.instantiating.end(); ++at) chain += name_of_operator(**at) + " -> ";
-    session.fail(
+    for (auto at = open; at != elaboration.instantiating.end(); ++at) chain += name_of_operator(**at) + " -> ";
+    elaboration.fail(
         Diagnostic(Code::recursion, call_span,
                    quoted(signature.name.text) + " is called within its own definition: " + chain + signature.name.text)
             .label(definition.name_span, "declared here")
             .help("use `iterate` for repetition"));
   }
   auto key = std::pair(definition.declaration, binding_key(callee, signature, given));
-  if (auto known = session.instances.find(key); known != session.instances.end()) {
+  if (auto known = elaboration.instances.find(key); known != elaboration.instances.end()) {
     if (!known->second) throw Abandoned{};
     return *known->second;
   }
   constexpr std::size_t most_instances = 30'000;
-  if (session.instances.size() >= most_instances)
-    session.fail(Diagnostic(Code::nesting_too_deep, call_span,
-                            "operator calls need more than " + std::to_string(most_instances) +
-                                " instances with different parameters or sizes")
-                     .help("call the inner operators with the same parameters, or repeat with `iterate`"));
-  session.instances[key] = std::nullopt;
-  session.instantiating.push_back(definition.declaration);
-  Session::Called called(session, signature.name.text, call_span);
-  session.instantiated.insert(definition.declaration);
+  if (elaboration.instances.size() >= most_instances)
+    elaboration.fail(Diagnostic(Code::nesting_too_deep, call_span,
+                                "operator calls need more than " + std::to_string(most_instances) +
+                                    " instances with different parameters or sizes")
+                         .help("call the inner operators with the same parameters, or repeat with `iterate`"));
+  elaboration.instances[key] = std::nullopt;
+  elaboration.instantiating.push_back(definition.declaration);
+  Elaboration::Called called(elaboration, signature.name.text, call_span);
+  elaboration.instantiated.insert(definition.declaration);
   struct Leave {
-    Session& session;
-    ~Leave() { session.instantiating.pop_back(); }
-  } leave{session};
+    Elaboration& elaboration;
+    ~Leave() { elaboration.instantiating.pop_back(); }
+  } leave{elaboration};
   Instance instance = definition.as<ast::OpDecl>()
-                          ? build_instance(session, definition, signature, std::move(callee), given)
-                          : build_extern(session, definition, callee, given);
-  session.instances[key] = instance;
+                          ? build_instance(elaboration, definition, signature, std::move(callee), given)
+                          : build_extern(elaboration, definition, callee, given);
+  elaboration.instances[key] = instance;
   return instance;
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/frontend/proofs/laws.h"
 #include "compiler/frontend/proofs/laws_text.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 #include "support/check.h"
 
 namespace tap {
@@ -16,8 +17,8 @@ namespace {
 
 class MonoidBuilder {
  public:
-  MonoidBuilder(Session& session, const ast::MonoidDecl& decl, Env env)
-      : session_(session), decl_(decl), space_(session, true), env_(std::move(env)) {}
+  MonoidBuilder(Elaboration& elaboration, const ast::MonoidDecl& decl, Env env)
+      : elaboration_(elaboration), decl_(decl), space_(elaboration, true), env_(std::move(env)) {}
 
   // The monoid, and in types() its components' types as declared.
   ir::Monoid build() {
@@ -26,16 +27,16 @@ class MonoidBuilder {
       for (const auto& other : decl_.components) {
         if (&other == &component) break;
         if (other.name.text == component.name.text)
-          session_.fail(Diagnostic(Code::duplicate_name, component.name.span,
-                                   "the component " + quoted(component.name.text) + " is declared twice")
-                            .label(other.name.span, "first declared here"));
+          elaboration_.fail(Diagnostic(Code::duplicate_name, component.name.span,
+                                       "the component " + quoted(component.name.text) + " is declared twice")
+                                .label(other.name.span, "first declared here"));
       }
-      ElementType type = eval_type(session_, env_, component.type);
+      ElementType type = eval_type(elaboration_, env_, component.type);
       monoid_.components.push_back({component.name.text, compute_type(type)});
       types_.push_back(type);
     }
     if (types_.empty())
-      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "a monoid must have at least one component"));
+      elaboration_.fail(Diagnostic(Code::bad_monoid, decl_.name.span, "a monoid must have at least one component"));
     for (auto& component : monoid_.components) typed_.push_back(component);
     for (std::size_t i = 0; i < types_.size(); ++i) typed_[i].type = types_[i];
     identity_and_combine();
@@ -47,18 +48,18 @@ class MonoidBuilder {
  private:
   void identity_and_combine() {
     Frame frame(space_);
-    CellElaborator cells(session_, nullptr, space_, monoid_.name);
+    CellElaborator cells(elaboration_, nullptr, space_, monoid_.name);
     monoid_.identity = cells.tuple(env_, decl_.identity, frame, types_, decl_.identity_span);
     for (ir::CellId& cell : monoid_.identity) {
       auto value = constant_value(frame.cells, cell);
       if (!value)
-        session_.fail(Diagnostic(Code::bad_monoid, env_[decl_.identity].span,
-                                 "the identity of a monoid must be constant; got " +
-                                     quoted(source_of(session_, env_[decl_.identity].span))));
+        elaboration_.fail(Diagnostic(Code::bad_monoid, env_[decl_.identity].span,
+                                     "the identity of a monoid must be constant; got " +
+                                         quoted(source_of(elaboration_, env_[decl_.identity].span))));
       if (frame.cells[cell].op != ir::CellOp::constant) cell = frame.cells.constant(*value);
     }
     if (decl_.left.text == decl_.right.text)
-      session_.fail(
+      elaboration_.fail(
           Diagnostic(Code::duplicate_name, decl_.right.span, "the two arguments of `combine` need different names")
               .label(decl_.left.span, "the first"));
     Env& scope = space_.new_scope(env_);
@@ -72,11 +73,11 @@ class MonoidBuilder {
   void fold() {
     const ast::MonoidFold& fold = *decl_.fold;
     if (fold.args.size() != types_.size())
-      session_.fail(Diagnostic(Code::bad_monoid, decl_.name.span,
-                               "the fold of " + quoted(monoid_.name) + " takes " + std::to_string(types_.size()) +
-                                   " operands; got " + std::to_string(fold.args.size())));
+      elaboration_.fail(Diagnostic(Code::bad_monoid, decl_.name.span,
+                                   "the fold of " + quoted(monoid_.name) + " takes " + std::to_string(types_.size()) +
+                                       " operands; got " + std::to_string(fold.args.size())));
     Frame frame(space_);
-    CellElaborator cells(session_, nullptr, space_, monoid_.name);
+    CellElaborator cells(elaboration_, nullptr, space_, monoid_.name);
     cells.in_fold(fold.index.text);
     Env& scope = space_.new_scope(env_);
     for (std::size_t i = 0; i < types_.size(); ++i)
@@ -99,13 +100,13 @@ class MonoidBuilder {
     }
     for (std::size_t i = 0; i < fold.roots.size(); ++i)
       if (varies[fold.roots[i].index()])
-        session_.fail(Diagnostic(Code::bad_monoid, env_[decl_.fold->body].span,
-                                 "the component " + quoted(monoid_.components[i].name) +
-                                     " of the fold still depends on " + quoted(decl_.fold->index.text) +
-                                     "; reduce over it"));
+        elaboration_.fail(Diagnostic(Code::bad_monoid, env_[decl_.fold->body].span,
+                                     "the component " + quoted(monoid_.components[i].name) +
+                                         " of the fold still depends on " + quoted(decl_.fold->index.text) +
+                                         "; reduce over it"));
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   const ast::MonoidDecl& decl_;
   IndexSpace space_;
   Env env_;
@@ -115,24 +116,24 @@ class MonoidBuilder {
 };
 
 // That its generics have classes, and its classes generics, whatever it is used with.
-void check_generics(Session& session, const ast::MonoidDecl& decl) {
+void check_generics(Elaboration& elaboration, const ast::MonoidDecl& decl) {
   for (const auto& component : decl.components)
     if (!element_type_named(component.type.text) && !class_clause(decl.where, component.type.text))
-      fail_without_where(session, component.type, "the components");
+      fail_without_where(elaboration, component.type, "the components");
   for (const auto& clause : decl.where) {
-    class_of(session, clause);
+    class_of(elaboration, clause);
     if (std::none_of(decl.components.begin(), decl.components.end(),
                      [&](const auto& component) { return component.type.text == clause.type_name->text; }))
-      session.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
-                              quoted(clause.type_name->text) + " is not the type of any component"));
+      elaboration.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
+                                  quoted(clause.type_name->text) + " is not the type of any component"));
   }
 }
 
 // Binds the generics of a monoid to the types of what is given.
 class GenericBinder {
  public:
-  GenericBinder(Session& session, const Definition& definition, Span use)
-      : session_(session), decl_(*definition.as<ast::MonoidDecl>()), use_(use) {
+  GenericBinder(Elaboration& elaboration, const Definition& definition, Span use)
+      : elaboration_(elaboration), decl_(*definition.as<ast::MonoidDecl>()), use_(use) {
     env_.module = definition.module;
     env_.scope = definition.scope;
   }
@@ -145,7 +146,7 @@ class GenericBinder {
         component(decl_.components[k], *given[k].written_to, given[k].span);
     for (const auto& component : decl_.components) must_be_bound(component);
     for (const auto& clause : decl_.where)
-      check_class(session_, env_, clause, decl_.name.text, "component", use_.valid() ? use_ : clause.span);
+      check_class(elaboration_, env_, clause, decl_.name.text, "component", use_.valid() ? use_ : clause.span);
     return std::move(env_);
   }
 
@@ -167,35 +168,36 @@ class GenericBinder {
     bool truncates = is_float(actual) && is_integer(bound->type);
     if (truncates) d.help("make the other operand " + std::string(name_of(actual)) + ": an integer loses the fraction");
     if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
-      std::string fix_text = wanted + "(" + std::string(session_.sources.text(span)) + ")";
+      std::string fix_text = wanted + "(" + std::string(elaboration_.sources.text(span)) + ")";
       d.help("convert it: " + quoted(fix_text)).fix(span, fix_text);
     }
     if (span.valid() && is_bool(bound->type) && !is_bool(actual)) {
-      std::string fix_text = std::string(session_.sources.text(span)) + " != 0";
+      std::string fix_text = std::string(elaboration_.sources.text(span)) + " != 0";
       d.help("compare it: " + quoted(fix_text)).fix(span, fix_text);
     }
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
 
   void must_be_bound(const ast::MonoidComponent& component) {
     const std::string& name = component.type.text;
     if (element_type_named(name) || env_.find_as<TypeEntity>(name)) return;
-    session_.fail(Diagnostic(Code::needs_cast, use_.valid() ? use_ : decl_.name.span,
-                             "the type " + quoted(name) + " of " + quoted(decl_.name.text) +
-                                 " cannot be inferred from its operands")
-                      .label(component.type.span, "declared here")
-                      .help("give one of them a type, for example `f32(1)`"));
+    elaboration_.fail(Diagnostic(Code::needs_cast, use_.valid() ? use_ : decl_.name.span,
+                                 "the type " + quoted(name) + " of " + quoted(decl_.name.text) +
+                                     " cannot be inferred from its operands")
+                          .label(component.type.span, "declared here")
+                          .help("give one of them a type, for example `f32(1)`"));
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   const ast::MonoidDecl& decl_;
   Span use_;
   Env env_;
 };
 
 // With --require-proof, what may not commute is kept in order; the other laws are needed.
-void tell_assumed(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl, const LawVerdict& verdict) {
-  bool require_proof = session.options.require_proof;
+void tell_assumed(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl,
+                  const LawVerdict& verdict) {
+  bool require_proof = elaboration.options.require_proof;
   std::string assumed;
   std::vector<std::pair<std::string, std::string>> reasons;  // and the laws of each
   for (const LawDoubt& doubt : verdict.assumed) {
@@ -213,13 +215,13 @@ void tell_assumed(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& d
   Diagnostic d(require_proof ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
                "the laws of " + quoted(monoid.name) + " are assumed after sampling, not proved: " + assumed);
   for (const auto& [why, laws] : reasons) d.note(laws + ": " + why);
-  session.report(std::move(d));
+  elaboration.report(std::move(d));
   if (require_proof) throw Abandoned{};
 }
 
-void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
+void judge(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
   // Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
-  const LawVerdict& verdict = session.laws().verdict(session.program, monoid);
+  const LawVerdict& verdict = elaboration.laws().verdict(elaboration.program, monoid);
   monoid.laws = verdict.laws;
   for (const auto& broken : verdict.broken) {
     Diagnostic d(Code::law_broken, decl.name.span,
@@ -229,18 +231,18 @@ void judge(Session& session, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
                                                   : broken.law));
     std::string at;
     for (const auto& [name, value] : broken.values) at += (at.empty() ? "" : ", ") + name + " = " + values_text(value);
-    d.note("with " + at + ": " + sides_text(session.program, monoid, broken));
+    d.note("with " + at + ": " + sides_text(elaboration.program, monoid, broken));
     d.label(broken.law == "identity" ? decl.identity_span : decl.combine_span,
             broken.law == "identity" ? "this identity" : "combined here");
-    session.report(std::move(d));
+    elaboration.report(std::move(d));
   }
   if (!verdict.broken.empty()) throw Abandoned{};
-  tell_assumed(session, monoid, decl, verdict);
-  if (auto builtin = differs_from_builtin_only_on_nan(session.program, monoid))
-    session.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span,
-                              quoted(monoid.name) + " is the built-in " + quoted(*builtin) +
-                                  " except on NaN, where its result depends on the order")
-                       .help("use the built-in " + quoted(*builtin) + ": it propagates NaN"));
+  tell_assumed(elaboration, monoid, decl, verdict);
+  if (auto builtin = differs_from_builtin_only_on_nan(elaboration.program, monoid))
+    elaboration.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span,
+                                  quoted(monoid.name) + " is the built-in " + quoted(*builtin) +
+                                      " except on NaN, where its result depends on the order")
+                           .help("use the built-in " + quoted(*builtin) + ": it propagates NaN"));
 }
 
 }  // namespace
@@ -251,57 +253,58 @@ bool is_generic(const Definition& monoid) {
                      [](const ast::MonoidComponent& c) { return !element_type_named(c.type.text); });
 }
 
-MonoidInstance monoid_of(Session& session, const Definition& definition, const std::vector<GivenComponent>& given,
-                         Span use) {
+MonoidInstance monoid_of(Elaboration& elaboration, const Definition& definition,
+                         const std::vector<GivenComponent>& given, Span use) {
   const auto& decl = *definition.as<ast::MonoidDecl>();
-  auto [checked, fresh] = session.monoids.try_emplace({definition.declaration, "its declaration"});
+  auto [checked, fresh] = elaboration.monoids.try_emplace({definition.declaration, "its declaration"});
   if (fresh) {
-    check_generics(session, decl);
+    check_generics(elaboration, decl);
     checked->second = MonoidInstance{};
   }
   if (!checked->second) throw Abandoned{};
-  Env env = GenericBinder(session, definition, use).bind(given);
+  Env env = GenericBinder(elaboration, definition, use).bind(given);
   std::string binding;
   for (const auto& component : decl.components)
     if (auto type = try_type(env, component.type.text)) binding += std::string(name_of(*type)) + ";";
   auto key = std::pair(definition.declaration, binding);
-  if (auto known = session.monoids.find(key); known != session.monoids.end()) {
+  if (auto known = elaboration.monoids.find(key); known != elaboration.monoids.end()) {
     if (!known->second) throw Abandoned{};
     return *known->second;
   }
-  session.monoids[key] = std::nullopt;
-  session.instantiated.insert(definition.declaration);
-  MonoidBuilder builder(session, decl, std::move(env));
+  elaboration.monoids[key] = std::nullopt;
+  elaboration.instantiated.insert(definition.declaration);
+  MonoidBuilder builder(elaboration, decl, std::move(env));
   ir::Monoid monoid = builder.build();
-  judge(session, monoid, decl);
-  MonoidInstance instance{session.interner.add(std::move(monoid)), builder.types()};
-  session.monoids[key] = instance;
+  judge(elaboration, monoid, decl);
+  MonoidInstance instance{elaboration.interner.add(std::move(monoid)), builder.types()};
+  elaboration.monoids[key] = instance;
   return instance;
 }
 
-void try_monoid(Session& session, const Definition& definition) {
+void try_monoid(Elaboration& elaboration, const Definition& definition) {
   const auto& decl = *definition.as<ast::MonoidDecl>();
   for (ElementType type : {ElementType::f32, ElementType::i32}) {
     bool fits = type == ElementType::f32 && !is_generic(definition);
     std::vector<GivenComponent> given;
     for (const auto& component : decl.components) {
       const auto* clause = class_clause(decl.where, component.type.text);
-      bool takes = clause && belongs_to(type, class_of(session, *clause));
+      bool takes = clause && belongs_to(type, class_of(elaboration, *clause));
       fits = fits || takes || (!clause && type == ElementType::f32);
       ElementType other = type == ElementType::f32 ? ElementType::i32 : ElementType::f32;
       given.push_back({takes ? type : other, {}});
     }
-    if (fits) monoid_of(session, definition, given, {});
+    if (fits) monoid_of(elaboration, definition, given, {});
   }
 }
 
-std::optional<ir::MonoidId> builtin_monoid_of(Session& session, const std::string& name, ElementType type) {
+std::optional<ir::MonoidId> builtin_monoid_of(Elaboration& elaboration, const std::string& name, ElementType type) {
   auto key = std::pair(name, compute_type(type));
-  if (auto known = session.builtin_monoids.find(key); known != session.builtin_monoids.end()) return known->second;
+  if (auto known = elaboration.builtin_monoids.find(key); known != elaboration.builtin_monoids.end())
+    return known->second;
   auto monoid = ir::builtin_monoid(name, compute_type(type));
   if (!monoid) return std::nullopt;
-  ir::MonoidId id = session.interner.add(std::move(*monoid));
-  session.builtin_monoids[key] = id;
+  ir::MonoidId id = elaboration.interner.add(std::move(*monoid));
+  elaboration.builtin_monoids[key] = id;
   return id;
 }
 

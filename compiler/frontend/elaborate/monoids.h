@@ -1,7 +1,7 @@
 // Monoid declarations become ir::Monoids, their laws checked.
 #pragma once
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 namespace tap {
 
@@ -16,11 +16,11 @@ struct GivenComponent {
 bool is_generic(const Definition& monoid);
 // The monoid that a declaration means for these operands, in the program's table; a generic one takes its types from
 // them, one that is not ignores them. Reports once; throws Abandoned if it is not a monoid.
-MonoidInstance monoid_of(Session& session, const Definition& definition, const std::vector<GivenComponent>& given,
-                         Span use);
+MonoidInstance monoid_of(Elaboration& elaboration, const Definition& definition,
+                         const std::vector<GivenComponent>& given, Span use);
 // Tries a generic monoid that nothing uses with f32, and with i32 where its classes hold integers.
-void try_monoid(Session& session, const Definition& definition);
+void try_monoid(Elaboration& elaboration, const Definition& definition);
 // sum, prod, max, min, any, all over elements of this type (f16 and bf16 accumulate in f32); none if they do not fit.
-std::optional<ir::MonoidId> builtin_monoid_of(Session& session, const std::string& name, ElementType type);
+std::optional<ir::MonoidId> builtin_monoid_of(Elaboration& elaboration, const std::string& name, ElementType type);
 
 }  // namespace tap

@@ -7,6 +7,7 @@
 #include "compiler/frontend/elaborate/signature.h"
 #include "compiler/frontend/elaborate/size_names.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "ir/graph.h"
 
 namespace tap {
 namespace {
@@ -35,13 +36,13 @@ bool is_declared(const DeclaredDims& declared, const std::string& name) {
 }
 
 // a -> b -> c -> a, if that is how the dim is defined.
-std::optional<std::string> dim_cycle(Session& session, const Env& env, const DeclaredDims& declared,
+std::optional<std::string> dim_cycle(Elaboration& elaboration, const Env& env, const DeclaredDims& declared,
                                      const std::string& name) {
   std::string text = name, at = name;
   for (std::size_t steps = 0; steps < declared.size(); ++steps) {
     for (const auto& [other, d] : declared) {
       if (other != at) continue;
-      auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
+      auto size = try_size(elaboration, env, d->as<ast::DimDecl>()->value);
       auto* unbound = std::get_if<Unbound>(&size);
       if (!unbound) return std::nullopt;
       at = unbound->name;
@@ -54,13 +55,13 @@ std::optional<std::string> dim_cycle(Session& session, const Env& env, const Dec
 }
 
 // What `--dim` says of names that the program has. Where every program of a file is checked, a name may be another's.
-void bind_given_dims(Session& session, Env& env, const Definition& definition, FreeDims known) {
+void bind_given_dims(Elaboration& elaboration, Env& env, const Definition& definition, FreeDims known) {
   const std::string& program = definition.name;
   FreeDims all = known;
-  if (session.options.check_only && session.options.program.empty())
+  if (elaboration.options.check_only && elaboration.options.program.empty())
     for (const Definition* other : definition.scope->in_order)
       if (other->sort == Sort::program) collect_dims(*other, all);
-  for (const auto& [name, sizes] : session.options.dims) {
+  for (const auto& [name, sizes] : elaboration.options.dims) {
     std::string text;
     for (std::int64_t size : sizes) text += (text.empty() ? "" : ",") + std::to_string(size);
     auto refuse = [&](Code code, const std::string& why) {
@@ -71,15 +72,15 @@ void bind_given_dims(Session& session, Env& env, const Definition& definition, F
       names.insert(names.end(), known.packs.begin(), known.packs.end());
       Diagnostic d = refuse(Code::command_line, ": the program " + quoted(program) + " has no dim " + quoted(name));
       if (auto near = did_you_mean(name, names)) d.help("did you mean " + quoted(*near) + "?");
-      session.fail(std::move(d));
+      elaboration.fail(std::move(d));
     }
     if (std::any_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size < 0; }))
-      session.fail(refuse(Code::bad_size, ": sizes are 0 or more"));
+      elaboration.fail(refuse(Code::bad_size, ": sizes are 0 or more"));
     if (known.packs.count(name)) {
       env.names[name] = PackEntity{sizes, {}};
     } else if (known.dims.count(name)) {
       if (sizes.size() != 1)
-        session.fail(
+        elaboration.fail(
             refuse(Code::command_line, ": " + quoted(name) + " is one dim; got " + counted(sizes.size(), "size"))
                 .help("write a pack of dims as " + quoted(name + "..")));
       env.names[name] = DimEntity{sizes[0], {}};
@@ -88,17 +89,18 @@ void bind_given_dims(Session& session, Env& env, const Definition& definition, F
 }
 
 // dim n = 4, m = 2*n: in whatever order they depend on each other.
-void bind_declared_dims(Session& session, Env& env, const DeclaredDims& declared) {
+void bind_declared_dims(Elaboration& elaboration, Env& env, const DeclaredDims& declared) {
   bool progress = true;
   while (progress) {
     progress = false;
     for (const auto& [name, d] : declared) {
       if (env.names.count(name)) continue;
-      auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
+      auto size = try_size(elaboration, env, d->as<ast::DimDecl>()->value);
       if (auto* n = std::get_if<std::int64_t>(&size)) {
         if (*n < 0)
-          session.fail(Diagnostic(Code::bad_size, d->name_span,
-                                  "the dim " + quoted(name) + " is " + std::to_string(*n) + "; sizes are 0 or more"));
+          elaboration.fail(
+              Diagnostic(Code::bad_size, d->name_span,
+                         "the dim " + quoted(name) + " is " + std::to_string(*n) + "; sizes are 0 or more"));
         env.names[name] = DimEntity{*n, d->name_span};
         progress = true;
       }
@@ -106,83 +108,85 @@ void bind_declared_dims(Session& session, Env& env, const DeclaredDims& declared
   }
   for (const auto& [name, d] : declared) {
     if (env.names.count(name)) continue;
-    auto size = try_size(session, env, d->as<ast::DimDecl>()->value);
+    auto size = try_size(elaboration, env, d->as<ast::DimDecl>()->value);
     const Unbound& unbound = std::get<Unbound>(size);
-    if (std::optional<std::string> cycle = dim_cycle(session, env, declared, name))
-      session.fail(Diagnostic(Code::cyclic_definition, d->name_span,
-                              "the dim " + quoted(name) + " depends on itself: " + *cycle));
-    if (is_declared(declared, unbound.name)) continue;      // reported where it is declared
-    eval_size(session, env, d->as<ast::DimDecl>()->value);  // reports the unknown name
+    if (std::optional<std::string> cycle = dim_cycle(elaboration, env, declared, name))
+      elaboration.fail(Diagnostic(Code::cyclic_definition, d->name_span,
+                                  "the dim " + quoted(name) + " depends on itself: " + *cycle));
+    if (is_declared(declared, unbound.name)) continue;          // reported where it is declared
+    eval_size(elaboration, env, d->as<ast::DimDecl>()->value);  // reports the unknown name
   }
 }
 
-void require_sizes(Session& session, const Env& env, const Definition& definition, const ast::ProgramDecl& program) {
+void require_sizes(Elaboration& elaboration, const Env& env, const Definition& definition,
+                   const ast::ProgramDecl& program) {
   std::vector<ast::TensorParam> tensors = program.inputs;
   tensors.insert(tensors.end(), program.results.begin(), program.results.end());
   for (const auto& tensor : tensors) {
-    auto shape = try_shape(session, env, tensor.type);
+    auto shape = try_shape(elaboration, env, tensor.type);
     auto* unbound = std::get_if<Unbound>(&shape);
-    if (unbound && source_of(session, unbound->span).ends_with(".."))
-      session.fail(
+    if (unbound && source_of(elaboration, unbound->span).ends_with(".."))
+      elaboration.fail(
           Diagnostic(Code::dim_unbound, unbound->span, "the pack " + quoted(unbound->name + "..") + " has no sizes")
               .help("give them, `--dim " + unbound->name +
                     "=16,16`, write them out, as in `f32[16, 16]`, or give an input whose shape determines them"));
     if (unbound)
-      session.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
-                       .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +
-                             unbound->name + "=16`, or give an input whose shape determines it")
-                       .fix({definition.part.file, definition.part.begin, definition.part.begin},
-                            "dim " + unbound->name + " = 16\n"));
+      elaboration.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
+                           .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +
+                                 unbound->name + "=16`, or give an input whose shape determines it")
+                           .fix({definition.part.file, definition.part.begin, definition.part.begin},
+                                "dim " + unbound->name + " = 16\n"));
   }
 }
 
 // --dim first, then the shapes of given inputs, then the defaults of `dim` declarations.
-void bind_dims(Session& session, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
+void bind_dims(Elaboration& elaboration, Env& env, const Definition& definition, const ast::ProgramDecl& program) {
   FreeDims known;
   collect_dims(definition, known);
   DeclaredDims declared;
   for (const Definition* d : definition.scope->in_order)
     if (d->sort == Sort::dim) declared.emplace_back(d->name, d), known.dims.insert(d->name);
-  bind_given_dims(session, env, definition, known);
+  bind_given_dims(elaboration, env, definition, known);
   std::vector<ShapeEquation> equations;
   for (const auto& input : program.inputs)
-    if (auto given = session.options.input_shapes.find(input.name.text); given != session.options.input_shapes.end())
+    if (auto given = elaboration.options.input_shapes.find(input.name.text);
+        given != elaboration.options.input_shapes.end())
       equations.push_back({&input.type, given->second, "input " + quoted(input.name.text), input.name.span, true});
-  unify_shapes(session, env, std::move(equations), {}, program.name.text, program.name.span);
-  bind_declared_dims(session, env, declared);
-  require_sizes(session, env, definition, program);
+  unify_shapes(elaboration, env, std::move(equations), {}, program.name.text, program.name.span);
+  bind_declared_dims(elaboration, env, declared);
+  require_sizes(elaboration, env, definition, program);
 }
 
 }  // namespace
 
-ir::GraphId build_program(Session& session, const Definition& definition) {
+ir::GraphId build_program(Elaboration& elaboration, const Definition& definition) {
   const auto& program = *definition.as<ast::ProgramDecl>();
-  BodyBuilder body(session, program.name.text);
+  BodyBuilder body(elaboration, program.name.text);
   body.env().module = definition.module;
   body.env().scope = definition.scope;
-  bind_dims(session, body.env(), definition, program);
+  bind_dims(elaboration, body.env(), definition, program);
   auto refuse_generic = [&](const ast::TensorParam& tensor) {
-    return eval_type(session, body.env(), tensor.type.element);
+    return eval_type(elaboration, body.env(), tensor.type.element);
   };
   body.name_results();
-  std::size_t errors = session.diagnostics->error_count();
+  std::size_t errors = elaboration.diagnostics->error_count();
   for (const auto& input : program.inputs) {
-    ShapeAndPattern shape = eval_shape(session, body.env(), input.type);
+    ShapeAndPattern shape = eval_shape(elaboration, body.env(), input.type);
     body.declare_input(input.name, {refuse_generic(input), shape.shape}, std::move(shape.pattern), input.is_const);
     body.declare_sharding(input);
   }
   for (const auto& result : program.results) {
-    ShapeAndPattern shape = eval_shape(session, body.env(), result.type);
+    ShapeAndPattern shape = eval_shape(elaboration, body.env(), result.type);
     body.declare_result(result.name, {refuse_generic(result), shape.shape}, std::move(shape.pattern));
     body.declare_sharding(result);
   }
   body.build(program.body);
   body.finish_results(program.results);
-  if (session.diagnostics->error_count() == errors) body.annotate(program.inputs, program.results, program.body);
-  if (session.diagnostics->error_count() > errors) throw Abandoned{};
-  session.program.graphs.push_back(body.take_graph());
-  session.provenance.graphs.push_back(std::move(body.provenance()));
-  return ir::GraphId(session.program.graphs.size() - 1);
+  if (elaboration.diagnostics->error_count() == errors) body.annotate(program.inputs, program.results, program.body);
+  if (elaboration.diagnostics->error_count() > errors) throw Abandoned{};
+  elaboration.program.graphs.push_back(body.take_graph());
+  elaboration.provenance.graphs.push_back(std::move(body.provenance()));
+  return ir::GraphId(elaboration.program.graphs.size() - 1);
 }
 
 }  // namespace tap

@@ -1,14 +1,14 @@
 // A program declaration becomes the main graph: its dims are bound, then its body is built.
 #pragma once
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 namespace tap {
 
-// The graph of a program, added to session.program. Throws Abandoned after reporting errors.
-ir::GraphId build_program(Session& session, const Definition& definition);
+// The graph of a program, added to elaboration.program. Throws Abandoned after reporting errors.
+ir::GraphId build_program(Elaboration& elaboration, const Definition& definition);
 
 // Tries every operator of the file that no program calls on small sizes, so that its mistakes show without a program.
-void check_uncalled_operators(Session& session, const ModuleScope& scope);
+void check_uncalled_operators(Elaboration& elaboration, const ModuleScope& scope);
 
 }  // namespace tap

@@ -18,51 +18,51 @@ Signature signature_of(const Definition& definition) {
 namespace {
 
 // Where a condition is added: behind the others, or behind the `)` of the results.
-std::optional<Span> end_of_signature(const Session& session, const Signature& signature) {
+std::optional<Span> end_of_signature(const Elaboration& elaboration, const Signature& signature) {
   Span last = signature.where.empty() ? signature.results.back().type.span : signature.where.back().span;
   if (!signature.where.empty()) return Span{last.file, last.end, last.end};
-  std::string_view text = session.sources.file(last.file).text();
+  std::string_view text = elaboration.sources.file(last.file).text();
   std::size_t close = text.find_first_not_of(" \t\r\n", last.end);
   if (close == std::string_view::npos || text[close] != ')') return std::nullopt;
   auto at = static_cast<std::uint32_t>(close + 1);
   return Span{last.file, at, at};
 }
 
-[[noreturn]] void no_class(Session& session, const Signature& signature, const ast::Name& element) {
+[[noreturn]] void no_class(Elaboration& elaboration, const Signature& signature, const ast::Name& element) {
   Diagnostic d(Code::generic_without_where, element.span,
                quoted(element.text) + " is not a built-in type; a generic type needs a `where`");
   offer_type(d, element.text, element.span);
   if (d.help_text.empty()) {
     d.help("add `where " + element.text + ": number` after the results");
-    if (auto end = end_of_signature(session, signature))
+    if (auto end = end_of_signature(elaboration, signature))
       d.fix(*end, (signature.where.empty() ? " where " : ", ") + element.text + ": number");
   }
-  session.fail(std::move(d));
+  elaboration.fail(std::move(d));
 }
 
 // A float is not made an integer: what made the generic an integer becomes a float instead.
-void convert_the_other(const Session& session, const TypeEntity* generic, ElementType actual, ElementType wanted,
-                       Diagnostic& d) {
+void convert_the_other(const Elaboration& elaboration, const TypeEntity* generic, ElementType actual,
+                       ElementType wanted, Diagnostic& d) {
   std::string to(name_of(actual));
   if (!generic || !generic->span.valid()) {
     d.help("pass " + std::string(name_of(wanted)) + ": convert the float with `round` or `floor` first");
     return;
   }
-  std::string other = source_of(session, generic->span), fix_text = to + "(" + other + ")";
+  std::string other = source_of(elaboration, generic->span), fix_text = to + "(" + other + ")";
   d.note("integer literals and indices default to i64; " + quoted(to + "(1)") + " in its equation makes it " + to);
   d.help("convert the other argument instead, which is exact: " + quoted(fix_text));
-  if (other == session.sources.text(generic->span)) d.fix(generic->span, fix_text);
+  if (other == elaboration.sources.text(generic->span)) d.fix(generic->span, fix_text);
 }
 
 }  // namespace
 
-void bind_element(Session& session, Env& callee, const Signature& signature, const ast::TensorParam& input,
+void bind_element(Elaboration& elaboration, Env& callee, const Signature& signature, const ast::TensorParam& input,
                   const GivenTensor& given) {
   const ast::Name& element = input.type.element;
   ElementType actual = given.type.element;
   std::optional<ElementType> wanted = try_type(callee, element.text);
   if (!wanted) {
-    if (!class_clause(signature.where, element.text)) no_class(session, signature, element);
+    if (!class_clause(signature.where, element.text)) no_class(elaboration, signature, element);
     callee.names[element.text] = TypeEntity{actual, given.span};
     return;
   }
@@ -74,34 +74,34 @@ void bind_element(Session& session, Env& callee, const Signature& signature, con
     d.label(generic->span, quoted(element.text) + " is " + std::string(name_of(*wanted)) + " because of this argument");
   else d.label(element.span, "declared here");
   if (is_float(actual) && is_integer(*wanted)) {
-    convert_the_other(session, callee.find_as<TypeEntity>(element.text), actual, *wanted, d);
-    session.fail(std::move(d));
+    convert_the_other(elaboration, callee.find_as<TypeEntity>(element.text), actual, *wanted, d);
+    elaboration.fail(std::move(d));
   }
-  std::string source = source_of(session, given.span);
+  std::string source = source_of(elaboration, given.span);
   d.help("convert it: " + quoted(std::string(name_of(*wanted)) + "(" + source + ")"));
-  if (given.span.valid() && source == session.sources.text(given.span))
+  if (given.span.valid() && source == elaboration.sources.text(given.span))
     d.fix(given.span, std::string(name_of(*wanted)) + "(" + source + ")");
-  session.fail(std::move(d));
+  elaboration.fail(std::move(d));
 }
 
-void bind_signature(Session& session, Env& callee, const Signature& signature, const Env& caller,
+void bind_signature(Elaboration& elaboration, Env& callee, const Signature& signature, const Env& caller,
                     const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
   if (given.size() != signature.inputs.size())
-    session.fail(Diagnostic(Code::wrong_argument_count, call_span,
-                            quoted(signature.name.text) + " takes " + std::to_string(signature.inputs.size()) +
-                                " arguments; got " + std::to_string(given.size()))
-                     .label(signature.name.span, "declared here"));
-  bind_params(session, callee, signature, caller, params, call_span);
+    elaboration.fail(Diagnostic(Code::wrong_argument_count, call_span,
+                                quoted(signature.name.text) + " takes " + std::to_string(signature.inputs.size()) +
+                                    " arguments; got " + std::to_string(given.size()))
+                         .label(signature.name.span, "declared here"));
+  bind_params(elaboration, callee, signature, caller, params, call_span);
   // Before the shapes: a step of 0 is told as such, and not as the size that it leaves without a solution.
-  check_decided_conditions(session, callee, signature.where, signature.name.text, call_span);
+  check_decided_conditions(elaboration, callee, signature.where, signature.name.text, call_span);
   std::vector<ShapeEquation> equations;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const ast::TensorParam& input = signature.inputs[i];
-    bind_element(session, callee, signature, input, given[i]);
+    bind_element(elaboration, callee, signature, input, given[i]);
     equations.push_back({&input.type, given[i].type.shape, "argument " + quoted(input.name.text), given[i].span});
   }
-  unify_shapes(session, callee, std::move(equations), signature.where, signature.name.text, call_span);
-  check_where(session, callee, signature, call_span);
+  unify_shapes(elaboration, callee, std::move(equations), signature.where, signature.name.text, call_span);
+  check_where(elaboration, callee, signature, call_span);
 }
 
 }  // namespace tap

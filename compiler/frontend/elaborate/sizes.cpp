@@ -11,26 +11,27 @@ namespace tap {
 namespace {
 
 // An int pack may hold any integers; as sizes they are 0 or more.
-void refuse_negative(Session& session, const Shape& sizes, Span span) {
+void refuse_negative(Elaboration& elaboration, const Shape& sizes, Span span) {
   for (std::int64_t size : sizes)
     if (size < 0)
-      session.fail(Diagnostic(
+      elaboration.fail(Diagnostic(
           Code::bad_size, span,
-          quoted(source_of(session, span)) + " has the sizes " + to_string(sizes) + "; sizes are 0 or more"));
+          quoted(source_of(elaboration, span)) + " has the sizes " + to_string(sizes) + "; sizes are 0 or more"));
 }
 
 // Evaluates with `Unbound` thrown internally, so that the recursion reads as arithmetic.
 class SizeEvaluator {
  public:
-  SizeEvaluator(Session& session, const Env& env) : session_(session), env_(env) {}
+  SizeEvaluator(Elaboration& elaboration, const Env& env) : elaboration_(elaboration), env_(env) {}
 
   std::int64_t value(ast::ExprId id) {
     const ast::Expr& expr = env_[id];
     try {
       return std::visit([&](const auto& node) { return of(node, expr); }, expr.node);
     } catch (const Overflow&) {
-      session_.fail(Diagnostic(Code::overflow, expr.span,
-                               "the size " + quoted(source_of(session_, expr.span)) + " does not fit in 64 bits"));
+      elaboration_.fail(
+          Diagnostic(Code::overflow, expr.span,
+                     "the size " + quoted(source_of(elaboration_, expr.span)) + " does not fit in 64 bits"));
     }
   }
 
@@ -54,8 +55,8 @@ class SizeEvaluator {
     if (auto* literal = std::get_if<ast::BoolLiteral>(&expr.node)) return literal->value;
     if (auto* name = std::get_if<ast::NameRef>(&expr.node))
       if (auto* parameter = env_.find_as<BoolEntity>(name->name)) return parameter->value;
-    session_.fail(Diagnostic(Code::type_mismatch, expr.span,
-                             "expected a condition on sizes; got " + quoted(source_of(session_, expr.span))));
+    elaboration_.fail(Diagnostic(Code::type_mismatch, expr.span,
+                                 "expected a condition on sizes; got " + quoted(source_of(elaboration_, expr.span))));
   }
 
  private:
@@ -78,10 +79,10 @@ class SizeEvaluator {
       case ast::BinaryOp::div:
       case ast::BinaryOp::mod:
         if (right <= 0)
-          session_.fail(Diagnostic(Code::bad_size, env_[b.right].span,
-                                   "a size may only be divided by a positive number; " +
-                                       quoted(source_of(session_, env_[b.right].span)) + " is " +
-                                       std::to_string(right)));
+          elaboration_.fail(Diagnostic(Code::bad_size, env_[b.right].span,
+                                       "a size may only be divided by a positive number; " +
+                                           quoted(source_of(elaboration_, env_[b.right].span)) + " is " +
+                                           std::to_string(right)));
         return b.op == ast::BinaryOp::div ? checked::floor_div(left, right) : checked::floor_mod(left, right);
       default: not_a_size(expr);
     }
@@ -119,12 +120,12 @@ class SizeEvaluator {
     if (auto* ref = std::get_if<ast::PackRef>(&expr.node)) name = ref->name;
     if (auto* pack = env_.find_as<PackEntity>(name)) {
       if (rank) return static_cast<std::int64_t>(pack->sizes.size());
-      refuse_negative(session_, pack->sizes, expr.span);
+      refuse_negative(elaboration_, pack->sizes, expr.span);
       return element_count(pack->sizes);
     }
     if (auto* entity = env_.find(name); entity || name.empty())
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
-                               quoted(source_of(session_, expr.span)) + " is not a pack of dims"));
+      elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, expr.span,
+                                   quoted(source_of(elaboration_, expr.span)) + " is not a pack of dims"));
     throw Unbound{name, expr.span};
   }
 
@@ -137,23 +138,23 @@ class SizeEvaluator {
         message = "the counter " + quoted(name) + " is not a compile-time constant";
       if (std::holds_alternative<PackEntity>(*entity))
         message = quoted(name) + " is a pack of dims, not one size; its element count is `size(" + name + ")`";
-      session_.fail(Diagnostic(Code::wrong_kind_of_name, span, message));
+      elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, span, message));
     }
     throw Unbound{name, span};
   }
 
   [[noreturn]] void not_a_size(const ast::Expr& expr) {
-    session_.fail(Diagnostic(Code::bad_size, expr.span,
-                             quoted(source_of(session_, expr.span)) +
-                                 " is not a size: sizes consist of integers, dims, " +
-                                 "parameters, + - * / %, rank() and size()"));
+    elaboration_.fail(Diagnostic(Code::bad_size, expr.span,
+                                 quoted(source_of(elaboration_, expr.span)) +
+                                     " is not a size: sizes consist of integers, dims, " +
+                                     "parameters, + - * / %, rank() and size()"));
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   const Env& env_;
 };
 
-[[noreturn]] void report_unbound(Session& session, const Env& env, const Unbound& unbound) {
+[[noreturn]] void report_unbound(Elaboration& elaboration, const Env& env, const Unbound& unbound) {
   std::vector<std::string> known;
   for (const Env* e = &env; e; e = e->parent)
     for (const auto& [name, entity] : e->names)
@@ -164,41 +165,41 @@ class SizeEvaluator {
   Diagnostic d(Code::dim_unbound, unbound.span, "the dim " + quoted(unbound.name) + " has no size");
   if (auto near = did_you_mean(unbound.name, known))
     d.help("did you mean " + quoted(*near) + "?").fix(unbound.span, *near);
-  session.fail(std::move(d));
+  elaboration.fail(std::move(d));
 }
 
 }  // namespace
 
-std::string source_of(const Session& session, Span span) {
+std::string source_of(const Elaboration& elaboration, Span span) {
   if (!span.valid()) return "";
-  std::string text(session.sources.text(span));
+  std::string text(elaboration.sources.text(span));
   for (char& c : text)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   return text;
 }
 
-std::variant<std::int64_t, Unbound> try_size(Session& session, const Env& env, ast::ExprId expr) {
+std::variant<std::int64_t, Unbound> try_size(Elaboration& elaboration, const Env& env, ast::ExprId expr) {
   try {
-    return SizeEvaluator(session, env).value(expr);
+    return SizeEvaluator(elaboration, env).value(expr);
   } catch (const Unbound& unbound) { return unbound; }
 }
 
-std::int64_t eval_size(Session& session, const Env& env, ast::ExprId expr) {
-  auto result = try_size(session, env, expr);
-  if (auto* unbound = std::get_if<Unbound>(&result)) report_unbound(session, env, *unbound);
+std::int64_t eval_size(Elaboration& elaboration, const Env& env, ast::ExprId expr) {
+  auto result = try_size(elaboration, env, expr);
+  if (auto* unbound = std::get_if<Unbound>(&result)) report_unbound(elaboration, env, *unbound);
   return std::get<std::int64_t>(result);
 }
 
-std::variant<bool, Unbound> try_condition(Session& session, const Env& env, ast::ExprId expr) {
+std::variant<bool, Unbound> try_condition(Elaboration& elaboration, const Env& env, ast::ExprId expr) {
   try {
-    return SizeEvaluator(session, env).condition(expr);
+    return SizeEvaluator(elaboration, env).condition(expr);
   } catch (const Unbound& unbound) { return unbound; }
 }
 
-bool eval_condition(Session& session, const Env& env, ast::ExprId expr) {
-  auto result = try_condition(session, env, expr);
-  if (auto* unbound = std::get_if<Unbound>(&result)) report_unbound(session, env, *unbound);
+bool eval_condition(Elaboration& elaboration, const Env& env, ast::ExprId expr) {
+  auto result = try_condition(elaboration, env, expr);
+  if (auto* unbound = std::get_if<Unbound>(&result)) report_unbound(elaboration, env, *unbound);
   return std::get<bool>(result);
 }
 
@@ -207,7 +208,7 @@ std::optional<ElementType> try_type(const Env& env, const std::string& name) {
   return element_type_named(name);
 }
 
-ElementType eval_type(Session& session, const Env& env, const ast::Name& name) {
+ElementType eval_type(Elaboration& elaboration, const Env& env, const ast::Name& name) {
   if (auto type = try_type(env, name.text)) return *type;
   Diagnostic d(Code::unknown_name, name.span, "unknown element type " + quoted(name.text));
   offer_type(d, name.text, name.span);
@@ -216,27 +217,27 @@ ElementType eval_type(Session& session, const Env& env, const ast::Name& name) {
     for (const std::string& type : type_names()) list += (list.empty() ? "" : ", ") + quoted(type);
     d.help("the element types are " + list);
   }
-  session.fail(std::move(d));
+  elaboration.fail(std::move(d));
 }
 
 namespace {
 
 // The pack that one `…..` item of a type stands for.
-const PackEntity& pack_named(Session& session, const Env& env, ast::ExprId id) {
+const PackEntity& pack_named(Elaboration& elaboration, const Env& env, ast::ExprId id) {
   const ast::Expr& expr = env[id];
   std::string name;
   if (auto* ref = std::get_if<ast::PackRef>(&expr.node)) name = ref->name;
   if (auto* ref = std::get_if<ast::NameRef>(&expr.node)) name = ref->name;
   if (auto* pack = env.find_as<PackEntity>(name)) return *pack;
   if (env.find(name))
-    session.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(name) + " is not a pack of dims"));
+    elaboration.fail(Diagnostic(Code::wrong_kind_of_name, expr.span, quoted(name) + " is not a pack of dims"));
   throw Unbound{name, expr.span};
 }
 
-Shape broadcast_shape(Session& session, const Env& env, const ast::Call& call, Span span) {
+Shape broadcast_shape(Elaboration& elaboration, const Env& env, const ast::Call& call, Span span) {
   Shape result;
   for (const auto& arg : call.args) {
-    const Shape& sizes = pack_named(session, env, arg.value).sizes;
+    const Shape& sizes = pack_named(elaboration, env, arg.value).sizes;
     Shape longer = sizes.size() > result.size() ? sizes : result;
     const Shape& shorter = sizes.size() > result.size() ? result : sizes;
     std::size_t shift = longer.size() - shorter.size();
@@ -244,10 +245,10 @@ Shape broadcast_shape(Session& session, const Env& env, const ast::Call& call, S
       std::int64_t& a = longer[shift + i];
       std::int64_t b = shorter[i];
       if (a != b && a != 1 && b != 1) {
-        session.fail(Diagnostic(Code::shape_mismatch, span,
-                                "shapes do not broadcast: " + to_string(result) + " and " + to_string(sizes) +
-                                    " have " + std::to_string(a) + " and " + std::to_string(b) +
-                                    " in one axis, and neither is 1"));
+        elaboration.fail(Diagnostic(Code::shape_mismatch, span,
+                                    "shapes do not broadcast: " + to_string(result) + " and " + to_string(sizes) +
+                                        " have " + std::to_string(a) + " and " + std::to_string(b) +
+                                        " in one axis, and neither is 1"));
       }
       if (a == 1) a = b;
     }
@@ -256,7 +257,7 @@ Shape broadcast_shape(Session& session, const Env& env, const ast::Call& call, S
   return result;
 }
 
-ShapeAndPattern shape_of(Session& session, const Env& env, const ast::TypeExpr& type) {
+ShapeAndPattern shape_of(Elaboration& elaboration, const Env& env, const ast::TypeExpr& type) {
   ShapeAndPattern result;
   for (const auto& item : type.dims) {
     if (item.pack) {
@@ -264,56 +265,56 @@ ShapeAndPattern shape_of(Session& session, const Env& env, const ast::TypeExpr& 
       Shape sizes;
       bool broadcast = false;
       if (auto* call = std::get_if<ast::Call>(&expr.node)) {
-        sizes = broadcast_shape(session, env, *call, expr.span);
+        sizes = broadcast_shape(elaboration, env, *call, expr.span);
         broadcast = true;
       } else {
-        sizes = pack_named(session, env, item.size).sizes;
+        sizes = pack_named(elaboration, env, item.size).sizes;
       }
-      refuse_negative(session, sizes, item.span);
+      refuse_negative(elaboration, sizes, item.span);
       result.pattern.push_back({true, broadcast, sizes.size()});
       result.shape.insert(result.shape.end(), sizes.begin(), sizes.end());
       continue;
     }
-    auto size = try_size(session, env, item.size);
+    auto size = try_size(elaboration, env, item.size);
     if (auto* unbound = std::get_if<Unbound>(&size)) throw *unbound;
     std::int64_t n = std::get<std::int64_t>(size);
     if (n < 0)
-      session.fail(Diagnostic(
-          Code::bad_size, item.span,
-          "the size " + quoted(source_of(session, item.span)) + " is " + std::to_string(n) + "; sizes are 0 or more"));
+      elaboration.fail(Diagnostic(Code::bad_size, item.span,
+                                  "the size " + quoted(source_of(elaboration, item.span)) + " is " + std::to_string(n) +
+                                      "; sizes are 0 or more"));
     result.pattern.push_back({});
     result.shape.push_back(n);
   }
   try {
     element_count(result.shape);
   } catch (const Overflow&) {
-    session.fail(Diagnostic(Code::overflow, type.span,
-                            "the element count of " + to_string(result.shape) + " overflows 64 bits"));
+    elaboration.fail(Diagnostic(Code::overflow, type.span,
+                                "the element count of " + to_string(result.shape) + " overflows 64 bits"));
   }
   return result;
 }
 
 }  // namespace
 
-ir::Range countable(Session& session, ir::Range range, Span span) {
+ir::Range countable(Elaboration& elaboration, ir::Range range, Span span) {
   try {
     range.size();
   } catch (const Overflow&) {
-    session.fail(
+    elaboration.fail(
         Diagnostic(Code::overflow, span, "the number of points of " + to_string(range) + " does not fit in 64 bits"));
   }
   return range;
 }
 
-std::variant<ShapeAndPattern, Unbound> try_shape(Session& session, const Env& env, const ast::TypeExpr& type) {
+std::variant<ShapeAndPattern, Unbound> try_shape(Elaboration& elaboration, const Env& env, const ast::TypeExpr& type) {
   try {
-    return shape_of(session, env, type);
+    return shape_of(elaboration, env, type);
   } catch (const Unbound& unbound) { return unbound; }
 }
 
-ShapeAndPattern eval_shape(Session& session, const Env& env, const ast::TypeExpr& type) {
-  auto result = try_shape(session, env, type);
-  if (auto* unbound = std::get_if<Unbound>(&result)) report_unbound(session, env, *unbound);
+ShapeAndPattern eval_shape(Elaboration& elaboration, const Env& env, const ast::TypeExpr& type) {
+  auto result = try_shape(elaboration, env, type);
+  if (auto* unbound = std::get_if<Unbound>(&result)) report_unbound(elaboration, env, *unbound);
   return std::get<ShapeAndPattern>(result);
 }
 

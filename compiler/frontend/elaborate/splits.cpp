@@ -5,6 +5,7 @@
 #include "compiler/frontend/elaborate/body.h"
 #include "compiler/frontend/elaborate/sizes.h"
 #include "ir/block_graph.h"
+#include "ir/graph.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -32,7 +33,7 @@ ir::OperationId BodyBuilder::instance_named(const std::string& instance, Span sp
   if (auto near = did_you_mean(instance, names)) d.help("did you mean " + quoted(*near) + "?");
   else if (!names.empty()) d.help("its calls: " + listed(names));
   else d.help("an operation is named by the value that it writes; `operator#1` is the first call of an operator");
-  session_.fail(std::move(d));
+  elaboration_.fail(std::move(d));
 }
 
 // Y on axis 0: what writes Y, and the axis if there is one.
@@ -47,10 +48,10 @@ ir::SplitRequest BodyBuilder::split_target(const ast::SplitStatement& split, con
   if (!split.axis) return request;
   const Shape& shape = graph_[value].type.shape;
   if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
-    session_.fail(Diagnostic(Code::bad_split, split.axis_span,
-                             quoted(what) + " has " + counted(shape.size(), "axis", "axes") +
-                                 (shape.empty() ? "" : ", counted from 0") + "; there is no axis " +
-                                 std::to_string(*split.axis)));
+    elaboration_.fail(Diagnostic(Code::bad_split, split.axis_span,
+                                 quoted(what) + " has " + counted(shape.size(), "axis", "axes") +
+                                     (shape.empty() ? "" : ", counted from 0") + "; there is no axis " +
+                                     std::to_string(*split.axis)));
   request.value = value;
   request.axis = static_cast<std::uint32_t>(*split.axis);
   return request;
@@ -59,10 +60,10 @@ ir::SplitRequest BodyBuilder::split_target(const ast::SplitStatement& split, con
 // into 4, or into [0..3, 3..8]
 std::vector<ir::Range> BodyBuilder::split_blocks(const ast::SplitStatement& split, ir::Range range,
                                                  const std::string& what, Span span) {
-  auto refuse = [&](Span at, const std::string& why) { session_.fail(Diagnostic(Code::bad_split, at, why)); };
+  auto refuse = [&](Span at, const std::string& why) { elaboration_.fail(Diagnostic(Code::bad_split, at, why)); };
   if (split.count) {
     Span written = env_[*split.count].span;
-    std::int64_t count = eval_size(session_, env_, *split.count);
+    std::int64_t count = eval_size(elaboration_, env_, *split.count);
     if (count < 1 || count > max_blocks)
       refuse(written, "a split must have 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
     if (count > std::max<std::int64_t>(range.size(), 1))
@@ -73,7 +74,7 @@ std::vector<ir::Range> BodyBuilder::split_blocks(const ast::SplitStatement& spli
   std::vector<ir::Range> blocks;
   std::int64_t at = range.lo;
   for (const auto& [lo_id, hi_id] : split.blocks) {
-    ir::Range block{eval_size(session_, env_, lo_id), eval_size(session_, env_, hi_id)};
+    ir::Range block{eval_size(elaboration_, env_, lo_id), eval_size(elaboration_, env_, hi_id)};
     if (block.lo != at || block.hi < block.lo)
       refuse(join(env_[lo_id].span, env_[hi_id].span), "blocks must be contiguous: expected one that starts at " +
                                                            std::to_string(at) + "; got " + to_string(block));
@@ -86,7 +87,7 @@ std::vector<ir::Range> BodyBuilder::split_blocks(const ast::SplitStatement& spli
 }
 
 void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
-  auto refuse = [&](const std::string& why) { session_.fail(Diagnostic(Code::bad_split, span, why)); };
+  auto refuse = [&](const std::string& why) { elaboration_.fail(Diagnostic(Code::bad_split, span, why)); };
   std::string what = split.target.text + (split.instance ? "#" + std::to_string(*split.instance) : "");
   ir::SplitRequest request = split_target(split, what);
   ir::Range range;
@@ -114,15 +115,15 @@ ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& nam
     for (ir::ValueId result : graph_.operations[i].results)
       if (result == value) writers.push_back(i);
   if (writers.empty())
-    session_.fail(
+    elaboration_.fail(
         Diagnostic(Code::bad_split, name.span, quoted(name.text) + " is an input: it has no operation to split"));
   if (writers.size() > 1)
-    session_.fail(Diagnostic(Code::bad_split, name.span,
-                             quoted(name.text) + " is written by " + std::to_string(writers.size()) +
-                                 " equations; a split applies to one operation")
-                      .label(provenance_.operations[writers[0]], "one of them")
-                      .label(provenance_.operations[writers[1]], "another")
-                      .help("write each part as a separate tensor, split it, and concatenate the parts"));
+    elaboration_.fail(Diagnostic(Code::bad_split, name.span,
+                                 quoted(name.text) + " is written by " + std::to_string(writers.size()) +
+                                     " equations; a split applies to one operation")
+                          .label(provenance_.operations[writers[0]], "one of them")
+                          .label(provenance_.operations[writers[1]], "another")
+                          .help("write each part as a separate tensor, split it, and concatenate the parts"));
   return ir::OperationId(writers[0]);
 }
 
@@ -130,27 +131,29 @@ ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& nam
 ir::AxisRef BodyBuilder::split_axis(const ast::SplitStatement& split, std::size_t blocks) {
   const ast::AxisRef& written = *split.axis_ref;
   std::vector<const ir::Mesh*> holders;
-  if (split.mesh) resolve_axis(session_, mesh_named(session_, *env_.scope, *split.mesh), written);
-  for (const auto& mesh : session_.program.meshes)
+  if (split.mesh) resolve_axis(elaboration_, mesh_named(elaboration_, *env_.scope, *split.mesh), written);
+  for (const auto& mesh : elaboration_.program.meshes)
     for (const auto& axis : mesh.axes)
       if (axis.name == written.name.text) holders.push_back(&mesh);
   if (holders.empty())
-    session_.fail(Diagnostic(Code::unknown_axis, written.span, "no mesh has an axis " + quoted(written.name.text)));
+    elaboration_.fail(Diagnostic(Code::unknown_axis, written.span, "no mesh has an axis " + quoted(written.name.text)));
   const ir::Mesh* found = holders.front();
   if (holders.size() > 1)
-    session_.fail(Diagnostic(Code::bad_split, written.span,
-                             "the meshes " + quoted(holders[0]->name) + " and " + quoted(holders[1]->name) +
-                                 " both have an axis " + quoted(written.name.text))
-                      .help("rename one of them, or use a plan: " +
-                            quoted("over " + (split.mesh ? split.mesh->text : found->name) + "." + written.name.text)));
-  ir::AxisRef axis = resolve_axis(session_, *found, written);
+    elaboration_.fail(
+        Diagnostic(Code::bad_split, written.span,
+                   "the meshes " + quoted(holders[0]->name) + " and " + quoted(holders[1]->name) +
+                       " both have an axis " + quoted(written.name.text))
+            .help("rename one of them, or use a plan: " +
+                  quoted("over " + (split.mesh ? split.mesh->text : found->name) + "." + written.name.text)));
+  ir::AxisRef axis = resolve_axis(elaboration_, *found, written);
   std::int64_t size = axis.sub ? axis.sub->size : 0;
   for (const auto& known : found->axes)
     if (known.name == axis.name && !axis.sub) size = known.size;
   if (static_cast<std::int64_t>(blocks) != size)
-    session_.fail(Diagnostic(Code::bad_split, written.span,
-                             "the axis " + quoted(source_of(session_, written.span)) + " has " +
-                                 counted(size, "device") + ", one for each block; got " + counted(blocks, "block")));
+    elaboration_.fail(Diagnostic(Code::bad_split, written.span,
+                                 "the axis " + quoted(source_of(elaboration_, written.span)) + " has " +
+                                     counted(size, "device") + ", one for each block; got " +
+                                     counted(blocks, "block")));
   return axis;
 }
 
@@ -161,26 +164,26 @@ ir::Range BodyBuilder::split_range(const ir::Operation& operation, const ast::Na
   std::vector<const ir::Operation*> open{&operation};
   while (!open.empty()) {
     const ir::Operation& one = *open.back();
-    const ir::Operator& at = session_.program[one.op];
+    const ir::Operator& at = elaboration_.program[one.op];
     open.pop_back();
     for (std::size_t k = 0; k < at.dims.size(); ++k) {
       const ir::IndexDim& d = at.dims[k];
       names.push_back(own_dim_name(at, one.names, k));
       if (names.back() != dim.text) continue;
       if (d.keep)
-        session_.fail(Diagnostic(
+        elaboration_.fail(Diagnostic(
             Code::bad_split, dim.span,
             "the dim " + quoted(dim.text) + " of " + quoted(what) + " is declared `keep`: it must not be split"));
       if (d.role == ir::DimRole::counter)
-        session_.fail(Diagnostic(Code::bad_split, dim.span,
-                                 quoted(dim.text) + " is the counter of an iterate, which is sequential"));
+        elaboration_.fail(Diagnostic(Code::bad_split, dim.span,
+                                     quoted(dim.text) + " is the counter of an iterate, which is sequential"));
       found = d.range;
     }
     if (auto* region = at.region())
-      for (const auto& inner : session_.program[region->graph].operations) open.push_back(&inner);
+      for (const auto& inner : elaboration_.program[region->graph].operations) open.push_back(&inner);
   }
   if (found) return *found;
-  session_.fail(
+  elaboration_.fail(
       with_near_name(Diagnostic(Code::bad_split, dim.span, quoted(what) + " has no index variable " + quoted(dim.text)),
                      dim.span, dim.text, names));
 }

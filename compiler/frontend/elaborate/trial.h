@@ -1,14 +1,16 @@
 // A speculative attempt: while it exists, diagnostics are collected separately from those shown to the user.
 #pragma once
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 namespace tap {
 
 class Trial {
  public:
-  explicit Trial(Session& session) : session_(session), real_(session.diagnostics) { session.diagnostics = &own_; }
-  ~Trial() { session_.diagnostics = real_; }
+  explicit Trial(Elaboration& elaboration) : elaboration_(elaboration), real_(elaboration.diagnostics) {
+    elaboration.diagnostics = &own_;
+  }
+  ~Trial() { elaboration_.diagnostics = real_; }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
@@ -22,7 +24,7 @@ class Trial {
   std::string message() const { return error() ? error()->message : ""; }
 
  private:
-  Session& session_;
+  Elaboration& elaboration_;
   Diagnostics* real_;
   Diagnostics own_;
 };

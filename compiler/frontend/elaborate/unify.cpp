@@ -13,9 +13,9 @@ namespace {
 
 class Unifier {
  public:
-  Unifier(Session& session, Env& env, const std::vector<ast::WhereClause>& where, const std::string& callee,
+  Unifier(Elaboration& elaboration, Env& env, const std::vector<ast::WhereClause>& where, const std::string& callee,
           Span call_span)
-      : session_(session), env_(env), where_(where), callee_(callee), call_span_(call_span) {}
+      : elaboration_(elaboration), env_(env), where_(where), callee_(callee), call_span_(call_span) {}
 
   void run(std::vector<ShapeEquation> open) {
     while (!open.empty()) {
@@ -28,12 +28,14 @@ class Unifier {
   }
 
  private:
-  static std::string text(const ast::TypeExpr& type, Session& session) { return source_of(session, type.span); }
+  static std::string text(const ast::TypeExpr& type, Elaboration& elaboration) {
+    return source_of(elaboration, type.span);
+  }
 
   // The rank of a pack item if it is known by now.
   std::optional<std::size_t> known_rank(const ast::DimItem& item) {
     ast::TypeExpr lone{{}, {item}, item.span};
-    auto shape = try_shape(session_, env_, lone);
+    auto shape = try_shape(elaboration_, env_, lone);
     if (auto* known = std::get_if<ShapeAndPattern>(&shape)) return known->shape.size();
     return std::nullopt;
   }
@@ -41,12 +43,12 @@ class Unifier {
   static Code blaming(const ShapeEquation& e, Code code) { return e.data ? Code::data_shape : code; }
 
   [[noreturn]] void rank_mismatch(const ShapeEquation& e, std::size_t least, bool more) {
-    session_.fail(Diagnostic(blaming(e, Code::rank_mismatch), e.span,
-                             e.what + " has " + std::to_string(e.shape.size()) +
-                                 (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; expected " +
-                                 std::to_string(least) + (more ? " or more" : "") + ", " +
-                                 quoted(text(*e.type, session_)))
-                      .label(e.type->span, "declared here"));
+    elaboration_.fail(Diagnostic(blaming(e, Code::rank_mismatch), e.span,
+                                 e.what + " has " + std::to_string(e.shape.size()) +
+                                     (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; expected " +
+                                     std::to_string(least) + (more ? " or more" : "") + ", " +
+                                     quoted(text(*e.type, elaboration_)))
+                          .label(e.type->span, "declared here"));
   }
 
   // Binds what it can. False if several packs have unknown ranks, or a size still depends on something unbound.
@@ -95,11 +97,11 @@ class Unifier {
                sources_[ref->name]);
     }
     ast::TypeExpr lone{{}, {item}, item.span};
-    auto shape = try_shape(session_, env_, lone);
+    auto shape = try_shape(elaboration_, env_, lone);
     auto* known = std::get_if<ShapeAndPattern>(&shape);
     if (!known) return false;
     if (known->shape == part) return true;
-    disagree(Code::shape_mismatch, e, source_of(session_, item.span), to_string(known->shape), to_string(part),
+    disagree(Code::shape_mismatch, e, source_of(elaboration_, item.span), to_string(known->shape), to_string(part),
              item.span, "");
   }
 
@@ -110,7 +112,7 @@ class Unifier {
       sources_[name->name] = e.what;
       return true;
     }
-    auto size = try_size(session_, env_, item.size);
+    auto size = try_size(elaboration_, env_, item.size);
     if (auto* unbound = std::get_if<Unbound>(&size)) return solve(e, item, *unbound, actual);
     std::int64_t wanted = std::get<std::int64_t>(size);
     if (wanted == actual) return true;
@@ -119,12 +121,12 @@ class Unifier {
         disagree(Code::dim_conflict, e, name->name, std::to_string(wanted), std::to_string(actual), dim->span,
                  sources_[name->name]);
     }
-    std::string source = source_of(session_, item.span), value = std::to_string(wanted);
-    session_.fail(Diagnostic(blaming(e, Code::shape_mismatch), e.span,
-                             e.what + " has shape " + to_string(e.shape) + "; expected " +
-                                 (source == value ? value : quoted(source) + " = " + value) + " at axis " +
-                                 std::to_string(at))
-                      .label(item.span, "declared here"));
+    std::string source = source_of(elaboration_, item.span), value = std::to_string(wanted);
+    elaboration_.fail(Diagnostic(blaming(e, Code::shape_mismatch), e.span,
+                                 e.what + " has shape " + to_string(e.shape) + "; expected " +
+                                     (source == value ? value : quoted(source) + " = " + value) + " at axis " +
+                                     std::to_string(at))
+                          .label(item.span, "declared here"));
   }
 
   [[noreturn]] void disagree(Code code, const ShapeEquation& e, const std::string& name, const std::string& before,
@@ -132,10 +134,10 @@ class Unifier {
     Diagnostic d(blaming(e, code), e.span,
                  e.what + " has shape " + to_string(e.shape) + ", so " + quoted(name) + " would be " + now +
                      "; it is " + before + (source.empty() ? "" : " by " + source) +
-                     (!where.valid() && session_.options.dims.count(name) ? " by --dim" : ""));
+                     (!where.valid() && elaboration_.options.dims.count(name) ? " by --dim" : ""));
     d.label(where, quoted(name) + " is " + before + " here");
     d.label(e.type->span, "declared here");
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
 
   // 2*n + 1 = 7  gives  n = 3. Only where the size is affine in one unbound dim; false if another must be bound first.
@@ -143,31 +145,31 @@ class Unifier {
     auto at = [&](std::int64_t x) -> std::optional<std::int64_t> {
       Env probe = Env::inside(env_);
       probe.names[unbound.name] = DimEntity{x, unbound.span};
-      auto value = try_size(session_, probe, item.size);
+      auto value = try_size(elaboration_, probe, item.size);
       if (auto* v = std::get_if<std::int64_t>(&value)) return *v;
       return std::nullopt;
     };
     auto zero = at(0), one = at(1);
     if (!zero || !one) return stuck(e, item, unbound);
     std::int64_t slope = checked::sub(*one, *zero);
-    std::string equation = quoted(source_of(session_, item.span) + " = " + std::to_string(actual));
+    std::string equation = quoted(source_of(elaboration_, item.span) + " = " + std::to_string(actual));
     const std::int64_t above = checked::sub(actual, *zero);
     const bool solvable = slope != 0 && above % slope == 0 && above / slope >= 0;
     // n % 3 is n at 0, 1 and 2; and n % 5000 up to 4999.
     constexpr std::int64_t far = 4099;
     bool affine = slope != 0 && at(far) == checked::add(*zero, checked::mul(far, slope));
     if (!affine || (solvable && at(above / slope) != actual))
-      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
-                               "the dim " + quoted(unbound.name) + " cannot be inferred from " + equation +
-                                   ": make it a parameter or a separate dim")
-                        .label(e.span, e.what + " has shape " + to_string(e.shape)));
+      elaboration_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                                   "the dim " + quoted(unbound.name) + " cannot be inferred from " + equation +
+                                       ": make it a parameter or a separate dim")
+                            .label(e.span, e.what + " has shape " + to_string(e.shape)));
     if (above % slope != 0 || above / slope < 0)
-      session_.fail(Diagnostic(blaming(e, Code::dim_not_solvable), e.span,
-                               equation + " has no non-negative integer solution for " + quoted(unbound.name) +
-                                   (above % slope != 0
-                                        ? " (it would be " + std::to_string(above) + "/" + std::to_string(slope) + ")"
-                                        : " (it would be " + std::to_string(above / slope) + ")"))
-                        .label(item.span, "this size"));
+      elaboration_.fail(Diagnostic(blaming(e, Code::dim_not_solvable), e.span,
+                                   equation + " has no non-negative integer solution for " + quoted(unbound.name) +
+                                       (above % slope != 0 ? " (it would be " + std::to_string(above) + "/" +
+                                                                 std::to_string(slope) + ")"
+                                                           : " (it would be " + std::to_string(above / slope) + ")"))
+                            .label(item.span, "this size"));
     env_.names[unbound.name] = DimEntity{above / slope, e.span};
     sources_[unbound.name] = e.what;
     return true;
@@ -175,10 +177,10 @@ class Unifier {
 
   bool stuck(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound) {
     if (++stuck_ > 64)
-      session_.fail(Diagnostic(Code::dim_not_solvable, item.span,
-                               "the size " + quoted(source_of(session_, item.span)) +
-                                   " contains several unknown dims, among them " + quoted(unbound.name))
-                        .label(e.span, e.what + " has shape " + to_string(e.shape)));
+      elaboration_.fail(Diagnostic(Code::dim_not_solvable, item.span,
+                                   "the size " + quoted(source_of(elaboration_, item.span)) +
+                                       " contains several unknown dims, among them " + quoted(unbound.name))
+                            .label(e.span, e.what + " has shape " + to_string(e.shape)));
     return false;
   }
 
@@ -196,17 +198,17 @@ class Unifier {
     // The split that only one condition is against is the one that was meant: that condition is told, with its numbers.
     if (fitting.empty() && fewest == 1 && nearest.size() == 1) {
       assign(e, nearest.front());
-      check_decided_conditions(session_, env_, where_, callee_, call_span_);
+      check_decided_conditions(elaboration_, env_, where_, callee_, call_span_);
     }
     if (fitting.empty()) no_split(e, nearest);
     if (fitting.size() != 1) {
       Diagnostic d(Code::pack_ambiguous, e.span,
                    e.what + " has shape " + to_string(e.shape) + ", which can be split into " +
-                       quoted(text(*e.type, session_)) + " in " + std::to_string(fitting.size()) + " ways");
+                       quoted(text(*e.type, elaboration_)) + " in " + std::to_string(fitting.size()) + " ways");
       d.label(e.type->span, "declared here");
       for (const auto& clause : where_)
         if (clause.condition) d.label(clause.span, "does not determine the split");
-      session_.fail(std::move(d));
+      elaboration_.fail(std::move(d));
     }
     if (!assign(e, fitting.front())) return open;  // packs are bound now, a size is still open
     open.erase(open.begin());
@@ -250,7 +252,7 @@ class Unifier {
 
   bool is_broken(const ast::WhereClause& clause, const Env& env) {
     if (!clause.condition) return false;
-    auto holds = try_condition(session_, env, *clause.condition);
+    auto holds = try_condition(elaboration_, env, *clause.condition);
     auto* decided = std::get_if<bool>(&holds);
     return decided && !*decided;
   }
@@ -265,7 +267,7 @@ class Unifier {
   [[noreturn]] void no_split(const ShapeEquation& e, const std::vector<std::vector<std::size_t>>& nearest) {
     Diagnostic d(Code::condition_not_met, e.span,
                  e.what + " has shape " + to_string(e.shape) + ", and no split of it into " +
-                     quoted(text(*e.type, session_)) + " meets the conditions of " + quoted(callee_));
+                     quoted(text(*e.type, elaboration_)) + " meets the conditions of " + quoted(callee_));
     d.label(e.type->span, "declared here");
     for (const auto& clause : where_) {
       bool against = std::any_of(nearest.begin(), nearest.end(), [&](const std::vector<std::size_t>& ranks) {
@@ -276,10 +278,10 @@ class Unifier {
       std::string values = values_in_condition(env_, *clause.condition);
       d.label(clause.span, "required here" + (values.empty() ? "" : ", where " + values));
     }
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   Env& env_;
   const std::vector<ast::WhereClause>& where_;
   const std::string& callee_;
@@ -290,9 +292,9 @@ class Unifier {
 
 }  // namespace
 
-void unify_shapes(Session& session, Env& env, std::vector<ShapeEquation> equations,
+void unify_shapes(Elaboration& elaboration, Env& env, std::vector<ShapeEquation> equations,
                   const std::vector<ast::WhereClause>& where, const std::string& callee, Span call_span) {
-  Unifier(session, env, where, callee, call_span).run(std::move(equations));
+  Unifier(elaboration, env, where, callee, call_span).run(std::move(equations));
 }
 
 }  // namespace tap

@@ -54,8 +54,8 @@ void offer_near_or_list(Diagnostic& d, const std::string& name, Span span, const
 }
 
 // Before the first declaration and the documentation that belongs to it.
-Span place_of_use(const Session& session, const ast::Module& module) {
-  std::string_view text = session.sources.file(module.file).text();
+Span place_of_use(const Elaboration& elaboration, const ast::Module& module) {
+  std::string_view text = elaboration.sources.file(module.file).text();
   std::uint32_t begin = module.declarations.front().span.begin;
   auto line_start = [&](std::uint32_t at) {
     while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r') --at;
@@ -121,15 +121,15 @@ Diagnostic not_a_member(const Env& env, const std::string& text, const ast::Memb
       .fix(span, digits);
 }
 
-void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
-  auto known = session.definitions.names(*env.scope, sort);
+void offer_definition(Elaboration& elaboration, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d) {
+  auto known = elaboration.definitions.names(*env.scope, sort);
   if (std::string fix_text = sort == Sort::op ? instead_of_numpy(name.text) : std::string(); !fix_text.empty()) {
     bool has_std = std::find(known.begin(), known.end(), "mean_all") != known.end();
     bool of_std = fix_text.find("_all(") != std::string::npos || fix_text.find("_like(") != std::string::npos;
     d.help(fix_text + (of_std && !has_std ? ", with `use std` at the top of the file" : ""));
     return;
   }
-  auto monoids = session.definitions.names(*env.scope, Sort::monoid);
+  auto monoids = elaboration.definitions.names(*env.scope, Sort::monoid);
   if (sort == Sort::op && std::find(monoids.begin(), monoids.end(), name.text) != monoids.end()) {
     d.help(quoted(name.text) + " is a monoid: it reduces over variables, as in " + quoted(name.text + "[i] (x[i])"));
     return;
@@ -143,9 +143,9 @@ void offer_definition(Session& session, const Env& env, Sort sort, const ast::Na
     return;
   }
   bool own_file = env.module && env.module->file == env.scope->file && !env.module->declarations.empty();
-  if (own_file && session.definitions.standard_has(sort, name.text)) {
+  if (own_file && elaboration.definitions.standard_has(sort, name.text)) {
     d.help(quoted(name.text) + " is in the standard library: write `use std` at the top of the file")
-        .fix(place_of_use(session, *env.module), "use std\n");
+        .fix(place_of_use(elaboration, *env.module), "use std\n");
     return;
   }
   if (sort == Sort::op)
@@ -156,9 +156,9 @@ void offer_definition(Session& session, const Env& env, Sort sort, const ast::Na
   if (!d.help_text.empty()) return;
   if (sort == Sort::op) d.help("`tapc ops` lists the operators of the standard library");
   if (!own_file) return;
-  if (auto near = did_you_mean(name.text, session.definitions.standard_names(sort)))
+  if (auto near = did_you_mean(name.text, elaboration.definitions.standard_names(sort)))
     d.help("did you mean " + quoted(*near) + " of the standard library? It needs `use std` at the top of the file")
-        .fix(place_of_use(session, *env.module), "use std\n")
+        .fix(place_of_use(elaboration, *env.module), "use std\n")
         .fix(name.span, *near);
 }
 
@@ -179,13 +179,13 @@ bool is_constant(const Env& env, ast::ExprId id) {
 }
 
 // sum_axis(x, 0) is meant as sum_axis<a = 0>(x): the constants behind the tensors, as parameters in their order.
-std::optional<std::string> with_parameters(const Session& session, const Env& env, const Signature& signature,
+std::optional<std::string> with_parameters(const Elaboration& elaboration, const Env& env, const Signature& signature,
                                            const ast::Call& call) {
   std::string parameters, arguments, callee;
   auto append = [](std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
   auto param = signature.params.begin();
   for (std::size_t i = 0; i < call.args.size(); ++i) {
-    std::string text(session.sources.text(env[call.args[i].value].span));
+    std::string text(elaboration.sources.text(env[call.args[i].value].span));
     if (i < signature.inputs.size()) {
       append(arguments, text);
       continue;
@@ -203,19 +203,20 @@ std::optional<std::string> with_parameters(const Session& session, const Env& en
 namespace {
 
 // x.reshape(2, 6) as reshape<2, 6>(x): the tensor is the first argument, and what is behind the others are parameters.
-std::string as_function(const Session& session, const Env& env, const Signature& signature, const ast::Call& call) {
+std::string as_function(const Elaboration& elaboration, const Env& env, const Signature& signature,
+                        const ast::Call& call) {
   std::string parameters, arguments = call.callee[0].text;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     bool parameter = i + 1 >= signature.inputs.size() && is_constant(env, call.args[i].value);
     std::string& list = parameter ? parameters : arguments;
-    list += (list.empty() ? "" : ", ") + std::string(session.sources.text(env[call.args[i].value].span));
+    list += (list.empty() ? "" : ", ") + std::string(elaboration.sources.text(env[call.args[i].value].span));
   }
   return call.callee.back().text + (parameters.empty() ? "" : "<" + parameters + ">") + "(" + arguments + ")";
 }
 
 }  // namespace
 
-bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, Span span, Diagnostic& d) {
+bool offer_plain_call(Elaboration& elaboration, const Env& env, const ast::Call& call, Span span, Diagnostic& d) {
   if (call.callee.size() != 2 || call.has_params) return false;
   const ast::Name &owner = call.callee[0], &name = call.callee[1];
   if (builtin_function(name.text) && !env.find(owner.text)) {
@@ -224,17 +225,17 @@ bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, S
     return true;
   }
   if (!env.find_as<TensorEntity>(owner.text)) return false;
-  const Definition* definition = session.definitions.find(*env.scope, Sort::op, name);
+  const Definition* definition = elaboration.definitions.find(*env.scope, Sort::op, name);
   if (!definition) return false;
-  std::string fix_text = as_function(session, env, signature_of(*definition), call);
+  std::string fix_text = as_function(elaboration, env, signature_of(*definition), call);
   d.help("call the operator as a function: " + quoted(fix_text)).fix(span, fix_text);
   return true;
 }
 
-void offer_parameters(const Session& session, const Env& env, const Signature& signature, const ast::Call& call,
+void offer_parameters(const Elaboration& elaboration, const Env& env, const Signature& signature, const ast::Call& call,
                       Span span, Diagnostic& d) {
   if (signature.params.empty() || call.args.size() <= signature.inputs.size()) return;
-  if (auto fix_text = call.has_params ? std::nullopt : with_parameters(session, env, signature, call)) {
+  if (auto fix_text = call.has_params ? std::nullopt : with_parameters(elaboration, env, signature, call)) {
     d.help("parameters go in `<…>`, not among the arguments: " + quoted(*fix_text)).fix(span, *fix_text);
     return;
   }

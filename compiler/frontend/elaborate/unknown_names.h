@@ -23,13 +23,13 @@ Diagnostic not_a_tensor(const Env& env, const std::string& name, Span span);
 Diagnostic not_a_member(const Env& env, const std::string& text, const ast::Member& member, Span span);
 
 // Help for an operator or monoid that is not there: `use std` if the standard library has it, else the nearest name.
-void offer_definition(Session& session, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d);
+void offer_definition(Elaboration& elaboration, const Env& env, Sort sort, const ast::Name& name, Diagnostic& d);
 
 // Help for `x.sum()` and `jnp.exp(x)`: no tensor has methods, and built-in functions belong to no module. False: neither.
-bool offer_plain_call(Session& session, const Env& env, const ast::Call& call, Span span, Diagnostic& d);
+bool offer_plain_call(Elaboration& elaboration, const Env& env, const ast::Call& call, Span span, Diagnostic& d);
 
 // Help where more arguments are given than inputs are declared: parameters are among them, `sum_axis(x, 0)`.
-void offer_parameters(const Session& session, const Env& env, const Signature& signature, const ast::Call& call,
+void offer_parameters(const Elaboration& elaboration, const Env& env, const Signature& signature, const ast::Call& call,
                       Span span, Diagnostic& d);
 
 }  // namespace tap

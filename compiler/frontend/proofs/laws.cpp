@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/proofs/laws_evaluate.h"
 #include "compiler/frontend/proofs/laws_proof.h"
 #include "compiler/frontend/proofs/laws_sampler.h"
+#include "ir/graph.h"
 
 namespace tap {
+
+const ir::Monoid& monoid_of(const ir::Program& program, ir::MonoidId id) { return program[id]; }
+
 namespace {
 
 using ir::Law;

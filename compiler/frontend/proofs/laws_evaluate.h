@@ -18,7 +18,8 @@
 #include <optional>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 #include "support/check.h"
 
 namespace tap {
@@ -31,6 +32,8 @@ struct NotKnown {};
 
 // Of one question, and of two values: `not_known` where rounding, overflow or the sign of a zero decides.
 enum class Answer : std::uint8_t { holds, fails, not_known };
+
+const ir::Monoid& monoid_of(const ir::Program& program, ir::MonoidId id);  // in laws.cpp
 
 template <class Algebra>
 class CellEvaluator {
@@ -102,7 +105,7 @@ class CellEvaluator {
 
   // Over all indices; there is at least one.
   Value reduced(Run& run, const ir::CellNode& node) {
-    const ir::Monoid& monoid = program_[ir::MonoidId(node.attribute)];
+    const ir::Monoid& monoid = monoid_of(program_, ir::MonoidId(node.attribute));
     State sum{value(run, node.args[0], 0)};
     for (std::size_t index = 1; index < run.arguments.size(); ++index) {
       sum = combine(monoid, sum, {value(run, node.args[0], index)});

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/frontend/proofs/laws_samples.h"
+#include "ir/graph.h"
 #include "ir/interpret/interpret_number.h"
 #include "support/check.h"
 

@@ -11,6 +11,7 @@
 #include <initializer_list>
 
 #include "compiler/frontend/proofs/laws_proof.h"
+#include "ir/graph.h"
 
 namespace tap {
 namespace {

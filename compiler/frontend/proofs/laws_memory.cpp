@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/graph.h"
 #include "ir/text.h"
 
 namespace tap {

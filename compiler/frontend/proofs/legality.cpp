@@ -258,18 +258,6 @@ Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
   return extent;
 }
 
-bool Legality::empty_domain(const ir::Operator& op) {
-  State& s = *state_;
-  ir::Box box = op.box();
-  if (box.empty()) return true;
-  if (op.constraints.empty()) return false;
-  if (s.options.closed_forms && op.domain().contains(*first_point(box))) return false;
-  s.sets.set_budget(s.options.budget);
-  try {
-    return s.sets.of(op.domain()).is_empty();
-  } catch (const OutOfBudget&) { throw Undecided(); }
-}
-
 const Legality::Statistics& Legality::statistics() const { return state_->statistics; }
 
 }  // namespace tap

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 
 namespace tap {
 
@@ -72,8 +72,6 @@ class Legality {
   std::optional<Violation> check_writes(const Shape& shape, const std::vector<Writer>& writers);
   // Per axis one more than the largest index that a write of cells reaches; 0 where it reaches none, or none above -1.
   Shape written_extent(const ir::Operator& op, std::uint32_t write);
-  // Does any point of the operator's domain exist?
-  bool empty_domain(const ir::Operator& op);
 
   struct Statistics {
     std::size_t asked = 0, cached = 0, closed_form = 0, by_isl = 0, enumerated = 0;

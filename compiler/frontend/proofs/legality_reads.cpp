@@ -19,13 +19,13 @@ std::vector<ir::CellId> used_cells(const ir::Operator& op, ir::CellId cell) {
 // cells that it uses.
 template <class Done>
 void visit_used_first(const ir::Operator& op, const std::vector<ir::CellId>& roots, Done done) {
-  struct Frame {
+  struct Visit {
     ir::CellId cell;
     std::vector<ir::CellId> used;
     std::size_t next = 0;
   };
   std::vector<bool> seen(op.exprs.size(), false);
-  std::vector<Frame> stack;
+  std::vector<Visit> stack;
   auto enter = [&](ir::CellId cell) {
     if (seen[cell.index()]) return;
     seen[cell.index()] = true;
@@ -34,7 +34,7 @@ void visit_used_first(const ir::Operator& op, const std::vector<ir::CellId>& roo
   for (ir::CellId root : roots) {
     enter(root);
     while (!stack.empty()) {
-      Frame& top = stack.back();
+      Visit& top = stack.back();
       if (top.next < top.used.size()) {
         enter(top.used[top.next++]);
       } else {

@@ -6,6 +6,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/proofs/legality_reads.h"
 #include "compiler/frontend/proofs/uncounted_guards.h"
+#include "ir/graph.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -25,15 +26,15 @@ std::string cell_text(const std::string& name, const ir::Point& cell) {
 }
 
 // The name before the bracket of a read's source, for example x of x[i - 1].
-std::string base_of(const Session& session, Span span) {
-  std::string text = source_of(session, span);
+std::string base_of(const Elaboration& elaboration, Span span) {
+  std::string text = source_of(elaboration, span);
   return text.substr(0, text.find_first_of(" [("));
 }
 
 // x of `read x at [i - 1] shape [1]`
-std::string input_of(const Session& session, Span span) {
+std::string input_of(const Elaboration& elaboration, Span span) {
   constexpr const char* spaces = " \t\r\n";
-  std::string text = source_of(session, span);
+  std::string text = source_of(elaboration, span);
   std::size_t begin = text.find_first_not_of(spaces, text.find_first_of(spaces));
   if (begin == std::string::npos) return "its input";
   return text.substr(begin, text.find_first_of(spaces, begin) - begin);
@@ -48,10 +49,10 @@ bool writes_outside(const ir::Operator& op, const ir::Point& point) {
 }
 
 // The texts between a read's brackets, one for each axis; none where packs or line ends hide which is which.
-std::vector<std::string> index_texts(const Session& session, Span span, std::size_t rank) {
-  std::string text = source_of(session, span);
+std::vector<std::string> index_texts(const Elaboration& elaboration, Span span, std::size_t rank) {
+  std::string text = source_of(elaboration, span);
   std::size_t open = text.find('[');
-  if (text != session.sources.text(span) || open == std::string::npos || !text.ends_with(']')) return {};
+  if (text != elaboration.sources.text(span) || open == std::string::npos || !text.ends_with(']')) return {};
   if (text.find("..") != std::string::npos) return {};
   std::vector<std::string> parts{""};
   int depth = 0;
@@ -127,30 +128,30 @@ std::optional<std::string> range_that_fits(const ir::Operator& op, const std::op
 }
 
 // Where the witness is excluded by a condition that the proof does not count, the message would seem false.
-void note_uncounted(const Session& session, Diagnostic& d, const ir::Operator& op,
+void note_uncounted(const Elaboration& elaboration, Diagnostic& d, const ir::Operator& op,
                     const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
   std::vector<std::string> variables;
   for (std::size_t i = 0; i < op.dims.size(); ++i) variables.push_back(own_dim_name(op, names, i));
   for (Span guard : uncounted_guards(module, read, variables)) {
     d.label(guard, "not affine");
-    d.note("the condition " + quoted(source_of(session, guard)) + " is not affine, so the proof ignores it");
+    d.note("the condition " + quoted(source_of(elaboration, guard)) + " is not affine, so the proof ignores it");
   }
 }
 
-void report_read(Session& session, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
+void report_read(Elaboration& elaboration, const ir::Operator& op, const std::optional<ir::OperationNames>& names,
                  const ReadOutside& v, Span span, Span statement, const ast::Module& module) {
   const ir::Access& access = op.reads[v.read];
   const Shape& shape = op.operands[access.tensor].shape;
   bool kernel = op.kernel() != nullptr;
-  std::string name = kernel ? input_of(session, span) : base_of(session, span);
+  std::string name = kernel ? input_of(elaboration, span) : base_of(elaboration, span);
   Diagnostic d(Code::read_outside, span,
                "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
                    ", but the shape of " + quoted(name) + " is " + to_string(shape));
   d.at_caret("reads outside");
-  if (!kernel) note_uncounted(session, d, op, names, span, module);
+  if (!kernel) note_uncounted(elaboration, d, op, names, span, module);
   if (!kernel && writes_outside(op, v.point)) {
     d.help("narrow the range: the cell that is written there is outside, too");
-    session.fail(std::move(d));
+    elaboration.fail(std::move(d));
   }
   if (const ast::Equation* equation = kernel ? nullptr : equation_with_other_writers(module, statement)) {
     if (auto range = range_that_fits(op, names, v, *equation)) {
@@ -158,18 +159,18 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
       d.help("other equations write the rest of " + quoted(equation->left[0].base.text) +
              "; give this one its range: " + quoted("…" + end));
       d.fix({statement.file, statement.end, statement.end}, end);
-      session.fail(std::move(d));
+      elaboration.fail(std::move(d));
     }
   }
-  auto indices = kernel ? std::vector<std::string>{} : index_texts(session, span, shape.size());
+  auto indices = kernel ? std::vector<std::string>{} : index_texts(elaboration, span, shape.size());
   if (auto fix_text = exchanged(op, v, name, indices)) {
     d.help("did you mean " + quoted(*fix_text) + "?").fix(span, *fix_text);
-    session.fail(std::move(d));
+    elaboration.fail(std::move(d));
   }
   if (auto fix_text = from_the_end(op, v, name, indices)) {
     d.help("indices start at 0; from the end, write " + quoted(*fix_text) +
            ", the size minus the offset; if the size is a dim, write its name");
-    session.fail(std::move(d));
+    elaboration.fail(std::move(d));
   }
   if (kernel) {
     d.help("append `else 0` to the region: cells outside are then 0");
@@ -177,17 +178,17 @@ void report_read(Session& session, const ir::Operator& op, const std::optional<i
     ElementType type = op.operands[access.tensor].element;
     std::string fill = is_bool(type) ? "false" : "0";
     d.help("give a value for cells outside: " + quoted("… else " + fill + "]") + ", or narrow the range");
-    if (span.valid() && session.sources.text(span).ends_with(']'))
+    if (span.valid() && elaboration.sources.text(span).ends_with(']'))
       d.fix({span.file, span.end - 1, span.end}, " else " + fill + "]");
   }
-  session.fail(std::move(d));
+  elaboration.fail(std::move(d));
 }
 
 // y[0] = 1 and y[i] = x[i]: the second writes all of a 1-d result, of which the cell is the first or the last. What is left:
 // for i in 1..8
-std::optional<std::string> range_beside(const Session& session, const WriterAt& writer, const Shape& shape,
+std::optional<std::string> range_beside(const Elaboration& elaboration, const WriterAt& writer, const Shape& shape,
                                         const ir::Point& cell) {
-  const ir::Operator& op = session.program[writer.op];
+  const ir::Operator& op = elaboration.program[writer.op];
   std::size_t parallel = 0, dim = 0;
   for (std::size_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == ir::DimRole::parallel) ++parallel, dim = d;
@@ -200,12 +201,13 @@ std::optional<std::string> range_beside(const Session& session, const WriterAt& 
 }
 
 // t=1: the counters of the trip in which a cell is left out, as the writers name them.
-std::string trip_text(const Session& session, const std::vector<WriterAt>& writers, const NeverWritten& violation) {
+std::string trip_text(const Elaboration& elaboration, const std::vector<WriterAt>& writers,
+                      const NeverWritten& violation) {
   std::string text;
   for (auto [level, value] : violation.trip) {
     std::string name;
     for (const WriterAt& writer : writers) {
-      const ir::Operator& op = session.program[writer.op];
+      const ir::Operator& op = elaboration.program[writer.op];
       for (std::size_t d = 0; d < op.dims.size(); ++d)
         if (op.dims[d].role == ir::DimRole::counter && op.dims[d].level == level && name.empty())
           name = own_dim_name(op, writer.names, d);
@@ -215,10 +217,10 @@ std::string trip_text(const Session& session, const std::vector<WriterAt>& write
   return text;
 }
 
-void report_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+void report_writes(Elaboration& elaboration, const std::string& name, Span declared, const Shape& shape,
                    const std::vector<WriterAt>& writers, const Violation& violation) {
   auto point = [&](std::uint32_t writer, const ir::Point& at) {
-    return point_text(session.program[writers[writer].op], writers[writer].names, at);
+    return point_text(elaboration.program[writers[writer].op], writers[writer].names, at);
   };
   if (auto* v = std::get_if<WrittenTwice>(&violation)) {
     bool one = v->first == v->second;
@@ -228,28 +230,30 @@ void report_writes(Session& session, const std::string& name, Span declared, con
                      point(v->second, v->second_point));
     if (!one) d.label(writers[v->first].span, "also written here");
     if (declared.valid()) d.label(declared, "declared here");
-    if (auto rest = range_beside(session, writers[v->second], shape, v->cell); rest && !one)
-      session.fail(std::move(d).help("exclude that cell: " + quoted("… " + *rest)));
-    session.fail(std::move(d).help("every cell must be written exactly once; write a sum over an index as `sum[k] …`"));
+    if (auto rest = range_beside(elaboration, writers[v->second], shape, v->cell); rest && !one)
+      elaboration.fail(std::move(d).help("exclude that cell: " + quoted("… " + *rest)));
+    elaboration.fail(
+        std::move(d).help("every cell must be written exactly once; write a sum over an index as `sum[k] …`"));
   }
   if (auto* v = std::get_if<NeverWritten>(&violation)) {
     Diagnostic d(Code::never_written,
                  declared.valid()  ? declared
                  : writers.empty() ? declared
                                    : writers.back().span,
-                 (v->trip.empty() ? "" : "at " + trip_text(session, writers, *v) + " ") + "element " +
+                 (v->trip.empty() ? "" : "at " + trip_text(elaboration, writers, *v) + " ") + "element " +
                      quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) + " is " +
                      to_string(shape));
     for (const auto& writer : writers)
       if (!(writer.span == d.span)) d.label(writer.span, writers.size() == 1 ? "the only writer" : "a writer");
-    session.fail(std::move(d).help("every cell must be written exactly once; write the others with another equation"));
+    elaboration.fail(
+        std::move(d).help("every cell must be written exactly once; write the others with another equation"));
   }
   if (auto* v = std::get_if<WriteOutside>(&violation)) {
     Diagnostic d(Code::write_outside, writers[v->writer].span,
                  "at " + point(v->writer, v->point) + " this writes " + quoted(cell_text(name, v->cell)) +
                      ", but the shape of " + quoted(name) + " is " + to_string(shape));
     if (declared.valid()) d.label(declared, "declared here");
-    session.fail(std::move(d));
+    elaboration.fail(std::move(d));
   }
 }
 
@@ -268,60 +272,60 @@ std::optional<std::string> product_that_overflows(const ir::Operator& op,
   return std::nullopt;
 }
 
-[[noreturn]] void report_overflow(Session& session, const ir::Operator& op,
+[[noreturn]] void report_overflow(Elaboration& elaboration, const ir::Operator& op,
                                   const std::optional<ir::OperationNames>& names, const ir::Access& read, Span span) {
-  std::string what = "an index of " + quoted(source_of(session, span));
+  std::string what = "an index of " + quoted(source_of(elaboration, span));
   for (const ir::AffineExpr& row : read.projection.start.rows)
     if (auto product = product_that_overflows(op, names, row)) {
       what += ", " + quoted(*product) + ",";
       break;
     }
-  session.fail(Diagnostic(Code::overflow, span, what + " does not fit in 64 bits"));
+  elaboration.fail(Diagnostic(Code::overflow, span, what + " does not fit in 64 bits"));
 }
 
-void report_undecided(Session& session, const Undecided& undecided, Span span) {
+void report_undecided(Elaboration& elaboration, const Undecided& undecided, Span span) {
   Diagnostic d(Code::legality_undecided, span, undecided.what());
-  session.fail(std::move(d).help(
+  elaboration.fail(std::move(d).help(
       "write the equation over fewer index variables, or with coefficients that nest: 12*i + 4*j + k"));
 }
 
 }  // namespace
 
-void prove_reads(Session& session, ir::OperatorId id, const std::optional<ir::OperationNames>& names,
+void prove_reads(Elaboration& elaboration, ir::OperatorId id, const std::optional<ir::OperationNames>& names,
                  const std::vector<Span>& spans, Span statement, const ast::Module& module) {
-  if (session.reads_proved.size() <= id.index()) session.reads_proved.resize(id.index() + 1, false);
-  if (session.reads_proved[id.index()]) return;
-  const ir::Operator& op = session.program[id];
+  if (elaboration.reads_proved.size() <= id.index()) elaboration.reads_proved.resize(id.index() + 1, false);
+  if (elaboration.reads_proved[id.index()]) return;
+  const ir::Operator& op = elaboration.program[id];
   // Also where a fill stands for what lies outside, the coordinates are computed: they must fit, else Overflow is thrown.
   for (std::size_t r = 0; r < op.reads.size(); ++r) {
     try {
       op.reads[r].projection.bounds(op.box());
     } catch (const Overflow&) {
-      report_overflow(session, op, names, op.reads[r], r < spans.size() ? spans[r] : statement);
+      report_overflow(elaboration, op, names, op.reads[r], r < spans.size() ? spans[r] : statement);
     }
   }
   try {
-    if (auto violation = session.legality.check_reads(op))
-      report_read(session, op, names, *violation, violation->read < spans.size() ? spans[violation->read] : statement,
-                  statement, module);
-  } catch (const Undecided& undecided) { report_undecided(session, undecided, statement); }
-  session.reads_proved[id.index()] = true;
+    if (auto violation = elaboration.legality.check_reads(op))
+      report_read(elaboration, op, names, *violation,
+                  violation->read < spans.size() ? spans[violation->read] : statement, statement, module);
+  } catch (const Undecided& undecided) { report_undecided(elaboration, undecided, statement); }
+  elaboration.reads_proved[id.index()] = true;
 }
 
-void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+void prove_writes(Elaboration& elaboration, const std::string& name, Span declared, const Shape& shape,
                   const std::vector<WriterAt>& writers) {
   bool sole = writers.size() == 1;
   auto key = sole ? std::pair(writers[0].op, writers[0].write) : std::pair(ir::OperatorId(), 0u);
-  if (sole && session.write_proved.count(key)) return;
+  if (sole && elaboration.write_proved.count(key)) return;
   std::vector<Writer> list;
-  for (const auto& writer : writers) list.push_back({&session.program[writer.op], writer.write});
+  for (const auto& writer : writers) list.push_back({&elaboration.program[writer.op], writer.write});
   try {
-    if (auto violation = session.legality.check_writes(shape, list))
-      report_writes(session, name, declared, shape, writers, *violation);
+    if (auto violation = elaboration.legality.check_writes(shape, list))
+      report_writes(elaboration, name, declared, shape, writers, *violation);
   } catch (const Undecided& undecided) {
-    report_undecided(session, undecided, writers.empty() ? declared : writers.back().span);
+    report_undecided(elaboration, undecided, writers.empty() ? declared : writers.back().span);
   }
-  if (sole) session.write_proved[key] = true;
+  if (sole) elaboration.write_proved[key] = true;
 }
 
 }  // namespace tap

@@ -1,7 +1,7 @@
 // Checks the legality of accesses and reports a violation with its witness.
 #pragma once
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 namespace tap {
 
@@ -14,9 +14,9 @@ struct WriterAt {
 
 // Throws Abandoned after reporting, in terms of the operation's author. `spans` are those of the operator's reads, in
 // `module`.
-void prove_reads(Session& session, ir::OperatorId op, const std::optional<ir::OperationNames>& names,
+void prove_reads(Elaboration& elaboration, ir::OperatorId op, const std::optional<ir::OperationNames>& names,
                  const std::vector<Span>& spans, Span statement, const ast::Module& module);
-void prove_writes(Session& session, const std::string& name, Span declared, const Shape& shape,
+void prove_writes(Elaboration& elaboration, const std::string& name, Span declared, const Shape& shape,
                   const std::vector<WriterAt>& writers);
 
 }  // namespace tap

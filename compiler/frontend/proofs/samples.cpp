@@ -106,7 +106,7 @@ class Parameters {
 // Sizes for the dims in order of their first use.
 class Dims {
  public:
-  Dims(Session& session, Env& env, const Trial& trial) : session_(session), env_(env), trial_(trial) {}
+  Dims(Elaboration& elaboration, Env& env, const Trial& trial) : elaboration_(elaboration), env_(env), trial_(trial) {}
 
   Shape shape_of(const ast::TypeExpr& type) {
     Shape shape;
@@ -116,7 +116,7 @@ class Dims {
         continue;
       }
       for (int tries = 0; tries < 8; ++tries) {
-        auto size = try_size(session_, env_, item.size);
+        auto size = try_size(elaboration_, env_, item.size);
         if (auto* n = std::get_if<std::int64_t>(&size)) {
           shape.push_back(*n);
           break;
@@ -129,7 +129,7 @@ class Dims {
   }
 
  private:
-  Session& session_;
+  Elaboration& elaboration_;
   Env& env_;
   const Trial& trial_;
   std::int64_t next_ = trial_.size;
@@ -137,11 +137,11 @@ class Dims {
 
 class OperatorTrial {
  public:
-  OperatorTrial(Session& session, const Definition& definition)
-      : session_(session), definition_(definition), signature_(signature_of(definition)) {}
+  OperatorTrial(Elaboration& elaboration, const Definition& definition)
+      : elaboration_(elaboration), definition_(definition), signature_(signature_of(definition)) {}
 
   void run() {
-    check_params(session_, signature_);
+    check_params(elaboration_, signature_);
     bool has_choices = std::any_of(signature_.params.begin(), signature_.params.end(),
                                    [](const auto& param) { return !param.default_value; });
     for (std::size_t p = 0; p < (has_choices ? choices_of_parameters : 1); ++p)
@@ -152,7 +152,7 @@ class OperatorTrial {
     for (std::int64_t least : least_sizes()) {
       if (attempt({ElementType::f32, 1, least, 0, 0})) return;
     }
-    for (const auto& diagnostic : refusal_) session_.report(diagnostic);
+    for (const auto& diagnostic : refusal_) elaboration_.report(diagnostic);
   }
 
  private:
@@ -160,14 +160,14 @@ class OperatorTrial {
   bool attempt(const Trial& trial) {
     Parameters parameters(signature_, trial.parameters);
     Diagnostics found;
-    Diagnostics* real = std::exchange(session_.diagnostics, &found);
+    Diagnostics* real = std::exchange(elaboration_.diagnostics, &found);
     bool is_legal = false;
     try {
       call(trial, parameters);
       is_legal = true;
     } catch (const Abandoned&) {  // also where it was tried before, and nothing is told again
     } catch (const Overflow&) {}
-    session_.diagnostics = real;
+    elaboration_.diagnostics = real;
     if (is_legal) return true;
     bool final = false, about_the_operator = false;
     for (const auto& d : found.all()) {
@@ -177,7 +177,7 @@ class OperatorTrial {
     }
     if (about_the_operator && (final || refusal_.empty())) refusal_ = told(found, trial, parameters);
     if (final)
-      for (const auto& diagnostic : refusal_) session_.report(diagnostic);
+      for (const auto& diagnostic : refusal_) elaboration_.report(diagnostic);
     return final;
   }
 
@@ -188,12 +188,12 @@ class OperatorTrial {
     Env sizes;
     sizes.module = definition_.module;
     sizes.scope = definition_.scope;
-    bind_params(session_, sizes, signature_, caller, parameters.args(), {});
-    Dims dims(session_, sizes, trial);
+    bind_params(elaboration_, sizes, signature_, caller, parameters.args(), {});
+    Dims dims(elaboration_, sizes, trial);
     std::vector<GivenTensor> given;
     for (const auto& input : signature_.inputs)
       given.push_back({{try_type(sizes, input.type.element.text).value_or(trial.type), dims.shape_of(input.type)}, {}});
-    instantiate(session_, definition_, caller, parameters.args(), given, {});
+    instantiate(elaboration_, definition_, caller, parameters.args(), given, {});
   }
 
   std::vector<Diagnostic> told(const Diagnostics& found, const Trial& trial, const Parameters& parameters) const {
@@ -213,7 +213,7 @@ class OperatorTrial {
 
   // Beyond twice the largest number that the operator's text names, `x[100]` lies inside x.
   std::vector<std::int64_t> least_sizes() const {
-    std::string text = std::string(session_.sources.text(definition_.part));
+    std::string text = std::string(elaboration_.sources.text(definition_.part));
     std::int64_t largest = 0, number = 0;
     for (char c : text) {
       number = c >= '0' && c <= '9' ? std::min<std::int64_t>(number * 10 + (c - '0'), 1 << 20) : 0;
@@ -222,7 +222,7 @@ class OperatorTrial {
     return largest > 4 ? std::vector<std::int64_t>{2 * largest + 3, 2 * largest, largest} : std::vector<std::int64_t>{};
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   const Definition& definition_;
   Signature signature_;
   std::vector<Diagnostic> refusal_;
@@ -230,13 +230,13 @@ class OperatorTrial {
 
 }  // namespace
 
-void check_uncalled_operators(Session& session, const ModuleScope& scope) {
+void check_uncalled_operators(Elaboration& elaboration, const ModuleScope& scope) {
   for (const Definition* definition : scope.in_order) {
     try {
-      if (definition->sort == Sort::monoid && !session.instantiated.count(definition->declaration))
-        try_monoid(session, *definition);
-      if (definition->sort == Sort::op && !session.instantiated.count(definition->declaration))
-        OperatorTrial(session, *definition).run();
+      if (definition->sort == Sort::monoid && !elaboration.instantiated.count(definition->declaration))
+        try_monoid(elaboration, *definition);
+      if (definition->sort == Sort::op && !elaboration.instantiated.count(definition->declaration))
+        OperatorTrial(elaboration, *definition).run();
     } catch (const Abandoned&) {}
   }
 }

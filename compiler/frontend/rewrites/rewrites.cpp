@@ -10,18 +10,20 @@
 #include "compiler/frontend/elaborate/unknown_names.h"
 #include "compiler/frontend/rewrites/rule_graphs.h"
 #include "compiler/frontend/syntax/builtins.h"
+#include "ir/graph.h"
 
 namespace tap {
 namespace {
 
 class RuleChecker {
  public:
-  RuleChecker(Session& session, const ModuleScope& scope, const ast::Module& module, const ast::RewriteDecl& rule)
-      : session_(session), scope_(scope), module_(module), rule_(rule) {}
+  RuleChecker(Elaboration& elaboration, const ModuleScope& scope, const ast::Module& module,
+              const ast::RewriteDecl& rule)
+      : elaboration_(elaboration), scope_(scope), module_(module), rule_(rule) {}
 
   void check() {
     if (!std::holds_alternative<ast::Call>(module_[rule_.pattern].node))
-      session_.fail(
+      elaboration_.fail(
           Diagnostic(Code::wrong_kind_of_name, module_[rule_.pattern].span,
                      "the pattern of a rewrite must be a call of an operator, for example `linear(x, w, b)`"));
     expression(rule_.pattern, true);
@@ -35,7 +37,7 @@ class RuleChecker {
     if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
       if (pattern) variables_.insert(name->name);
       else if (!variables_.count(name->name))
-        session_.fail(
+        elaboration_.fail(
             Diagnostic(Code::unknown_name, expr.span, quoted(name->name) + " is not a variable of the pattern")
                 .label(module_[rule_.pattern].span, "the pattern"));
       return;
@@ -44,30 +46,31 @@ class RuleChecker {
     if (!call) {
       if (std::holds_alternative<ast::IntLiteral>(expr.node) || std::holds_alternative<ast::FloatLiteral>(expr.node))
         return;
-      session_.fail(
+      elaboration_.fail(
           Diagnostic(Code::wrong_kind_of_name, expr.span,
-                     "a rewrite consists of calls and variables; got " + quoted(source_of(session_, expr.span))));
+                     "a rewrite consists of calls and variables; got " + quoted(source_of(elaboration_, expr.span))));
     }
     const std::string& callee = call->callee.back().text;
     bool builtin = call->callee.size() == 1 && builtin_function(callee);
     if (!builtin) {
       const Definition* definition =
-          call->callee.size() == 2 ? session_.definitions.find_qualified(scope_, Sort::op, call->callee[0].text, callee)
-                                   : session_.definitions.find(scope_, Sort::op, call->callee.back());
+          call->callee.size() == 2
+              ? elaboration_.definitions.find_qualified(scope_, Sort::op, call->callee[0].text, callee)
+              : elaboration_.definitions.find(scope_, Sort::op, call->callee.back());
       if (!definition) {
         Diagnostic d(Code::unknown_name, call->callee.back().span, "unknown operator " + quoted(callee));
         Env env;
         env.module = &module_;
         env.scope = &scope_;
-        offer_definition(session_, env, Sort::op, call->callee.back(), d);
-        session_.fail(std::move(d));
+        offer_definition(elaboration_, env, Sort::op, call->callee.back(), d);
+        elaboration_.fail(std::move(d));
       }
       std::size_t wanted = signature_of(*definition).inputs.size();
       if (wanted != call->args.size())
-        session_.fail(Diagnostic(Code::wrong_argument_count, expr.span,
-                                 quoted(callee) + " takes " + counted(wanted, "argument") + "; got " +
-                                     std::to_string(call->args.size()))
-                          .label(definition->name_span, "declared here"));
+        elaboration_.fail(Diagnostic(Code::wrong_argument_count, expr.span,
+                                     quoted(callee) + " takes " + counted(wanted, "argument") + "; got " +
+                                         std::to_string(call->args.size()))
+                              .label(definition->name_span, "declared here"));
       if (pattern) operators_[callee] = definition;
     }
     for (const auto& arg : call->args) expression(arg.value, pattern);
@@ -80,8 +83,8 @@ class RuleChecker {
       auto* divisor = std::get_if<ast::IntLiteral>(&module_[binary->right].node);
       bool divides = binary->op == ast::BinaryOp::div || binary->op == ast::BinaryOp::mod;
       if (divides && divisor && divisor->magnitude == 0)
-        session_.fail(Diagnostic(Code::division_by_constant_zero, expr.span,
-                                 quoted(source_of(session_, expr.span)) + " divides by zero"));
+        elaboration_.fail(Diagnostic(Code::division_by_constant_zero, expr.span,
+                                     quoted(source_of(elaboration_, expr.span)) + " divides by zero"));
       return guard(binary->left), guard(binary->right);
     }
     if (auto* unary = std::get_if<ast::Unary>(&expr.node)) return guard(unary->operand);
@@ -89,14 +92,14 @@ class RuleChecker {
     auto* member = std::get_if<ast::Member>(&expr.node);
     auto* object = member ? std::get_if<ast::NameRef>(&module_[member->object].node) : nullptr;
     if (!object)
-      session_.fail(
+      elaboration_.fail(
           Diagnostic(Code::wrong_kind_of_name, expr.span,
                      "a guard must compare dims of the pattern's operators, for example `matmul.k > 4096`; got " +
-                         quoted(source_of(session_, expr.span))));
+                         quoted(source_of(elaboration_, expr.span))));
     auto found = operators_.find(object->name);
     if (found == operators_.end())
-      session_.fail(Diagnostic(Code::unknown_name, module_[member->object].span,
-                               quoted(object->name) + " is not an operator of the pattern"));
+      elaboration_.fail(Diagnostic(Code::unknown_name, module_[member->object].span,
+                                   quoted(object->name) + " is not an operator of the pattern"));
     std::set<std::string> dims;
     Signature signature = signature_of(*found->second);
     for (const auto& input : signature.inputs)
@@ -107,10 +110,10 @@ class RuleChecker {
                  quoted(object->name) + " has no dim " + quoted(member->member.text));
     if (auto near = did_you_mean(member->member.text, {dims.begin(), dims.end()}))
       d.help("did you mean " + quoted(*near) + "?").fix(member->member.span, *near);
-    session_.fail(std::move(d));
+    elaboration_.fail(std::move(d));
   }
 
-  Session& session_;
+  Elaboration& elaboration_;
   const ModuleScope& scope_;
   const ast::Module& module_;
   const ast::RewriteDecl& rule_;
@@ -131,17 +134,17 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-std::string text_of_rule(const Session& session, const ast::Module& module, const ast::RewriteDecl& rule) {
+std::string text_of_rule(const Elaboration& elaboration, const ast::Module& module, const ast::RewriteDecl& rule) {
   Span span = join(module[rule.pattern].span, module[rule.guard ? *rule.guard : rule.replacement].span);
-  return "rewrite " + one_line(session.sources.text(span));
+  return "rewrite " + one_line(elaboration.sources.text(span));
 }
 
-void check_rewrites(Session& session, const ModuleScope& scope) {
+void check_rewrites(Elaboration& elaboration, const ModuleScope& scope) {
   for (const auto& [module, declaration] : scope.rewrites) {
     const auto& rule = std::get<ast::RewriteDecl>(declaration->node);
     try {
-      RuleChecker(session, scope, *module, rule).check();
-      session.program.rewrites.push_back({text_of_rule(session, *module, rule)});
+      RuleChecker(elaboration, scope, *module, rule).check();
+      elaboration.program.rewrites.push_back({text_of_rule(elaboration, *module, rule)});
     } catch (const Abandoned&) {}
   }
 }

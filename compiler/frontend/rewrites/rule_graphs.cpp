@@ -6,23 +6,24 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/elaborate/trial.h"
 #include "compiler/frontend/rewrites/rule_types.h"
+#include "ir/graph.h"
 #include "support/checked.h"
 
 namespace tap {
 namespace {
 
 // The graph of one side.
-ir::GraphId side(Session& session, const RuleAt& at, const std::string& name, ast::ExprId expr,
+ir::GraphId side(Elaboration& elaboration, const RuleAt& at, const std::string& name, ast::ExprId expr,
                  const std::map<std::string, ir::TensorType>& types) {
-  BodyBuilder body(session, name);
+  BodyBuilder body(elaboration, name);
   body.env().module = &at.module;
   body.env().scope = &at.scope;
   for (const auto& [variable, type] : types)
     body.declare_input({variable, at.module[at.rule.pattern].span}, type, {}, false);
   for (const auto& bound : body.whole(expr, {})) body.graph().outputs.push_back(bound.value);
-  session.program.graphs.push_back(body.take_graph());
-  session.provenance.graphs.push_back(std::move(body.provenance()));
-  return ir::GraphId(session.program.graphs.size() - 1);
+  elaboration.program.graphs.push_back(body.take_graph());
+  elaboration.provenance.graphs.push_back(std::move(body.provenance()));
+  return ir::GraphId(elaboration.program.graphs.size() - 1);
 }
 
 std::string types_text(const std::map<std::string, ir::TensorType>& types) {
@@ -42,7 +43,7 @@ std::string data_text(const std::string& name, const Tensor& tensor) {
 
 class RuleTrials {
  public:
-  RuleTrials(Session& session, const RuleAt& at) : session_(session), at_(at) {
+  RuleTrials(Elaboration& elaboration, const RuleAt& at) : elaboration_(elaboration), at_(at) {
     env_.module = &at.module;
     env_.scope = &at.scope;
   }
@@ -83,9 +84,9 @@ class RuleTrials {
   }
 
   std::optional<std::map<std::string, ir::TensorType>> choose(unsigned attempt) {
-    Trial trial(session_);
+    Trial trial(elaboration_);
     try {
-      RuleTypes chooser(session_, env_, at_.rule, attempt);
+      RuleTypes chooser(elaboration_, env_, at_.rule, attempt);
       auto types = chooser.choose();
       if (!ask_guard_) return types;
       GuardValue guard = chooser.guard();
@@ -103,9 +104,9 @@ class RuleTrials {
   bool agrees_at(const std::map<std::string, ir::TensorType>& types) {
     std::optional<ir::RuleInstance> instance;
     {
-      Trial trial(session_);
+      Trial trial(elaboration_);
       try {
-        instance = instantiate_rule(session_, at_, types);
+        instance = instantiate_rule(elaboration_, at_, types);
       } catch (const Abandoned&) {
       } catch (const Overflow&) {}
       if (!instance) {
@@ -114,7 +115,7 @@ class RuleTrials {
         return true;
       }
     }
-    ir::RuleTrial trial = ir::try_rule(session_.program, *instance);
+    ir::RuleTrial trial = ir::try_rule(elaboration_.program, *instance);
     evaluated_ += trial.evaluated > 0;
     if (!trial.difference) return true;
     report_difference(*instance, *trial.difference, types);
@@ -132,7 +133,7 @@ class RuleTrials {
                         .note("tried with " + types_text(types)));
     }
     std::string cell = to_string(Shape(difference.cell.begin(), difference.cell.end()));
-    if (session_.program[instance.pattern].outputs.size() > 1)
+    if (elaboration_.program[instance.pattern].outputs.size() > 1)
       cell += " of result " + std::to_string(difference.output + 1);
     bool fails = !difference.failure.empty();
     Diagnostic d(Code::rewrite_changes_result, replacement(),
@@ -146,7 +147,7 @@ class RuleTrials {
   }
 
   std::string results_text(ir::GraphId id) {
-    const ir::Graph& graph = session_.program[id];
+    const ir::Graph& graph = elaboration_.program[id];
     std::string text;
     for (ir::ValueId output : graph.outputs) text += (text.empty() ? "" : ", ") + to_string(graph[output].type);
     return text;
@@ -154,9 +155,9 @@ class RuleTrials {
 
   Span pattern() const { return at_.module[at_.rule.pattern].span; }
   Span replacement() const { return at_.module[at_.rule.replacement].span; }
-  void report(Diagnostic d) { session_.report(std::move(d)); }
+  void report(Diagnostic d) { elaboration_.report(std::move(d)); }
 
-  Session& session_;
+  Elaboration& elaboration_;
   RuleAt at_;
   Env env_;
   std::set<std::string> tried_;
@@ -168,27 +169,27 @@ class RuleTrials {
 
 }  // namespace
 
-std::optional<ir::RuleInstance> instantiate_rule(Session& session, const RuleAt& at,
+std::optional<ir::RuleInstance> instantiate_rule(Elaboration& elaboration, const RuleAt& at,
                                                  const std::map<std::string, ir::TensorType>& types) {
   ir::RuleInstance instance;
   for (const auto& [name, type] : types) instance.variables.push_back(name), instance.inputs.push_back(type);
   {
-    Trial trial(session);
+    Trial trial(elaboration);
     try {
-      instance.pattern = side(session, at, "pattern", at.rule.pattern, types);
+      instance.pattern = side(elaboration, at, "pattern", at.rule.pattern, types);
     } catch (const Abandoned&) { return std::nullopt; }
   }
-  instance.replacement = side(session, at, "replacement", at.rule.replacement, types);
+  instance.replacement = side(elaboration, at, "replacement", at.rule.replacement, types);
   return instance;
 }
 
-void try_rewrites(Session& session, const ModuleScope& scope) {
-  ir::Program& program = session.program;
+void try_rewrites(Elaboration& elaboration, const ModuleScope& scope) {
+  ir::Program& program = elaboration.program;
   std::size_t graphs = program.graphs.size(), operators = program.operators.size(), monoids = program.monoids.size();
   for (const auto& [module, declaration] : scope.rewrites)
-    RuleTrials(session, {*module, scope, std::get<ast::RewriteDecl>(declaration->node)}).run();
+    RuleTrials(elaboration, {*module, scope, std::get<ast::RewriteDecl>(declaration->node)}).run();
   program.graphs.resize(graphs);
-  session.provenance.graphs.resize(graphs);
+  elaboration.provenance.graphs.resize(graphs);
   program.operators.erase(program.operators.begin() + static_cast<std::ptrdiff_t>(operators), program.operators.end());
   program.monoids.erase(program.monoids.begin() + static_cast<std::ptrdiff_t>(monoids), program.monoids.end());
 }

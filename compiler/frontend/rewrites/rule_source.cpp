@@ -17,10 +17,11 @@ constexpr std::size_t answers_of_one = 256;
 
 // One run of the front end over the file.
 struct FrontEnd {
-  FrontEnd(SourceMap& sources, FileId file, const CompileOptions& options) : session(sources, options, diagnostics) {
-    ModuleScope* scope = session.definitions.load(file);
+  FrontEnd(SourceMap& sources, FileId file, const CompileOptions& options)
+      : elaboration(sources, options, diagnostics) {
+    ModuleScope* scope = elaboration.definitions.load(file);
     TAP_CHECK(scope, "rules are asked of a file that does not parse");
-    rules = session.definitions.all_rewrites(*scope);
+    rules = elaboration.definitions.all_rewrites(*scope);
   }
 
   RuleTypes types_of(std::size_t rule, unsigned attempt) {
@@ -29,21 +30,21 @@ struct FrontEnd {
     env.module = r.module;
     env.scope = r.scope;
     scopes.push_back(std::move(env));
-    return RuleTypes(session, scopes.back(), *r.rule, attempt);
+    return RuleTypes(elaboration, scopes.back(), *r.rule, attempt);
   }
 
   std::optional<RuleAtTypes> make(std::size_t rule, const std::map<std::string, ir::TensorType>& types) {
     const Definitions::Rewrite& r = rules[rule];
-    auto instance = instantiate_rule(session, {*r.module, *r.scope, *r.rule}, types);
+    auto instance = instantiate_rule(elaboration, {*r.module, *r.scope, *r.rule}, types);
     if (!instance) return std::nullopt;
     RuleTypes at = types_of(rule, 0);
     at.take(types);
     GuardValue guard = at.guard();
-    return RuleAtTypes{session.program, *instance, guard.holds, guard.text};
+    return RuleAtTypes{elaboration.program, *instance, guard.holds, guard.text};
   }
 
   Diagnostics diagnostics;  // of no interest: a type that does not fit a rule is an answer
-  Session session;
+  Elaboration elaboration;
   std::vector<Definitions::Rewrite> rules;
   std::deque<Env> scopes;  // that RuleTypes refer to
 };
@@ -77,7 +78,7 @@ std::vector<std::string> RuleSource::texts() {
   FrontEnd& front_end = state_->front_end();
   std::vector<std::string> texts;
   for (const Definitions::Rewrite& r : front_end.rules)
-    texts.push_back(text_of_rule(front_end.session, *r.module, *r.rule));
+    texts.push_back(text_of_rule(front_end.elaboration, *r.module, *r.rule));
   return texts;
 }
 

@@ -5,7 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "compiler/frontend/elaborate/compile.h"
+#include "compiler/frontend/elaborate/compile_options.h"
+#include "ir/graph.h"
 #include "ir/rule_instance.h"
 
 namespace tap {

@@ -51,8 +51,8 @@ void members_in(const Env& env, ast::ExprId id, std::vector<std::string>& member
 
 }  // namespace
 
-RuleTypes::RuleTypes(Session& session, const Env& rule_scope, const ast::RewriteDecl& rule, unsigned attempt)
-    : session_(session),
+RuleTypes::RuleTypes(Elaboration& elaboration, const Env& rule_scope, const ast::RewriteDecl& rule, unsigned attempt)
+    : elaboration_(elaboration),
       rule_scope_(rule_scope),
       rule_(rule),
       attempt_(attempt),
@@ -81,10 +81,10 @@ void RuleTypes::take(std::map<std::string, ir::TensorType> types) {
 GuardValue RuleTypes::guard() {
   GuardValue result;
   if (!rule_.guard) return result;
-  result.text = quoted(source_of(session_, rule_scope_[*rule_.guard].span));
-  Trial trial(session_);
+  result.text = quoted(source_of(elaboration_, rule_scope_[*rule_.guard].span));
+  Trial trial(elaboration_);
   try {
-    auto holds = try_condition(session_, guard_env_, *rule_.guard);
+    auto holds = try_condition(elaboration_, guard_env_, *rule_.guard);
     auto* decided = std::get_if<bool>(&holds);
     result.holds = decided && *decided;
     result.text += result.holds ? " is true" : " is false";
@@ -145,24 +145,24 @@ std::optional<ir::TensorType> RuleTypes::of_operator(const ast::Call& call) {
   const std::string& name = call.callee.back().text;
   const Definition* definition =
       call.callee.size() == 2
-          ? session_.definitions.find_qualified(*rule_scope_.scope, Sort::op, call.callee[0].text, name)
-          : session_.definitions.find(*rule_scope_.scope, Sort::op, call.callee.back());
+          ? elaboration_.definitions.find_qualified(*rule_scope_.scope, Sort::op, call.callee[0].text, name)
+          : elaboration_.definitions.find(*rule_scope_.scope, Sort::op, call.callee.back());
   if (!definition) throw Abandoned{};
   Signature signature = signature_of(*definition);
   Env callee;
   callee.module = definition->module;
   callee.scope = definition->scope;
-  bind_params(session_, callee, signature, rule_scope_, call.params, {});
+  bind_params(elaboration_, callee, signature, rule_scope_, call.params, {});
   // Inner calls first: their types decide what the variables beside them may be.
   std::vector<std::optional<ir::TensorType>> known;
   for (const auto& arg : call.args) known.push_back(type_of(arg.value));
   std::vector<ShapeEquation> equations;
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!known[i]) continue;
-    bind_element(session_, callee, signature, signature.inputs[i], {*known[i], {}});
+    bind_element(elaboration_, callee, signature, signature.inputs[i], {*known[i], {}});
     equations.push_back({&signature.inputs[i].type, known[i]->shape, signature.inputs[i].name.text, {}});
   }
-  unify_shapes(session_, callee, std::move(equations), signature.where, name, {});
+  unify_shapes(elaboration_, callee, std::move(equations), signature.where, name, {});
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (known[i] || !std::holds_alternative<ast::NameRef>(rule_scope_[call.args[i].value].node)) continue;
     if (auto given = type_of(call.args[i].value)) continue;  // the same variable stands further left, too
@@ -171,7 +171,7 @@ std::optional<ir::TensorType> RuleTypes::of_operator(const ast::Call& call) {
   for (const auto& [dim, entity] : callee.names)
     if (auto* size = std::get_if<DimEntity>(&entity)) guard_env_.names[name + "." + dim] = *size;
   auto element = try_type(callee, signature.results[0].type.element.text);
-  auto shape = try_shape(session_, callee, signature.results[0].type);
+  auto shape = try_shape(elaboration_, callee, signature.results[0].type);
   auto* result = std::get_if<ShapeAndPattern>(&shape);
   if (!element || !result) return std::nullopt;
   return ir::TensorType{*element, result->shape};
@@ -189,13 +189,13 @@ ir::TensorType RuleTypes::type_for(Env& callee, const ast::TensorParam& input) {
       callee.names[pack->name] = PackEntity{std::move(sizes), {}};
     }
     for (int names = 0; !item.pack && names < 8; ++names) {
-      auto size = try_size(session_, callee, item.size);
+      auto size = try_size(elaboration_, callee, item.size);
       auto* unbound = std::get_if<Unbound>(&size);
       if (!unbound) break;
       callee.names[unbound->name] = DimEntity{size_for(unbound->name), {}};
     }
   }
-  return {*try_type(callee, element), eval_shape(session_, callee, input.type).shape};
+  return {*try_type(callee, element), eval_shape(elaboration_, callee, input.type).shape};
 }
 
 }  // namespace tap

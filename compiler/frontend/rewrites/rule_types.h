@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 namespace tap {
 
@@ -20,7 +20,7 @@ struct GuardValue {
 class RuleTypes {
  public:
   // `rule_scope`: module and scope of the rule. The same attempt gives the same types; the first ones are the plainest.
-  RuleTypes(Session& session, const Env& rule_scope, const ast::RewriteDecl& rule, unsigned attempt);
+  RuleTypes(Elaboration& elaboration, const Env& rule_scope, const ast::RewriteDecl& rule, unsigned attempt);
 
   // Types of all variables, by name. Throws Abandoned where this attempt fits no operator; what it reports is of no
   // interest to a user.
@@ -39,7 +39,7 @@ class RuleTypes {
   std::int64_t size_for(const std::string& dim);
   std::size_t choose_rank();
 
-  Session& session_;
+  Elaboration& elaboration_;
   const Env& rule_scope_;
   const ast::RewriteDecl& rule_;
   unsigned attempt_;

@@ -1,4 +1,4 @@
-// Parses the cells of a kernel's text (loops_text.h): infix, with the precedence that ir/text/print_cell.cpp writes.
+// Parses the cells of a kernel's text (backend/loops/loops_text.h): infix, with the precedence that ir/text/print_cell.cpp writes.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-#include "backend/loops/parse_loop_cell.h"
+#include "tests/kernel_text/parse_loop_cell.h"
 
 #include <fmt/format.h>
 

@@ -9,6 +9,7 @@
 
 #include <set>
 
+#include "ir/author_names.h"
 #include "ir/block_graph.h"
 
 namespace tap::ir {

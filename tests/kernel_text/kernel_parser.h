@@ -1,7 +1,7 @@
-// Parses the text of a kernel (loops_text.h) line by line; indentation gives the nesting.
+// Parses the text of a kernel (backend/loops/loops_text.h) line by line; indentation gives the nesting.
 #pragma once
 
-#include "backend/loops/parse_loop_cell.h"
+#include "tests/kernel_text/parse_loop_cell.h"
 
 namespace tap::backend {
 

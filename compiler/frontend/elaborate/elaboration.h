@@ -5,12 +5,13 @@
 #include <memory>
 #include <set>
 
-#include "compiler/frontend/elaborate/compile.h"
+#include "compiler/frontend/elaborate/compile_options.h"
 #include "compiler/frontend/elaborate/definitions.h"
 #include "compiler/frontend/elaborate/environment.h"
 #include "compiler/frontend/proofs/laws_memory.h"
 #include "compiler/frontend/proofs/legality.h"
-#include "ir/graph.h"
+#include "ir/author_names.h"
+#include "ir/graph_ids.h"
 #include "support/diagnostic.h"
 #include "support/quoted.h"
 
@@ -30,16 +31,20 @@ struct MonoidInstance {
   std::vector<ElementType> types;
 };
 
-struct Session {
-  Session(SourceMap& s, const CompileOptions& o, Diagnostics& d)
-      : sources(s), options(o), diagnostics(&d), definitions(s, d, o.standard_library), interner(program) {}
+struct Elaboration {
+  Elaboration(SourceMap& s, const CompileOptions& o, Diagnostics& d);
+  Elaboration(const Elaboration&) = delete;
+  Elaboration& operator=(const Elaboration&) = delete;
+  ~Elaboration();
 
   SourceMap& sources;
   const CompileOptions& options;
   Diagnostics* diagnostics;  // replaced while samples are tried
   Definitions definitions;
-  ir::Program program;
-  ir::Interner interner;
+  struct Built;
+  std::unique_ptr<Built> built;
+  ir::Program& program;    // of `built`
+  ir::Interner& interner;  // likewise
   Provenance provenance;
   Legality legality;
 
@@ -60,12 +65,12 @@ struct Session {
   };
   std::vector<CallSite> call_sites;
   struct Called {
-    Called(Session& s, std::string callee, Span span) : session(s) {
-      session.call_sites.push_back({std::move(callee), span});
+    Called(Elaboration& s, std::string callee, Span span) : elaboration(s) {
+      elaboration.call_sites.push_back({std::move(callee), span});
     }
     Called(const Called&) = delete;
-    ~Called() { session.call_sites.pop_back(); }
-    Session& session;
+    ~Called() { elaboration.call_sites.pop_back(); }
+    Elaboration& elaboration;
   };
 
   // How many operations there are once all calls below are written out; of the graphs that were asked for.

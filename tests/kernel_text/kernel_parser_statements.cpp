@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "backend/loops/loops_parser.h"
 #include "backend/loops/loops_words.h"
+#include "tests/kernel_text/kernel_parser.h"
 
 namespace tap::backend {
 

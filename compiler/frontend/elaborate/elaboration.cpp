@@ -1,8 +1,27 @@
-#include "compiler/frontend/elaborate/session.h"
+#include "compiler/frontend/elaborate/elaboration.h"
 
 #include <algorithm>
 
+#include "ir/graph.h"
+
 namespace tap {
+
+struct Elaboration::Built {
+  ir::Program program;
+  ir::Interner interner{program};
+};
+
+Elaboration::Elaboration(SourceMap& s, const CompileOptions& o, Diagnostics& d)
+    : sources(s),
+      options(o),
+      diagnostics(&d),
+      definitions(s, d, o.standard_library),
+      built(std::make_unique<Built>()),
+      program(built->program),
+      interner(built->interner) {}
+
+Elaboration::~Elaboration() = default;
+
 namespace {
 
 bool contains(Span outer, Span inner) {
@@ -13,7 +32,7 @@ bool contains(Span outer, Span inner) {
 
 // A library's operators are right, so what does not fit is the user's call: `add(x, z)` with [3] and [2] is told there, and
 // the place in the library is the second label.
-std::size_t Session::count_expanded(ir::GraphId graph) {
+std::size_t Elaboration::count_expanded(ir::GraphId graph) {
   if (auto known = written_out.find(graph); known != written_out.end()) return known->second;
   std::size_t count = 0;
   for (const ir::Operation& operation : program[graph].operations) {
@@ -23,7 +42,7 @@ std::size_t Session::count_expanded(ir::GraphId graph) {
   return written_out[graph] = count;
 }
 
-void Session::report(Diagnostic d) {
+void Elaboration::report(Diagnostic d) {
   auto in_library = [&](Span span) { return span.valid() && definitions.is_library(span.file); };
   auto site = std::find_if(call_sites.rbegin(), call_sites.rend(),
                            [&](const CallSite& call) { return call.span.valid() && !in_library(call.span); });

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "backend/loops/loops_parser.h"
 #include "backend/loops/loops_text.h"
 #include "backend/loops/loops_words.h"
+#include "tests/kernel_text/kernel_parser.h"
+#include "tests/kernel_text/parse_kernel.h"
 
 namespace tap::backend {
 

@@ -1,7 +1,8 @@
+#include "tests/frontend/grammar_check.h"
+
 #include <fmt/format.h>
 
 #include "compiler/frontend/syntax/antlr_support.h"
-#include "compiler/frontend/syntax/grammar_check.h"
 
 namespace tap {
 

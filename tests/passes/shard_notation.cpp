@@ -1,10 +1,11 @@
-#include "ir/text/shard_notation.h"
+#include "tests/passes/shard_notation.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "ir/graph.h"
 #include "ir/text_names.h"
 
 namespace tap::ir {

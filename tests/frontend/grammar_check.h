@@ -1,4 +1,4 @@
-// For tests: ANTLR's own verdict on a text, such as ambiguities of the grammar.
+// ANTLR's own verdict on a text, such as ambiguities of the grammar.
 #pragma once
 
 #include <string>

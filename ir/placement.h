@@ -1,0 +1,30 @@
+// Where the blocks of an operation go: on a mesh axis, on devices, on threads, or one after another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/shardings/sharding.h"
+
+namespace tap::ir {
+
+enum class Placement : std::uint8_t { unspecified, threads, sequential, mesh_axis, devices };
+using DeviceSets = std::vector<std::vector<std::int64_t>>;  // by block: the devices that have it, ascending
+inline constexpr std::uint32_t whole_operation = ~std::uint32_t{0};
+// Where the blocks of a block dim go. Without a dim the whole operation is one block, with that number: it runs only where
+// that block goes.
+struct BlockPlacement {
+  std::uint32_t dim = 0;
+  Placement placement = Placement::unspecified;
+  std::string mesh = {};             // with mesh_axis
+  std::optional<AxisRef> axis = {};  // likewise
+  DeviceSets devices = {};           // with devices
+  std::int64_t number = 0;           // with whole_operation
+  bool operator==(const BlockPlacement&) const = default;
+};
+// Whether it assigns devices: two such placements with different blocks are disjoint.
+inline bool on_devices(const BlockPlacement& p) { return p.axis.has_value() || p.placement == Placement::devices; }
+
+}  // namespace tap::ir
