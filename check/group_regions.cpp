@@ -77,9 +77,7 @@ class Demand {
       for (const AffineExpr& room : {span.hi + number(box_.rank(), checked::sub(-1, known.lo)),
                                      number(box_.rank(), known.hi - 1) + scale(span.lo, -1)}) {
         if (greatest(room, box_) < 0) return;
-        if (least(room, box_) >= 0) continue;
-        auto [it, fresh] = region.where.emplace(room.coefficients, room.offset);
-        if (!fresh) it->second = std::min(it->second, room.offset);
+        keep(region, room);
       }
     }
     for (Region& there : list)
@@ -112,6 +110,14 @@ class Demand {
     if (span.hi.is_constant()) span.hi.offset = std::min(span.hi.offset, whole.hi);
     span.known = both(span.known, whole);
     return span;
+  }
+  // Of two that both hold all values of a dim; asked for only where they meet.
+  Span narrower(const Span& a, const Span& b, Region& region) const {
+    keep(region, less(a.lo, b.hi));
+    keep(region, less(b.lo, a.hi));
+    Span best = greatest(a.hi - a.lo, box_) < greatest(b.hi - b.lo, box_) ? a : b;
+    best.known = both(a.known, b.known);
+    return best;
   }
   static Box known_of(const Spans& dims) {
     Box box;
@@ -147,22 +153,36 @@ class Demand {
   // A dim that makes no difference to the cell is where others ask for the operation, at one point at least.
   Region dims_for(std::size_t operation, const ir::Operator& op, const ir::Access& write, const Region& cells,
                   const Spans& others) const {
-    Spans dims, anchors = anchored(operation, op);
+    const Spans anchors = anchored(operation, op);
+    Region region{{}, cells.where};
+    Spans& dims = region.spans;
     for (const ir::IndexDim& dim : op.dims)
       dims.push_back(dim.role == ir::DimRole::counter ? anchors[dims.size()] : constant(dim.range));
     for (std::uint32_t d : write.invariant_dims)
       if (before(others[d].lo + number(box_.rank(), 1), others[d].hi)) dims[d] = others[d];
-    for (std::size_t axis = 0; axis < cells.spans.size(); ++axis) {
-      const AffineExpr& row = write.projection.start.rows[axis];
-      for (std::size_t d = 0; d < op.dims.size(); ++d)
-        if (row.coefficients[d] != 0)
-          dims[d] = clipped(turned(row, write.projection.shape[axis], d, cells.spans[axis], dims), op.dims[d].range);
-    }
+    for (int round = 0; round < 2;
+         ++round)  // of [i + j, i] the second axis says where i is, and then the first where j is
+      for (std::size_t axis = 0; axis < cells.spans.size(); ++axis) {
+        const AffineExpr& row = write.projection.start.rows[axis];
+        for (std::size_t d = 0; d < op.dims.size(); ++d)
+          if (row.coefficients[d] != 0)
+            dims[d] = narrower(
+                dims[d],
+                clipped(turned(row, write.projection.shape[axis], d, cells.spans[axis], dims), op.dims[d].range),
+                region);
+      }
     // An anchor of an operation that others ask for must give what they ask.
     for (std::size_t d = 0; d < dims.size(); ++d)
       expect(Obligation::group, anchors[d] == constant(op.dims[d].range) || within(dims[d], anchors[d]),
              "an anchored operation is needed beyond the point");
-    return {dims, cells.where};
+    for (const ir::Constraint& c : op.constraints) keep(region, along(c.expr, 1, dims).hi + number(box_.rank(), -1));
+    return region;
+  }
+  // Asked for only where this is at least zero.
+  void keep(Region& region, const AffineExpr& room) const {
+    if (least(room, box_) >= 0) return;
+    auto [it, fresh] = region.where.emplace(room.coefficients, room.offset);
+    if (!fresh) it->second = std::min(it->second, room.offset);
   }
 
   Span along(const AffineExpr& row, std::int64_t extent, const Spans& dims) const {

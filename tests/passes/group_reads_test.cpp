@@ -22,8 +22,20 @@ TEST(GroupReads, WhatLiesOutsideOfAReadOfAReadIsNotAskedFor) {
   expect_right(program, result);
 }
 
+// Of t[i, i + j] the first axis says where i is; the second alone would only say where i + j is.
+TEST(GroupReads, ADimThatTwoAxesHaveIsWhereBothSay) {
+  Program program = lowered(
+      "program p(x: f32[4]) -> (y: f32[4]) {\n"
+      "  t[i, i + j] = x[i] for i in 0..4, j in 0..4 - i\n"
+      "  t[i, j] = f32(0) for i in 0..4, j in 0..i\n"
+      "  y[i] = sum[j] t[j, i] }");
+  PlannedResult result = apply_fusions(program, {{PlannedFusion{{"t@0", "t@1", "y"}, {"i", "j"}}}});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  expect_right(program, result);
+}
+
 // A chain of maps of one or two dims. Each reads some cells of the one before it, which may be outside; it has one writer,
-// two that write a part each, or one that writes two cells on each point of i.
+// two that write a part each (of a square also its triangles, one in skewed dims), or one that writes two cells on each point of i.
 class RandomChain {
  public:
   explicit RandomChain(unsigned seed) : random_(seed), two_(number(0, 2) == 0) {
@@ -58,6 +70,15 @@ class RandomChain {
       const std::int64_t cut = number(1, all);
       for (const char* part : {"@0", "@1"}) line.operations.push_back(name + part);
       return writer(name, from, 0, cut) + writer(name, from, cut, all);
+    }
+    if (kind >= 4 && two_) {
+      extents_[1] = extents_[0];
+      const std::string n = std::to_string(all);
+      const bool down = number(0, 2) == 0;
+      for (const char* part : {"@0", "@1"}) line.operations.push_back(name + part);
+      return "  " + name + (down ? "[i + j, i]" : "[i, i + j]") + " = " + cells(from, "i") + " for i in 0.." + n +
+             ", j in 0.." + n + " - i\n  " + name + (down ? "[j, i]" : "[i, j]") + " = " + cells(from, "i") +
+             " for i in 0.." + n + ", j in 0..i\n";
     }
     line.operations.push_back(name);
     if (kind == 1 && all % 2 == 0)
@@ -126,7 +147,9 @@ std::vector<Cells> needed(const Program& program, const Operator& group, const P
     Box box = op.box();
     for (const GroupAnchor& a : group.region()->anchors)
       if (a.operation == o) box.dims[a.inner_dim] = {at[a.dim], at[a.dim] + 1};
+    const Domain domain{box, op.constraints};
     for_each_point(box, [&](const Point& p) {
+      if (!domain.contains(p)) return;
       if (!last && !needed[operation.results[0].index()].contains(cell_of(op.writes[0], p))) return;
       for (const Access& read : op.reads) {
         const Point cell = cell_of(read, p);
