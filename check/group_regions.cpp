@@ -111,11 +111,12 @@ class Demand {
     span.known = both(span.known, whole);
     return span;
   }
-  // Of two that both hold all values of a dim; asked for only where they meet.
+  // Of two that both hold all values of a dim the one from the later axis, unless the other is one value; asked for only where
+  // they meet.
   Span narrower(const Span& a, const Span& b, Region& region) const {
     keep(region, less(a.lo, b.hi));
     keep(region, less(b.lo, a.hi));
-    Span best = greatest(a.hi - a.lo, box_) < greatest(b.hi - b.lo, box_) ? a : b;
+    Span best = greatest(a.hi - a.lo, box_) == 1 ? a : b;
     best.known = both(a.known, b.known);
     return best;
   }
