@@ -13,10 +13,13 @@ import argparse
 import csv
 import os
 import re
-import subprocess
+import sys
 import tempfile
 
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "forks"))
+import forks  # noqa: E402
 
 
 def sides(spec):
@@ -79,8 +82,7 @@ def run(command, spec, arrays, result_shape):
         with open(source, "w") as f:
             f.write(text)
         np.savez(data, **{f"A{k}": a for k, a in enumerate(arrays)})
-        done = subprocess.run(command + [source, "-i", "@" + data, "-o", "Y=@" + out], capture_output=True, text=True,
-                              timeout=120)
+        done = forks.run(command + [source, "-i", "@" + data, "-o", "Y=@" + out], text=True, timeout=120)
         if done.returncode != 0:
             return Refused(done.returncode, done.stderr)
         return np.load(out)

@@ -32,6 +32,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "forks"))
+import forks  # noqa: E402
+
 DIRECTIVE = re.compile(r"^\s*//\s*(RUN|EXIT|STDIN|FIX)\b:?\s*(.*?)\s*$")
 TIME_LIMIT = 20  # seconds; G2 says 10, and the machine may be busy
 
@@ -113,8 +116,7 @@ def run_command(command, case, folder, tapc):
     environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "TMPDIR": str(folder), "HOME": str(folder)}
     environment.update({name: os.environ[name] for name in os.environ if name.startswith("TAP_MUTANT")})  # tests/mutation
     close = (lambda: os.close(0)) if case.stdin == "closed" else None
-    return subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=TIME_LIMIT, preexec_fn=close)
+    return forks.run(words, cwd=folder, env=environment, timeout=TIME_LIMIT, before=close)
 
 
 def apply_fixes(text, fixes):
@@ -129,7 +131,7 @@ def check_fixes(case, folder, tapc):
     shutil.copy(case.path, mended)
     for _ in range(25):
         words = [str(tapc), "check", "--message-format=json", str(mended)]
-        result = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT)
+        result = forks.run(words, cwd=folder, timeout=TIME_LIMIT)
         messages = [json.loads(line) for line in result.stderr.decode().splitlines()]
         if result.returncode == 0:
             return None

@@ -4,12 +4,14 @@
     code_pages_test.py TAPC        only pages whose examples are programs, not command lines
 """
 import re
-import subprocess
 import sys
 import tempfile
 import textwrap
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "forks"))
+import forks  # noqa: E402
 
 TAPC = Path(sys.argv.pop(1)).resolve()
 PAGES = Path(__file__).resolve().parents[2] / "docs/codes"
@@ -31,7 +33,7 @@ class CodePagesTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "a.tap"
             source.write_text(text, encoding="utf-8")
-            return subprocess.run([TAPC, "check", "a.tap"], cwd=folder, capture_output=True, text=True, timeout=30)
+            return forks.run([TAPC, "check", "a.tap"], cwd=folder, text=True, timeout=30)
 
     def test_pages(self):
         pages = [p for p in sorted(PAGES.glob("T*.md")) if p.stem not in ELIDED and len(blocks(p)) > 1

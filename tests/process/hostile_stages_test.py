@@ -100,13 +100,10 @@ class Hostile:
             self.certificates[name] = (folder / f"{name}.cert").read_text()
 
     def run(self, command, text):
-        def limit():
-            if not SANITIZED:
-                resource.setrlimit(resource.RLIMIT_AS, (GIB, GIB))
         shown = " ".join(str(part) for part in command)
         try:
-            made = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=SECONDS, preexec_fn=limit,
-                                  errors="replace", env={"PATH": os.environ["PATH"], "HOME": str(self.folder)})
+            made = forks.run(command, cwd=self.folder, text=True, errors="replace", timeout=SECONDS, memory=GIB,
+                             env={"PATH": os.environ["PATH"], "HOME": str(self.folder)})
         except subprocess.TimeoutExpired:
             self.fault(f"`{shown}` runs for more than {SECONDS} s", text)
             return None

@@ -11,6 +11,8 @@ from pathlib import Path
 
 TAPC = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/forks"))
+import forks  # noqa: E402
 SANITIZED = "asan" in str(TAPC) or "tsan" in str(TAPC)  # sanitizers reserve terabytes of addresses
 
 # The usual passes, and groups that move the fewest bytes, whether or not the cost model would choose them.
@@ -44,21 +46,11 @@ class TapcTest(unittest.TestCase):
 
     def tapc(self, *arguments, memory=None, timeout=20, environment=None, before=None, **options):
         """Runs in the test's folder. G1: whatever happens, no signal, no uncaught exception, no internal error."""
-        def prepare():
-            if memory and not SANITIZED:
-                resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-            if before:
-                before()
-
         env = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.folder), "TMPDIR": str(self.folder),
                "TAPC_SELF_CHECK": "thorough"}
         env.update({name: os.environ[name] for name in os.environ if name.startswith("TAP_MUTANT")})  # tests/mutation
         env.update(environment or {})
-        options.setdefault("stdin", subprocess.DEVNULL)
-        options.setdefault("stdout", subprocess.PIPE)
-        options.setdefault("stderr", subprocess.PIPE)
-        result = subprocess.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout, preexec_fn=prepare,
-                                **options)
+        result = forks.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout, memory=memory, before=before, **options)
         told = (result.stderr or b"").decode(errors="replace")
         self.assertGreaterEqual(result.returncode, 0, f"died of signal {-result.returncode}: {told}")
         self.assertNotEqual(result.returncode, 70, told)
@@ -79,5 +71,5 @@ class TapcTest(unittest.TestCase):
 
 
 GIB = 1 << 30
-__all__ = ["DOUBLE", "FUSED", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "os", "resource", "signal",
+__all__ = ["DOUBLE", "FUSED", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "forks", "os", "resource", "signal",
            "subprocess", "sys", "unittest", "without_written"]
