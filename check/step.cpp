@@ -2,6 +2,7 @@
 // operation by operation.
 #include "check/check.h"
 #include "check/justify.h"
+#include "check/legal.h"
 
 namespace tap::check {
 
@@ -214,6 +215,15 @@ void check_graphs(Context& context, const std::string& where, Verdict& verdict) 
   }
 }
 
+// Nothing is claimed of an operator without an operation; it is legal all the same, as the verifier wants it.
+static void check_unused(const ir::Program& program) {
+  std::vector<bool> used(program.operators.size());
+  for (const ir::Graph& graph : program.graphs)
+    for (const ir::Operation& operation : graph.operations) used[operation.op.index()] = true;
+  for (std::size_t o = 0; o < used.size(); ++o)
+    if (!used[o]) reads_are_inside(program.operators[o]);
+}
+
 void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
                 Verdict& verdict, const Believed& believed) {
   Context context{before, after, {step.graphs.begin(), step.graphs.end()}};
@@ -230,6 +240,10 @@ void check_step(const ir::Program& before, const ir::Program& after, const ir::S
   const ir::GraphClaim* main = context.claim_of(after.main, before.main);
   expect(Obligation::chain, main && main->steps == 1 && main->first == 0, "there is no claim for the main graph");
   check_graphs(context, where, verdict);
+  verdict.attempt({}, where, [&] {
+    expect(Obligation::interface, before.meshes == after.meshes, "the meshes differ");
+    check_unused(after);
+  });
 }
 
 }  // namespace tap::check

@@ -2,7 +2,8 @@
 # make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
 # output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
 #
-#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [random] [examples] [maths] [mutation] [tidy] [bench]     all of them by default
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [mutants] [random] [targets] [examples] [maths] [mutation] [tidy] [bench]
+#                       all of them by default
 #
 #   SIZE=short          minutes instead of hours, to see that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
@@ -14,7 +15,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan asan fuzz hostile random examples maths mutation tidy bench)
+((${#parts[@]})) || parts=(tsan asan fuzz hostile mutants random targets examples maths mutation tidy bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
@@ -112,6 +113,15 @@ many_random_programs() {
     cat "out/campaign/random-$part.log"
   done
   return $failed
+}
+
+# Changed certificates, block graphs and schedules: refused, or they compute the same.
+run_mutants() {
+  build_here test_check test_driver || return
+  local times=20
+  [[ ${SIZE:-long} == short ]] && times=2
+  TAP_TRIES=$times build/bin/test_check --gtest_brief=1 --gtest_filter='Mutation*:Alternatives*' &&
+    TAP_TRIES=$times build/bin/test_driver --gtest_brief=1 --gtest_filter='StageMutation*'
 }
 
 # The property tests, with many more cases each. Their names stand in the sources.

@@ -143,9 +143,30 @@ class StageLegality {
       refuse(Code::written_twice, line, fmt::format("all of `{}` is written more than once", graph.values[v].name));
     if (whole > 0) return;
     decide(line, [&] {
-      if (const auto found = legality_.check_writes(graph.values[v].type.shape, writers))
-        std::visit([&](const auto& violation) { report(graph.values[v], line, writers, violation); }, *found);
+      const Shape& shape = graph.values[v].type.shape;
+      auto found = legality_.check_writes(shape, writers);
+      if (found && std::holds_alternative<NeverWritten>(*found))
+        if (const auto readers = readers_of(graph, ValueId(v))) {  // partials of a part of a value are that part alone
+          const auto cell = legality_.unwritten_read(shape, writers, *readers);
+          found = cell ? std::optional<Violation>(NeverWritten{*cell}) : std::nullopt;
+        }
+      if (found) std::visit([&](const auto& violation) { report(graph.values[v], line, writers, violation); }, *found);
     });
+  }
+  // None if all of the value is used.
+  std::optional<std::vector<Reader>> readers_of(const Graph& graph, ValueId v) const {
+    if (std::ranges::count(graph.outputs, v) > 0) return std::nullopt;
+    std::vector<Reader> readers;
+    for (const Operation& operation : graph.operations)
+      for (std::uint32_t k = 0; k < operation.operands.size(); ++k) {
+        if (operation.operands[k] != v) continue;
+        const Operator& op = operators_[operation.op.index()];
+        const std::size_t before = readers.size();
+        for (std::uint32_t r = 0; r < op.reads.size(); ++r)
+          if (op.reads[r].tensor == k) readers.push_back({&op, r});
+        if (readers.size() == before) return std::nullopt;
+      }
+    return readers;
   }
   void report(const Value&, std::size_t, const std::vector<Writer>&, const ReadOutside&) const {}
   void report(const Value& value, std::size_t line, const std::vector<Writer>& writers, const WrittenTwice& v) const {

@@ -22,6 +22,7 @@ class BlockReader : StageReader {
       need(held.box.rank() == graph_[held.value].type.shape.size());
       row(held);
       on(held.device, held);
+      inside(held);
     }
     inputs();
     need(blocks_.outputs.size() == graph_.outputs.size());
@@ -73,13 +74,29 @@ class BlockReader : StageReader {
   // The first number behind the box's is a place in the list of devices.
   template <class T>
   void on(std::int64_t device, const T& first) const {
-    std::int64_t least = device, most = device;
-    for (const Level& level : first.row) {
-      const std::int64_t by = checked::mul(level.steps[first.box.rank()], level.count - 1);
-      (by < 0 ? least : most) = checked::add(by < 0 ? least : most, by);
+    const Range all = span(device, first.row, first.box.rank());
+    bool there = all.lo >= 0 && all.hi <= std::ssize(blocks_.devices);
+    need(blocks_.devices.empty() || there || (all.lo == everywhere && all.hi == everywhere + 1),
+         "the device does not exist");
+  }
+  void inside(const Held& held) const {
+    if (held.box.empty()) return;
+    const Shape& shape = graph_[held.value].type.shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const Range cells = held.box.dims[axis];
+      const bool there = span(cells.lo, held.row, axis).lo >= 0 &&
+                         span(cells.hi, held.row, axis).hi <= checked::add(shape[axis], 1);
+      need(there, "a device holds cells outside the value");
     }
-    bool there = least >= 0 && most < std::ssize(blocks_.devices);
-    need(blocks_.devices.empty() || there || (least == everywhere && most == everywhere), "the device does not exist");
+  }
+  // From the least to behind the largest of a number of all in a row.
+  static Range span(std::int64_t first, const Row& row, std::size_t number) {
+    Range all{first, checked::add(first, 1)};
+    for (const Level& level : row) {
+      const std::int64_t by = checked::mul(level.steps[number], level.count - 1);
+      (by < 0 ? all.lo : all.hi) = checked::add(by < 0 ? all.lo : all.hi, by);
+    }
+    return all;
   }
   void is(HeldId id, ValueId value) const {
     there(id, blocks_.held);

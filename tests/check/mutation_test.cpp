@@ -9,13 +9,14 @@
 #include "ir/graph.h"
 #include "ir/interpret/interpret.h"
 #include "tests/check/mutations.h"
+#include "tests/check/tries.h"
 
 namespace tap::check {
 namespace {
 
 using namespace cases;
 
-constexpr int tries = 24;  // of each kind, on each case
+const int tries = times_tries(24);  // of each kind, on each case
 
 // The kernel of partials_of_a_kernel: the composition of v -> x v + x over each block of k, into both columns.
 bool outside(const Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {

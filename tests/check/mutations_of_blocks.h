@@ -98,7 +98,7 @@ inline std::vector<Kind> block_changes() {
          return p && !p->devices.empty() && (p->devices.back().clear(), true);
        }},
       {"a device less than blocks",
-       {"placement", "transfer"},
+       {"placement", "transfer", "interface"},
        [](Mutant& m) {
          Mesh* mesh = m.any(m.of.after.meshes);
          return mesh && --mesh->axes[0].size;

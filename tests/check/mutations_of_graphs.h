@@ -60,6 +60,25 @@ inline std::vector<Kind> graph_changes() {
          std::swap(m.graph(*c).inputs[0], m.graph(*c).inputs[1]);
          return true;
        }},
+      {"another mesh",
+       {"interface", "placement", "transfer"},
+       [](Mutant& m) {
+         Mesh* mesh = m.any(m.of.after.meshes);
+         return mesh && !mesh->axes.empty() && ++mesh->axes[0].size;
+       }},
+      {"an unused operator that reads outside",
+       {"legal"},
+       [](Mutant& m) {
+         for (const Operator& op : m.of.after.operators)
+           if (!op.reads.empty() && !op.reads[0].fill && op.map() && op.reads[0].projection.rank() > 0 &&
+               !op.box().empty()) {
+             Operator unused = op;
+             unused.reads[0].projection.start.rows[0].offset -= 1'000;
+             m.of.after.operators.push_back(std::move(unused));
+             return true;
+           }
+         return false;
+       }},
       {"input constant",
        {"interface"},
        [](Mutant& m) {

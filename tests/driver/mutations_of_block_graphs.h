@@ -96,6 +96,15 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
          auto* range = a ? any_range(a->box, r) : nullptr;
          return range && (any(r, 2) == 0 ? (--range->lo, true) : (++range->hi, true));
        }},
+      {"an input with cells that it has not", {"well-formed"},
+       [](Blocks& b, Random& r) {
+         if (b.inputs.empty()) return false;
+         ir::Held& held = b.held[b.inputs[any(r, b.inputs.size())].index()];
+         auto* range = held.box.empty() || !held.row.empty() ? nullptr : any_range(held.box, r);
+         if (!range || range->lo != 0) return false;  // of a repetition a part
+         --range->lo;
+         return true;
+       }},
       {"operands exchanged", number,
        [](Blocks& b, Random& r) {
          auto* a = any_task<ir::Application>(b, r);

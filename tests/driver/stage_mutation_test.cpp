@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/block_program.h"
+#include "tests/check/tries.h"
 #include "tests/driver/mutations_of_block_graphs.h"
 #include "tests/driver/mutations_of_kernels.h"
 #include "tests/driver/mutations_of_memory.h"
@@ -13,8 +14,8 @@
 namespace tap::driver::test {
 namespace {
 
-constexpr int tries = 24;   // of each kind, on each case
-constexpr int pairs = 400;  // of kinds, on each case
+const int tries = check::times_tries(24);   // of each kind, on each case
+const int pairs = check::times_tries(400);  // of kinds, on each case
 
 std::string obligation_of(const std::string& refusal) { return refusal.substr(0, refusal.find(':')); }
 

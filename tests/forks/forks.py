@@ -23,13 +23,13 @@ _servers = {}  # of each thread
 
 
 def run(words, cwd=None, env=None, timeout=None, memory=None, before=None, text=False, errors="strict",
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE):
-    """A CompletedProcess. `memory` limits the address space; `before` runs between fork and exec."""
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **others):
+    """A CompletedProcess. `memory` limits the address space; `before` runs between fork and exec; `others` go to subprocess.run."""
     environment = os.environ if env is None else env
     if any(name in str(words[0]) for name in SANITIZED):
         memory = None
     result = None
-    if not before and None not in (stdin, stdout, stderr) and not any(name.startswith(LOADER) for name in environment):
+    if not before and not others and None not in (stdin, stdout, stderr) and not any(name.startswith(LOADER) for name in environment):
         server = _server_of(Path(words[0]))
         result = server and server.run(words, cwd or os.getcwd(), environment, memory, timeout, (stdin, stdout, stderr))
     if not result:
@@ -39,7 +39,7 @@ def run(words, cwd=None, env=None, timeout=None, memory=None, before=None, text=
             if before:
                 before()
         result = subprocess.run(words, cwd=cwd, env=env, timeout=timeout, stdin=stdin, stdout=stdout, stderr=stderr,
-                                preexec_fn=prepare)
+                                preexec_fn=prepare, **others)
     if text:
         for name in ("stdout", "stderr"):
             if (written := getattr(result, name)) is not None:

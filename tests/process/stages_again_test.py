@@ -51,6 +51,18 @@ CASES = {
     "writers that take turns": (
         "mesh g = [a: 2, b: 2]\nprogram p(A: i64[6, 4], B: i64[6, 4]) -> (Z: i64[12, 4] @ g[{a}, {b}]) {\n"
         "  Y[2*i, j] = A[i, j] + 1\n  Y[2*i + 1, j] = B[i, j] * 3\n  Z[i, j] = Y[i, j] + 1\n}\n", ""),
+    "partials of every second cell": (
+        "program p(b: i64[5, 3], a: i64[5]) -> (y: i64[10]) { y[2*i] = a[i]; y[2*i + 1] = sum[k] b[i, k] }\n",
+        "split y@1 dim k into 2 over threads\n"),
+    "partials of every second cell on devices": (
+        "program p(b: i64[5, 3], a: i64[5]) -> (y: i64[10]) { y[9 - 2*i] = a[i]; y[2*i] = max[k] b[i, k] }\n",
+        "split y@1 dim k into 2 over devices {0}, {1}\n"),
+    "partials of the second half": (
+        "program p(b: i64[5, 3], a: i64[5]) -> (y: i64[10]) {\n  y[i] = a[i] for i in 0..5\n"
+        "  y[i + 5] = sum[k] b[i, k]\n}\n", "split y@1 dim k into 2 over threads\n"),
+    "partials of a triangle": (
+        "program p(A: i64[5, 3]) -> (Y: i64[5, 5]) {\n  Y[i, j] = sum[k] A[i, k] * A[j, k] for i in 0..5, j in 0..i + 1\n"
+        "  Y[i, j] = -A[j, 0] for i in 0..5, j in i + 1..5\n}\n", "split Y@0 dim k into 2 over sequential\n"),
     "devices in an order of their own": (
         "mesh m = [x: 2, y: 4] devices [0, 2, 3, 1, 4, 6, 7, 5]\n"
         "program p(X: i64[8, 4] @ m[{x}, {y:(1)2}]) -> (Z: i64[8, 4]) {\n"

@@ -225,6 +225,17 @@ std::optional<Violation> Legality::check_writes(const Shape& shape, const std::v
   return verdict;
 }
 
+std::optional<ir::Point> Legality::unwritten_read(const Shape& shape, const std::vector<Writer>& writers,
+                                                  const std::vector<Reader>& readers) {
+  std::vector<WriteMap> writes, reads;
+  for (const Writer& writer : writers) writes.push_back(write_map(*writer.op, writer.write));
+  for (const Reader& reader : readers) reads.push_back(read_map(*reader.op, reader.read));
+  state_->sets.set_budget(state_->options.budget);
+  try {
+    return find_unwritten_read(state_->sets, shape, writes, reads);
+  } catch (const OutOfBudget&) { throw Undecided(); }
+}
+
 Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
   State& s = *state_;
   WriteMap map = write_map(op, write);

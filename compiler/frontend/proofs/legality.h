@@ -45,6 +45,12 @@ struct Writer {
   std::uint32_t write;
 };
 
+// One reader of a value: an operator and the number of its read.
+struct Reader {
+  const ir::Operator* op;
+  std::uint32_t read;
+};
+
 struct LegalityOptions {
   bool closed_forms = true;  // off: everything is decided by isl, to test one against the other
   // What isl may spend on one question, in its own units (about pivots of a simplex tableau; 20,000 take some 50 ms).
@@ -70,6 +76,10 @@ class Legality {
   // Every cell of `shape` exactly once over all writers (for every value of the counters). Dims on which a result is
   // invariant count once, whatever their range; reduction dims not at all, even where the reduction is over nothing.
   std::optional<Violation> check_writes(const Shape& shape, const std::vector<Writer>& writers);
+  // The smallest cell of `shape` that a reader reads and no writer writes: of a value inside a program, of which only a part
+  // may be used.
+  std::optional<ir::Point> unwritten_read(const Shape& shape, const std::vector<Writer>& writers,
+                                          const std::vector<Reader>& readers);
   // Per axis one more than the largest index that a write of cells reaches; 0 where it reaches none, or none above -1.
   Shape written_extent(const ir::Operator& op, std::uint32_t write);
 

@@ -173,6 +173,18 @@ WriteMap write_map(const ir::Operator& op, std::uint32_t write) {
   return map;
 }
 
+WriteMap read_map(const ir::Operator& op, std::uint32_t read) {
+  const ir::Access& access = op.reads[read];
+  WriteMap map{{}, op.domain(), access.projection};
+  for (std::uint32_t d = 0; d < op.dims.size(); ++d) map.dims.push_back({d, op.dims[d].role, op.dims[d].level, false});
+  for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) {
+    if (!checked_at_run_time(access, axis)) continue;
+    map.projection.start.rows[axis] = ir::AffineExpr::constant(op.dims.size(), 0);
+    map.projection.shape[axis] = op.operands[access.tensor].shape[axis];
+  }
+  return map;
+}
+
 std::optional<ir::Box> tighten(ir::Box box, const std::vector<ir::Constraint>& constraints) {
   if (box.empty()) return std::nullopt;
   for (const ir::Constraint& c : constraints) {

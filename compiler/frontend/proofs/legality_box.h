@@ -24,6 +24,8 @@ struct WriteMap {
   bool operator==(const WriteMap&) const = default;
 };
 WriteMap write_map(const ir::Operator& op, std::uint32_t write);
+// A read in the same form, of all dims; where a coordinate is data-dependent, of all cells.
+WriteMap read_map(const ir::Operator& op, std::uint32_t read);
 
 // A box around the points of `box` that satisfy the constraints, each of which narrows the range of each of its dims; exact
 // where every constraint has one variable. Empty optional: there is no such point.

@@ -20,6 +20,10 @@ std::optional<ReadOutside> find_read_outside(const IntegerSets& sets, const ir::
 std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
                                               const std::vector<Writer>& writers, const std::vector<WriteMap>& maps);
 
+// The lexicographically smallest cell that is read and not written.
+std::optional<ir::Point> find_unwritten_read(const IntegerSets& sets, const Shape& shape,
+                                             const std::vector<WriteMap>& writes, const std::vector<WriteMap>& reads);
+
 // The same question as find_write_violation by looking at every point, where the proof takes too long: for coefficients
 // without any pattern. Outer empty optional: there are more points, or four times as many cells, or iterates.
 std::optional<std::optional<Violation>> enumerate_writes(const Shape& shape, const std::vector<Writer>& writers,

@@ -244,15 +244,21 @@ std::optional<ir::Point> early_hole(const IntegerSets& sets, const Shape& shape,
   return std::nullopt;
 }
 
+// All cells, for all values of the counters.
+System whole_of(const Shape& shape, const std::vector<std::pair<std::uint32_t, ir::Range>>& counters) {
+  System whole{counters.size() + shape.size(), {}};
+  for (std::size_t c = 0; c < counters.size(); ++c) whole.inside(c, counters[c].second);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) whole.inside(counters.size() + axis, {0, shape[axis]});
+  return whole;
+}
+
 std::optional<Violation> find_never_written(const IntegerSets& sets, const Shape& shape,
                                             const std::vector<WriteMap>& maps) {
   auto counters = counters_of(maps);
   if (counters.empty()) {
     if (auto cell = early_hole(sets, shape, maps)) return NeverWritten{*cell};
   }
-  System whole{counters.size() + shape.size(), {}};
-  for (std::size_t c = 0; c < counters.size(); ++c) whole.inside(c, counters[c].second);
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) whole.inside(counters.size() + axis, {0, shape[axis]});
+  const System whole = whole_of(shape, counters);
   IntegerSet missing = sets.of(whole);
   for (const WriteMap& map : maps) {
     if (!writes_nothing(map)) missing = missing.subtract(written_cells(sets, map, counters));
@@ -287,6 +293,20 @@ std::optional<Violation> find_write_violation(const IntegerSets& sets, const Sha
   if (auto violation = find_written_twice(sets, writers, maps)) return violation;
   if (counts_to_whole(shape, maps)) return std::nullopt;
   return find_never_written(sets, shape, maps);
+}
+
+std::optional<ir::Point> find_unwritten_read(const IntegerSets& sets, const Shape& shape,
+                                             const std::vector<WriteMap>& writes, const std::vector<WriteMap>& reads) {
+  std::vector<WriteMap> all = writes;
+  all.insert(all.end(), reads.begin(), reads.end());
+  const auto counters = counters_of(all);
+  const IntegerSet whole = sets.of(whole_of(shape, counters));
+  IntegerSet missing = sets.none(counters.size() + shape.size());
+  for (const WriteMap& read : reads)
+    if (!writes_nothing(read)) missing = missing.unite(written_cells(sets, read, counters).intersect(whole));
+  for (const WriteMap& write : writes)
+    if (!writes_nothing(write)) missing = missing.subtract(written_cells(sets, write, counters));
+  return missing.project_out(0, counters.size()).lexmin();
 }
 
 }  // namespace tap
