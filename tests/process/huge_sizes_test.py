@@ -80,7 +80,7 @@ class HugeSizes(TapcTest):
         self.expect(0, ".*", "compile", "p.tap", "-o", "p.so")
         manifest = json.loads((self.folder / "p.json").read_text())
         for which, number in (("inputs", 0), ("inputs", 1), ("outputs", 0)):
-            for shape in ([2**31], [2**40], [2**50], [3], [4, 1]):
+            for shape in ([2**31], [2**31, 2**31], [2**40], [2**50], [3], [4, 1]):
                 changed = json.loads(json.dumps(manifest))
                 changed[which][number]["shape"] = shape
                 name = changed[which][number]["name"]
