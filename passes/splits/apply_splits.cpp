@@ -125,12 +125,14 @@ class SplitApplier {
       for (std::size_t o = 0; o < graph.operations.size() && fresh; ++o)
         for (ValueId v : graph.operations[o].results) ++count->second[v.index()];
       if (count->second[value.second.index()] < 2) continue;
-      const std::string why = why_no_boxes(program(), graph, value.second);
-      for (const Pending& p : why.empty() ? std::vector<Pending>{} : lines)
+      for (const Pending& p : lines) {
+        const std::string why = why_no_boxes(program(), graph, value.second, p.split.operation);
+        if (why.empty()) break;
         if (told.insert(p.decision).second)
           refuse_without_boxes(
               p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
                   "place these blocks on threads or in a loop, or place the blocks of all writers alike"});
+      }
     }
   }
 

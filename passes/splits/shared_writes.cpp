@@ -37,10 +37,12 @@ class WrittenTogether {
     }
   }
 
-  std::string why_not() const {
+  std::string why_not(std::string_view asked) const {
     if (writers_.size() < 2) return "";
     std::vector<BlockPlacement> places;
-    for (const Writer& writer : writers_)
+    std::vector<Writer> writers = writers_;
+    std::ranges::stable_partition(writers, [&](const Writer& writer) { return asked.ends_with(writer.name); });
+    for (const Writer& writer : writers)
       for (const BlockPlacement& p : writer.operation->placements)
         if (on_devices(p) && std::count(places.begin(), places.end(), place_alone(p)) == 0)
           places.push_back(place_alone(p));
@@ -114,8 +116,8 @@ class WrittenTogether {
 
 }  // namespace
 
-std::string why_no_boxes(const Program& program, const Graph& graph, ValueId value) {
-  return WrittenTogether(program, graph, value).why_not();
+std::string why_no_boxes(const Program& program, const Graph& graph, ValueId value, std::string_view operation) {
+  return WrittenTogether(program, graph, value).why_not(operation);
 }
 
 }  // namespace tap::passes

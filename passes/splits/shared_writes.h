@@ -8,11 +8,16 @@
 // writes partition the value.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "ir/graph_ids.h"
 
 namespace tap::passes {
 
-// Why not, in a sentence; empty if they do, or if nothing of it is split over devices.
-std::string why_no_boxes(const ir::Program& program, const ir::Graph& graph, ir::ValueId value);
+// Why not, in a sentence; empty if they do, or if nothing of it is split over devices. First what follows from where the blocks
+// of `operation`, one of the writers, go.
+std::string why_no_boxes(const ir::Program& program, const ir::Graph& graph, ir::ValueId value,
+                         std::string_view operation);
 
 }  // namespace tap::passes

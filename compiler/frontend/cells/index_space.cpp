@@ -63,12 +63,11 @@ void IndexSpace::solve_ranges() {
         if (!chosen || weight(c) < weight(*chosen)) chosen = &c;
       if (!chosen) {
         std::string range = var.name + " in 0.." + some_size(places_);
-        elaboration_.fail(Diagnostic(Code::range_unknown, var.span,
-                                     "the range of " + quoted(var.name) +
-                                         " is unknown: it is not the sole index of any dim" +
-                                         (var.role == VarRole::left ? " that is written or read" : " that is read"))
-                              .help("write it, for example " +
-                                    quoted(var.role == VarRole::left ? "… for " + range : "sum[" + range + "]")));
+        elaboration_.fail(
+            Diagnostic(Code::range_unknown, var.span,
+                       "the range of " + quoted(var.name) + " is unknown: it is not the sole index of any dim" +
+                           (var.role == VarRole::left ? " that is written or read" : " that is read"))
+                .help("write it, for example " + quoted(var.role == VarRole::left ? "… for " + range : range)));
       }
       for (const auto& c : candidates_[i])
         if (weight(c) == weight(*chosen) && c.size != chosen->size)
