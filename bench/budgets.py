@@ -246,6 +246,21 @@ def share(report, tapc, runs):
             report.line(f"checking {path.stem}, of {whole:.2f} s of CPU time that compiling takes", ms / whole / 10, "%", 10)
 
 
+def self_check(report, tapc, runs):
+    """What trying every new kernel takes of compiling, over all programs together."""
+    with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
+        times = {"--self-check": 0.0, "--no-self-check": 0.0}
+        for path, dims, _ in compiled_programs(folder):
+            each = {option: [] for option in times}
+            for _ in range(runs):  # in turns
+                for option in times:
+                    each[option].append(run(tapc, "compile", path, *dims, "-o", Path(folder) / "library.so", "--no-cache", option)[0])
+            for option in times:
+                times[option] += min(each[option])
+        whole, without = times.values()
+        report.line(f"self-check, of {whole:.2f} s of CPU time that compiling takes", 100 * (whole - without) / whole, "%", 5)
+
+
 def compiling(*command):
     """What `tapc bench` tells of compiling. Where other work made it wait, the CPU time of the whole process stands for the
     clock's: alone, its threads take no longer than that."""
@@ -310,6 +325,7 @@ def main():
     examples(report, options.tapc.resolve(), options.runs)
     native(report, options.tapc.resolve())
     share(report, options.tapc.resolve(), options.runs)
+    self_check(report, options.tapc.resolve(), options.runs)
     blocks(report, options.tapc.resolve(), options.runs)
     if options.bench:
         parts(report, options.bench.resolve(), options.random)
