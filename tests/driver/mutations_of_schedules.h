@@ -180,6 +180,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
          std::vector<ir::Buffer*> found;
          for (ir::Buffer& b : s.buffers)
            if (b.place == ir::BufferPlace::output) found.push_back(&b);
+         if (found.empty()) return false;  // after another change
          auto *a = found[any(r, found.size())], *b = found[any(r, found.size())];
          return a != b && (std::swap(a->at, b->at), true);
        }},
