@@ -96,7 +96,8 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
          auto* range = a ? any_range(a->box, r) : nullptr;
          return range && (any(r, 2) == 0 ? (--range->lo, true) : (++range->hi, true));
        }},
-      {"an input with cells that it has not", {"well-formed"},
+      {"an input with cells that it has not",
+       {"well-formed"},
        [](Blocks& b, Random& r) {
          if (b.inputs.empty()) return false;
          ir::Held& held = b.held[b.inputs[any(r, b.inputs.size())].index()];
