@@ -60,7 +60,7 @@ class StageLegality {
   }
 
  private:
-  [[noreturn]] void refuse(Code code, std::size_t line, std::string what) const {
+  [[noreturn]] void refuse(Code code, std::size_t line, const std::string& what) const {
     throw Failure{exit_code::wrong_program,
                   Diagnostic(code, place_span(sources_.file(file_), file_, {line, what}), what)};
   }

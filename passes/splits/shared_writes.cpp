@@ -41,7 +41,8 @@ class WrittenTogether {
     if (writers_.size() < 2) return "";
     std::vector<BlockPlacement> places;
     std::vector<Writer> writers = writers_;
-    std::ranges::stable_partition(writers, [&](const Writer& writer) { return asked.ends_with(writer.name); });
+    std::stable_partition(writers.begin(), writers.end(),
+                          [&](const Writer& writer) { return asked.ends_with(writer.name); });
     for (const Writer& writer : writers)
       for (const BlockPlacement& p : writer.operation->placements)
         if (on_devices(p) && std::count(places.begin(), places.end(), place_alone(p)) == 0)

@@ -1,4 +1,6 @@
 // What groups read where reads leave their tensors, one read after the other: the checker must be able to follow the pass.
+#include <fmt/format.h>
+
 #include <random>
 #include <set>
 
@@ -99,9 +101,10 @@ class RandomChain {
       std::string place = coordinate(row);
       if (two_) {
         const std::string other = coordinate("j");
-        place = number(0, 4) ? place + ", " + other : other + ", " + place;
+        if (number(0, 4)) place += ", " + other;
+        else place = fmt::format("{}, {}", other, place);
       }
-      sum += (sum.empty() ? "" : " + ") + from + "[" + place + " else " + std::to_string(number(-3, 4)) + "]";
+      sum += fmt::format("{}{}[{} else {}]", sum.empty() ? "" : " + ", from, place, number(-3, 4));
     }
     return sum;
   }

@@ -1,6 +1,8 @@
 // Programs out of Tap text with their calls inlined, and what they compute: as it is, and with groups in blocks.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -90,7 +92,7 @@ inline std::vector<std::string> groups_of(const ir::Program& program, const ir::
     const ir::Graph& own = program[op.region()->graph];
     for (const ir::Operation& o : own.operations) list(inner, own[o.results[0]].name);
     for (ir::ValueId v : operation.results) list(out, graph[v].name);
-    lines.push_back("over " + dims + ": " + inner + " -> " + out);
+    lines.push_back(fmt::format("over {}: {} -> {}", dims, inner, out));
   }
   return lines;
 }
