@@ -111,9 +111,9 @@ class Demand {
     span.known = both(span.known, whole);
     return span;
   }
-  // Of two that both hold all values of a dim the one from the later axis, unless the other is one value; asked for only where
-  // they meet.
-  Span narrower(const Span& a, const Span& b, Region& region) const {
+  // Two axes of a write each bound a dim: the span of the later one, unless that of the earlier one is a single value. Asked for
+  // only where the two meet.
+  Span met_by_both(const Span& a, const Span& b, Region& region) const {
     keep(region, less(a.lo, b.hi));
     keep(region, less(b.lo, a.hi));
     Span best = greatest(a.hi - a.lo, box_) == 1 ? a : b;
@@ -161,13 +161,13 @@ class Demand {
       dims.push_back(dim.role == ir::DimRole::counter ? anchors[dims.size()] : constant(dim.range));
     for (std::uint32_t d : write.invariant_dims)
       if (before(others[d].lo + number(box_.rank(), 1), others[d].hi)) dims[d] = others[d];
-    for (int round = 0; round < 2;
-         ++round)  // of [i + j, i] the second axis says where i is, and then the first where j is
+    // Twice: of [i + j, i] the second axis bounds i, and with that the first bounds j.
+    for (int round = 0; round < 2; ++round)
       for (std::size_t axis = 0; axis < cells.spans.size(); ++axis) {
         const AffineExpr& row = write.projection.start.rows[axis];
         for (std::size_t d = 0; d < op.dims.size(); ++d)
           if (row.coefficients[d] != 0)
-            dims[d] = narrower(
+            dims[d] = met_by_both(
                 dims[d],
                 clipped(turned(row, write.projection.shape[axis], d, cells.spans[axis], dims), op.dims[d].range),
                 region);
