@@ -39,14 +39,25 @@ static int is_nan(char type, const unsigned char *at) {
   return 0;
 }
 
-static int same(char type, const unsigned char *a, const unsigned char *b, long bytes, long *where) {
-  long size = type == 'd' ? 8 : type == 's' ? 4 : type == 'h' || type == 'b' ? 2 : 1;
-  for (long at = 0; at < bytes; at += size)
-    if (memcmp(a + at, b + at, (size_t)size) && !(is_nan(type, a + at) && is_nan(type, b + at))) { *where = at / size; return 0; }
+static int is_zero(const unsigned char *at, long size) {  /* of a float: its sign is the top bit of the last byte */
+  for (long n = 0; n < size; ++n)
+    if (at[n] & (n + 1 == size ? 0x7f : 0xff)) return 0;
   return 1;
 }
 
-static int check(const char *folder, const tensor *tensors, int count, int threads, prepare_function prepare, run_function run,
+/* Where products may be distributed over sums, the sign of a zero is free. */
+static int same(char type, const unsigned char *a, const unsigned char *b, long bytes, int signed_zeros, long *where) {
+  long size = type == 'd' ? 8 : type == 's' ? 4 : type == 'h' || type == 'b' ? 2 : 1;
+  for (long at = 0; at < bytes; at += size) {
+    if (!memcmp(a + at, b + at, (size_t)size) || (is_nan(type, a + at) && is_nan(type, b + at))) continue;
+    if (!signed_zeros && size > 1 && is_zero(a + at, size) && is_zero(b + at, size)) continue;
+    *where = at / size;
+    return 0;
+  }
+  return 1;
+}
+
+static int check(const char *folder, const tensor *tensors, int count, int signed_zeros, int threads, prepare_function prepare, run_function run,
                  message_function message, release_function release) {
   char path[4096], text[512];
   tapestry_tensor constants[64], inputs[64], outputs[256];
@@ -86,7 +97,7 @@ static int check(const char *folder, const tensor *tensors, int count, int threa
     long bytes = of[k]->bytes, end = (bytes + 63) / 64 * 64 + 64, where = 0;
     for (long at = -GUARD; at < end; ++at)
       if ((at < 0 || at >= bytes) && data[at] != 0xA5) { printf("%s: result %d: byte %ld is written, of %ld\n", folder, k, at, bytes); bad = 1; break; }
-    if (of[k]->role == 'o' && !same(of[k]->type, data, wanted[k], bytes, &where)) { printf("%s: result %d differs at %ld\n", folder, k, where); bad = 1; }
+    if (of[k]->role == 'o' && !same(of[k]->type, data, wanted[k], bytes, signed_zeros, &where)) { printf("%s: result %d differs at %ld\n", folder, k, where); bad = 1; }
   }
   release(context);
   return bad;
@@ -122,8 +133,9 @@ class Batch:
                 continue
             tensors = [line.split() for line in (folder / "tensors").read_text().splitlines()]
             table = ", ".join("{'%s', '%s', %s}" % (role[0], TYPES.get(kind, "i"), size) for role, kind, size in tensors)
+            strict = "--strict-fp" in (folder / "options").read_text()
             includes += f'#include "{folder}/{name}.h"\n'
-            calls += (f'  {{ static const tensor t[] = {{{table}}}; bad |= check("{folder}", t, {len(tensors)}, {1 + len(objects) % 2}, (prepare_function){name}_prepare, '
+            calls += (f'  {{ static const tensor t[] = {{{table}}}; bad |= check("{folder}", t, {len(tensors)}, {int(strict)}, {1 + len(objects) % 2}, (prepare_function){name}_prepare, '
                       f"(run_function){name}_run, (message_function){name}_message, (release_function){name}_release); }}\n")
             objects.append(str(folder / (name + ".o")))
         if not objects:
