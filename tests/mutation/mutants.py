@@ -119,8 +119,10 @@ class Tree:
             if not command:
                 continue
             program = Path(command[0])
-            if program.name.startswith("test_"):  # all cases of a folder in one process
-                found.setdefault(program.name, Test(program.name, [command[0], "--gtest_brief=1", "--gtest_fail_fast"]))
+            suite = next((re.sub(r"--gtest_filter=([^.]*)\..*", r"\1", w) for w in command if w.startswith("--gtest_filter=")), None)
+            if suite:  # all its cases in one process
+                name = program.name + " " + suite
+                found.setdefault(name, Test(name, [command[0], f"--gtest_filter={suite}.*", "--gtest_brief=1", "--gtest_fail_fast"]))
             elif not test["name"].startswith("scripts."):
                 found[test["name"]] = Test(test["name"], command)
         return list(found.values())
@@ -161,11 +163,15 @@ def cover(tests, work, limit):
     return sorted(kept, key=lambda t: t.seconds)
 
 
-def caught_by(number, tests, work, limit):
-    slot = work / f"run-{threading.get_ident()}"
+def caught_by(number, tests, work, limit, patience):
+    """The test that notices the mutant. Those that reach it run, the quickest first, for `patience` seconds: what they have not
+    noticed by then has survived."""
+    slot, begin = work / f"run-{threading.get_ident()}", time.monotonic()
     for test in tests:
         if not test.reaches[number]:
             continue
+        if time.monotonic() - begin > patience:
+            return None
         # Kernels that a mutant made must not be found by the next.
         shutil.rmtree(slot, ignore_errors=True)
         passed = run_test(test, {"TAP_MUTANT": str(number)}, slot, limit + 5 * test.seconds)
@@ -182,6 +188,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", choices=FOLDERS)
     parser.add_argument("--limit", type=float, default=20, help="seconds more than five times as long as without a mutant")
+    parser.add_argument("--patience", type=float, default=600, help="seconds of tests for one mutant, after which it has survived")
     parser.add_argument("--least", type=float, default=0.9, help="the share that must be caught")
     parser.add_argument("--list", action="store_true", help="what would be drawn, and no more")
     given = parser.parse_args()
@@ -196,7 +203,7 @@ def main():
     mutants = tree.compile(mutants)
     tests = cover(tree.tests(), work, given.limit)
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        running = {n: pool.submit(caught_by, n, tests, work, given.limit) for n, _ in mutants}
+        running = {n: pool.submit(caught_by, n, tests, work, given.limit, given.patience) for n, _ in mutants}
         survivors = []
         for number, site in mutants:
             test = running[number].result()
