@@ -106,17 +106,21 @@ std::optional<std::vector<std::int64_t>> step_between(T from, const T& to) {
   return from == to ? std::optional(step) : std::nullopt;
 }
 
-// Lists of which each is as far from the one before, thing by thing, each as one list of rows; what is not so stays as it is.
-template <class T>
-std::vector<std::vector<T>> runs_of(std::vector<std::vector<T>> lists) {
+// Whatever the numbers are.
+inline constexpr auto always = [](const auto& /*one*/, const auto& /*next*/) { return true; };
+
+// Lists of which each is as far from the one before, thing by thing, each as one list of rows; what is not so stays as it is, and
+// so do two things that do not fit into one row.
+template <class T, class Fit = decltype(always)>
+std::vector<std::vector<T>> runs_of(std::vector<std::vector<T>> lists, const Fit& fit = always) {
   using Steps = std::vector<std::vector<std::int64_t>>;
-  auto steps_between = [](const std::vector<T>& a, const std::vector<T>& b) -> std::optional<Steps> {
+  auto steps_between = [&fit](const std::vector<T>& a, const std::vector<T>& b) -> std::optional<Steps> {
     if (a.size() != b.size()) return std::nullopt;
     Steps steps;
     bool moves = false;
     for (std::size_t k = 0; k < a.size(); ++k) {
       auto step = step_between(a[k], b[k]);
-      if (!step) return std::nullopt;
+      if (!step || !fit(a[k], b[k])) return std::nullopt;
       for (std::int64_t by : *step) moves |= by != 0;
       steps.push_back(std::move(*step));
     }
@@ -140,11 +144,11 @@ std::vector<std::vector<T>> runs_of(std::vector<std::vector<T>> lists) {
 }
 
 // The same as one list, in rows of rows: as where every second device goes on to another memory.
-template <class T>
-std::vector<T> in_rows_across(std::vector<std::vector<T>> lists) {
+template <class T, class Fit = decltype(always)>
+std::vector<T> in_rows_across(std::vector<std::vector<T>> lists, const Fit& fit = always) {
   for (std::size_t before = lists.size() + 1; lists.size() < before;) {
     before = lists.size();
-    lists = runs_of(std::move(lists));
+    lists = runs_of(std::move(lists), fit);
   }
   std::vector<T> all;
   for (std::vector<T>& list : lists)

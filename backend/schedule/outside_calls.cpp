@@ -12,17 +12,21 @@ using namespace ir;
 
 namespace {
 
-// What each member of a row does, row-major, in rows where the members of a level do alike.
+// What each member of a row does, row-major, in rows where the members of a level do alike. A row along a level stays at one
+// place of the inner ones: the first of 2 by 3 and the last, numbers 0 and 5, are no row.
 template <class T>
-std::vector<T> in_rows_along(const Row& levels, std::vector<std::vector<T>> lists) {
+std::vector<T> in_rows_along(const Row& levels, std::vector<std::vector<T>> lists, BufferMember T::*member) {
+  std::int64_t inner = 1;
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     const auto count = static_cast<std::size_t>(level->count);
+    auto fit = [&](const T& one, const T& next) { return ((next.*member).number - (one.*member).number) % inner == 0; };
     std::vector<std::vector<T>> outer;
     for (std::size_t first = 0; first < lists.size(); first += count) {
       const auto begin = std::make_move_iterator(lists.begin() + static_cast<std::ptrdiff_t>(first));
-      outer.push_back(in_rows_across(std::vector<std::vector<T>>(begin, begin + level->count)));
+      outer.push_back(in_rows_across(std::vector<std::vector<T>>(begin, begin + level->count), fit));
     }
     lists = std::move(outer);
+    inner *= level->count;
   }
   return std::move(lists[0]);
 }
@@ -97,13 +101,13 @@ class OutsideCalls {
   }
 
   template <class T, class Each>
-  static std::vector<T> for_each_of(const Region& region, Each each) {
+  static std::vector<T> for_each_of(const Region& region, BufferMember T::*member, Each each) {
     std::vector<std::vector<T>> lists;
     for (const Application& one : members(region.calls)) {
       lists.emplace_back();
       each(one, BufferMember(region.id, std::ssize(lists) - 1), lists.back());
     }
-    return in_rows_along(region.calls.row, std::move(lists));
+    return in_rows_along(region.calls.row, std::move(lists), member);
   }
 
   BufferMember operand(const Application& one, const Access& read) const {
@@ -120,7 +124,7 @@ class OutsideCalls {
         if (!held(operand(one, read)).contains(read.projection.bounds(one.box)))
           list.push_back({to, op_.exprs[*read.fill].value, {}});
       };
-      for (Fill& made : for_each_of<Fill>(reads_[k], add)) {
+      for (Fill& made : for_each_of<Fill>(reads_[k], &Fill::buffer, add)) {
         tasks_.add({std::move(made), 1}, order_, {}, {reads_[k].id});
         any = true;
       }
@@ -136,7 +140,7 @@ class OutsideCalls {
         Box inside = intersect(read.projection.bounds(one.box), held(from));
         if (!inside.empty()) list.push_back({from, to, std::move(inside), {}});
       };
-      for (CopyBox& made : for_each_of<CopyBox>(reads_[k], add)) tasks_.copy(std::move(made), order_);
+      for (CopyBox& made : for_each_of<CopyBox>(reads_[k], &CopyBox::to, add)) tasks_.copy(std::move(made), order_);
     }
   }
 
@@ -151,7 +155,7 @@ class OutsideCalls {
         }
         list = in_rows(std::move(list));
       };
-      for (CopyBox& made : for_each_of<CopyBox>(writes_[k], add)) tasks_.copy(std::move(made), order_);
+      for (CopyBox& made : for_each_of<CopyBox>(writes_[k], &CopyBox::from, add)) tasks_.copy(std::move(made), order_);
     }
   }
 

@@ -42,6 +42,20 @@ PROGRAMS = {
     "monoid": ("monoid aff(a: i64, b: i64) {\n  identity (1, 0)\n  combine (p, q) = (p.a * q.a, p.b * q.a + q.b)\n}\n"
                "program p(x: i64[6], z: i64[6]) -> (y: i64[], w: i64[]) { (y[], w[]) = aff[k] (x[k], z[k]) }\n",
                "plan 2\nsplit y dim k into 3 over threads\n"),
+    "narrowed": ("program p(X: i32[3, 5], W: i32[5, 9]) -> (Y: i8[3, 9], s: i32[3]) {\n  Y[i, j] = i8(sum[k] X[i, k] * W[k, j])\n"
+                 "  s[i] = sum[j] i32(Y[i, j])\n}\n", "plan 2\nfuse Y, s over i\n"),
+    "choice": ("program p(A: i64[4, 6], B: i64[6, 3], C: i64[3, 5]) -> (Y: i64[4, 5]) {\n"
+               "  Y[i, l] = sum[j, k] A[i, j] * B[j, k] * C[k, l]\n}\n", ""),
+    "halves": ("program p(x: f16[6, 5]) -> (m: f16[6], y: bf16[6, 5]) {\n  m[i] = max[j] x[i, j]\n"
+               "  y[i, j] = bf16(if x[i, j] < m[i] then -x[i, j] else m[i])\n}\n",
+               "plan 2\nfuse m, y over i\nsplit y dim i into 2 over threads\n"),
+    "triangle": ("program p(C: f64[5, 5]) -> (Y: f64[5, 5], r: f64[5]) {\n  Y[i, j] = C[i, j] for j in 0..i + 1\n"
+                 "  Y[i, j] = -C[i, j] for j in i + 1..5\n  r[i] = min[j] Y[i, j]\n}\n",
+                 "plan 2\nsplit Y@0 dim i into 2 over threads\nsplit r dim j into 2 over threads\n"),
+    "outside": ("extern op rows(x: i32[n, m]) -> (y: i32[n, m]) {\n  index [i: n]\n  read x at [i - 1, 0] shape [3, m] else 0\n"
+                "  write y at [i, 0] shape [1, m]\n  kernel \"rows\"\n}\n"
+                "program p(x: i32[6, 3]) -> (y: i32[6, 3]) {\n  z = rows(x)\n  y = rows(z)\n}\n",
+                "plan 2\nsplit y dim i into 2 over threads\n"),
 }
 EXTREMES = [0, 1, -1, 2, 3, 5, 7, 8, 64, 1000, 2**31 - 1, 2**31, 2**32, 10**9, 10**18, 2**62, 2**63 - 1, -2**63, -2**62, 2**64]
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w])")

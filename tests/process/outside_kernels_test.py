@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Outside kernels, in C, that reduce: the blocks of a reduced dim give partials, which the monoid combines, wherever they go.
-outside_reduction_test.py TAPC"""
+"""Outside kernels, in C: the blocks of a reduced dim give partials, which the monoid combines, wherever they go; those of a
+kernel with halos get the cells around them, filled outside the tensor. outside_kernels_test.py TAPC"""
+import random
 import shutil
 import subprocess
 
@@ -53,6 +54,16 @@ void affine(const int64_t *box, const int64_t *extents, const tap_region *region
   *(int64_t *)regions[2].data = p;
   *(int64_t *)regions[3].data = q;
 }
+
+// The difference of the cell above and the one two to the left, with what the region was filled with outside.
+void slope(const int64_t *box, const int64_t *extents, const tap_region *regions) {
+  const tap_region x = regions[0], y = regions[1];
+  (void)extents;
+  for (int64_t i = 0; i < box[1] - box[0]; ++i)
+    for (int64_t j = 0; j < box[3] - box[2]; ++j)
+      ((int32_t *)y.data)[i * y.strides[0] + j * y.strides[1]] =
+          ((int32_t *)x.data)[i * x.strides[0] + (j + 2) * x.strides[1]] - 3 * ((int32_t *)x.data)[(i + 1) * x.strides[0] + j * x.strides[1]];
+}
 """
 PRODUCT = """extern op product(x: f64[n, k], w: f64[k, m]) -> (y: f64[n, m]) {{
     index [i: n, reduce r: k by sum]
@@ -95,10 +106,22 @@ extern op affine(a: i64[k], b: i64[k]) -> (p: i64[], q: i64[]) {
 }
 program p(A: i64[11], B: i64[11]) -> (P: i64[], Q: i64[]) { (P, Q) = affine(A, B) }
 """
+SLOPE = """mesh pod = [a: 2, b: 3]
+extern op slope(x: i32[n, m]) -> (y: i32[n, m]) {
+    index [i: n, j: m]
+    read x at [i - 1, j - 2] shape [2, 3] else 5
+    write y at [i, j] shape [1, 1]
+    kernel "slope"
+}
+program p(X: i32[7, 6]) -> (Z: i32[7, 6]) {
+    Y = slope(X)
+    Z = slope(Y)
+}
+"""
 PLACES = ["", " over threads", " over sequential"]
 
 
-class OutsideReductions(TapcTest):
+class OutsideKernels(TapcTest):
     def setUp(self):
         super().setUp()
         self.write("k.c", KERNELS)
@@ -125,7 +148,7 @@ class OutsideReductions(TapcTest):
         self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
 
     def test_blocks_of_a_product(self):
-        random = np.random.default_rng(1)
+        drawn = np.random.default_rng(1)
         plans = [[f"split Y dim r into {blocks}{place}"] for place in PLACES
                  for blocks in ("2", "3", "[0, 1, 5, 7]", "[0, 0, 7, 7]", "5")]
         plans += [["split Y dim r into 4 tree 2"], ["split Y dim r into 2 over pod.a"],
@@ -136,7 +159,7 @@ class OutsideReductions(TapcTest):
                   ["split Y dim r into 2", "split Y.partial dim i into 3 over threads"]]
         for k in (7, 1, 0):
             self.write("p.tap", PRODUCT.format(k=k))
-            x, w = (np.floor(random.uniform(-8, 8, shape)) for shape in ((5, k), (k, 3)))
+            x, w = (np.floor(drawn.uniform(-8, 8, shape)) for shape in ((5, k), (k, 3)))
             for lines in [[]] + [p for p in plans if k == 7 or "[" not in p[0] + p[-1]]:
                 if k < 7 and any(word in line for line in lines for word in ("into 5", "into 4")):
                     continue
@@ -182,6 +205,36 @@ class OutsideReductions(TapcTest):
         np.testing.assert_array_equal(self.results(["Z"], {"X": x, "W": w})[0], 2 * (x @ w) + 1)
         told = self.tapc("verify", "p.tap").stdout.decode()
         self.assertRegex(told, r"proved  reduction-partition +2 times")
+
+    def test_blocks_of_blocks_with_halos(self):
+        self.write("p.tap", SLOPE)
+        x = np.random.default_rng(5).integers(-9, 9, (7, 6), np.int32)
+        wanted = x
+        for _ in range(2):
+            around = np.pad(wanted, ((1, 0), (2, 0)), constant_values=5)
+            wanted = around[:-1, 2:] - 3 * around[1:, :-2]
+        draw = random.Random(1)
+        for n in range(12):
+            lines, axes = [], {"Y": ["a", "b"], "Z": ["a", "b"]}
+            for _ in range(draw.choice([1, 2, 2, 3, 4])):
+                value, dim, count = draw.choice("YZ"), draw.choice("ij"), draw.choice([2, 3])
+                axis = "ab"[count - 2]
+                if draw.random() < 0.4 and axis in axes[value]:
+                    axes[value].remove(axis)
+                    place = f" over axis pod.{axis}"
+                else:
+                    place = draw.choice(PLACES)
+                lines.append(f"split {value} dim {dim} into {count}{place}")
+            with self.subTest(plan=lines):
+                self.plan(*lines)
+                found = self.results(["Z"], {"X": x}, "--plan", "p.plan", *draw.choice([[], ["--threads", "3"]]))[0]
+                np.testing.assert_array_equal(found, wanted)
+
+    def test_blocks_of_one_dim_split_twice_with_halos(self):
+        """Only the first block and the last are filled: of 2 by 3, members 0 and 5, which are no row."""
+        self.write("p.tap", SLOPE.replace("7, 6", "6, 3"))
+        for place, inner in ((" over threads", " over threads"), (" over axis pod.a", " over axis pod.b"), ("", "")):
+            self.plan(f"split Z dim i into 2{place}", f"split Z dim i into 3{inner}")
 
     def test_floats_in_order_are_not_cut(self):
         self.write("p.tap", PRODUCT.format(k=7))
