@@ -96,7 +96,7 @@ class Tree:
         while True:
             self.lay(mutants)
             if not (self.build / "build.ninja").exists():
-                subprocess.run(["cmake", "--preset", "dev", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1"], cwd=self.source, check=True,
+                subprocess.run(["cmake", "--preset", "release"], cwd=self.source, check=True,
                                stdout=subprocess.DEVNULL)
             done = subprocess.run(["ninja", "-k0", f"-j{self.jobs}", "-C", str(self.build)], capture_output=True, text=True)
             if done.returncode == 0:

@@ -64,6 +64,14 @@ void slope(const int64_t *box, const int64_t *extents, const tap_region *regions
       ((int32_t *)y.data)[i * y.strides[0] + j * y.strides[1]] =
           ((int32_t *)x.data)[i * x.strides[0] + (j + 2) * x.strides[1]] - 3 * ((int32_t *)x.data)[(i + 1) * x.strides[0] + j * x.strides[1]];
 }
+
+// The cell before, less three times the one after.
+void rise(const int64_t *box, const int64_t *extents, const tap_region *regions) {
+  const int32_t *x = regions[0].data;
+  (void)extents;
+  for (int64_t i = 0; i < box[1] - box[0]; ++i)
+    ((int32_t *)regions[1].data)[i * regions[1].strides[0]] = x[i * regions[0].strides[0]] - 3 * x[(i + 2) * regions[0].strides[0]];
+}
 """
 PRODUCT = """extern op product(x: f64[n, k], w: f64[k, m]) -> (y: f64[n, m]) {{
     index [i: n, reduce r: k by sum]
@@ -116,6 +124,18 @@ extern op slope(x: i32[n, m]) -> (y: i32[n, m]) {
 program p(X: i32[7, 6]) -> (Z: i32[7, 6]) {
     Y = slope(X)
     Z = slope(Y)
+}
+"""
+RISE = """mesh pod = [a: 2, b: 3]
+extern op rise(x: i32[n]) -> (y: i32[n]) {
+    index [i: n]
+    read x at [i - 1] shape [3] else 5
+    write y at [i] shape [1]
+    kernel "rise"
+}
+program p(X: i32[12]) -> (Z: i32[12]) {
+    Y = rise(X)
+    Z = rise(Y)
 }
 """
 PLACES = ["", " over threads", " over sequential"]
@@ -206,35 +226,44 @@ class OutsideKernels(TapcTest):
         told = self.tapc("verify", "p.tap").stdout.decode()
         self.assertRegex(told, r"proved  reduction-partition +2 times")
 
-    def test_blocks_of_blocks_with_halos(self):
+    def compare_under_random_splits(self, x, wanted, dims, seed):
+        draw = random.Random(seed)
+        for _ in range(10):
+            lines, axes = [], {"Y": ["a", "b"], "Z": ["a", "b"]}
+            for _ in range(draw.choice([1, 2, 2, 3, 4])):
+                value, dim, count = draw.choice("YZ"), draw.choice(dims), draw.choice([2, 3])
+                axis = "ab"[count - 2]
+                place = draw.choice(PLACES)
+                if draw.random() < 0.4 and axis in axes[value]:
+                    axes[value].remove(axis)
+                    place = f" over axis pod.{axis}"
+                lines.append(f"split {value} dim {dim} into {count}{place}")
+            lines.sort(key=lambda line: "axis" not in line)  # meshes first
+            with self.subTest(plan=lines):
+                self.plan(*lines)
+                found = self.results(["Z"], {"X": x}, "--plan", "p.plan", *draw.choice([[], ["--threads", "3"]]))[0]
+                np.testing.assert_array_equal(found, wanted)
+
+    def test_halos_on_one_side(self):
         self.write("p.tap", SLOPE)
         x = np.random.default_rng(5).integers(-9, 9, (7, 6), np.int32)
         wanted = x
         for _ in range(2):
             around = np.pad(wanted, ((1, 0), (2, 0)), constant_values=5)
             wanted = around[:-1, 2:] - 3 * around[1:, :-2]
-        draw = random.Random(1)
-        for n in range(12):
-            lines, axes = [], {"Y": ["a", "b"], "Z": ["a", "b"]}
-            for _ in range(draw.choice([1, 2, 2, 3, 4])):
-                value, dim, count = draw.choice("YZ"), draw.choice("ij"), draw.choice([2, 3])
-                axis = "ab"[count - 2]
-                if draw.random() < 0.4 and axis in axes[value]:
-                    axes[value].remove(axis)
-                    place = f" over axis pod.{axis}"
-                else:
-                    place = draw.choice(PLACES)
-                lines.append(f"split {value} dim {dim} into {count}{place}")
-            with self.subTest(plan=lines):
-                self.plan(*lines)
-                found = self.results(["Z"], {"X": x}, "--plan", "p.plan", *draw.choice([[], ["--threads", "3"]]))[0]
-                np.testing.assert_array_equal(found, wanted)
+        self.compare_under_random_splits(x, wanted, "ij", 1)
 
-    def test_blocks_of_one_dim_split_twice_with_halos(self):
-        """Only the first block and the last are filled: of 2 by 3, members 0 and 5, which are no row."""
-        self.write("p.tap", SLOPE.replace("7, 6", "6, 3"))
+    def test_halos_on_both_sides(self):
+        """Of blocks of blocks only the first and the last are filled, which are no row: of 2 by 3, members 0 and 5."""
+        self.write("p.tap", RISE)
+        x = np.random.default_rng(6).integers(-9, 9, 12, np.int32)
+        wanted = x
+        for _ in range(2):
+            around = np.pad(wanted, 1, constant_values=5)
+            wanted = around[:-2] - 3 * around[2:]
         for place, inner in ((" over threads", " over threads"), (" over axis pod.a", " over axis pod.b"), ("", "")):
             self.plan(f"split Z dim i into 2{place}", f"split Z dim i into 3{inner}")
+        self.compare_under_random_splits(x, wanted, "i", 2)
 
     def test_floats_in_order_are_not_cut(self):
         self.write("p.tap", PRODUCT.format(k=7))
