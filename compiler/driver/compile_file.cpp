@@ -11,6 +11,7 @@
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/show/written_operations.h"
 #include "compiler/driver/standard_library.h"
+#include "compiler/driver/stored_texts.h"
 #include "compiler/pipeline/failures.h"
 #include "runtime/tensors/input_spec.h"
 #include "support/phase.h"
@@ -201,7 +202,7 @@ pipeline::Compilation compile_given(Session& session, const GivenFile& given, co
   Diagnostics diagnostics;
   auto tell = [&] {
     session.tell(diagnostics);
-    show_law_warnings(session);
+    show_store_warnings(session);
   };
   observer.after_build = [&, also = std::move(observer.after_build)](const Compiled& built) {
     tell();

@@ -62,7 +62,7 @@ Diagnostic diagnose(const Session& session, const passes::PlanProblem& problem,
   if (problem.decision < requested.size()) {
     span = written_at(session.operations, requested[problem.decision]);
     message = "a split in the program is not possible: " + message;
-  } else if (session.plan) {
+  } else if (session.plan && problem.decision - requested.size() < session.plan->decisions.size()) {
     const ir::TextPart& part =
         ir::part_of(session.plan->decisions[problem.decision - requested.size()], problem.part, problem.name);
     span = {session.plan->file, static_cast<std::uint32_t>(part.begin), static_cast<std::uint32_t>(part.end)};

@@ -96,7 +96,7 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
   read_decisions(session, options.decisions, passes);
   const bool skip_unjustified = options.skip_unjustified && !passes.require_proof;
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
-  let_decide(session, options.decisions, options.machine_file, wanted);
+  let_decide(session, options.decisions, {options.machine_file, "native", options.source.no_cache}, wanted);
   ir::Program& program = made.compiled.program;
   try {
     pipeline::Compilation first = simplified(session, given, wanted, passes, dumps);

@@ -18,9 +18,9 @@
 
 #include "backend/compiled_program.h"
 #include "check/check.h"
+#include "compiler/pipeline/decided_plan.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/pipeline/stage.h"
-#include "cost/decide/decide.h"
 #include "ir/block_graph.h"
 #include "ir/block_program.h"
 #include "ir/certificate.h"
@@ -36,13 +36,6 @@ enum class Proof : std::uint8_t {
   none,      // nothing is checked
   recorded,  // the verdict is part of the result, whatever it is
   required,  // what is refused is thrown (failures.h)
-};
-
-// By what the decisions that a plan leaves open are made.
-struct Deciding {
-  cost::Cluster cluster = {};
-  std::int64_t threads = 1;
-  std::size_t evaluations = cost::usual_evaluations;
 };
 
 // What is compiled: a text, or a graph that is legal already.

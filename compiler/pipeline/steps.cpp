@@ -53,12 +53,7 @@ std::span<const passes::Pass> Steps::simplifying() const {
 
 void Steps::decide() {
   if (!options_.decide || context_.plan.evaluations || options_.simplify) return;
-  Phase phase("deciding");
-  const Deciding& by = *options_.decide;
-  cost::Decided decided =
-      cost::decide(made_.program, {context_, simplifying(), by.cluster, by.threads, by.evaluations});
-  context_.plan = std::move(decided.plan);
-  context_.plan.evaluations = static_cast<std::int64_t>(by.evaluations);
+  context_.plan = decided_plan(made_.program, context_, simplifying(), *options_.decide);
   planned_ = context_.plan.decisions.size();
   made_.plan = context_.plan;
 }

@@ -5,6 +5,7 @@
 
 #include "cost/decide/folds.h"
 #include "cost/decide/groups.h"
+#include "cost/decide/start.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "passes/placed.h"
@@ -58,7 +59,7 @@ class Decider {
         options_(options),
         fixed_(named_in(options.context.plan)),
         is_split_(split_by(options.context.plan)),
-        pricer_(options.cluster, options.threads, options.context.strict_fp, options.evaluations) {}
+        pricer_(options.cluster, options.threads, options.context.strict_fp, {options.evaluations, options.seconds}) {}
 
   Decided run() {
     std::vector<FoldChoice> folds;
@@ -161,7 +162,9 @@ class Decider {
 
 }  // namespace
 
-Decided decide(const Program& program, const DecideOptions& options) {
+Decided decide(const Program& program, const DecideOptions& given) {
+  DecideOptions options = given;
+  options.context.plan = with_start(program, given);
   if (is_for_devices(program, options.context.plan)) return {options.context.plan, 0};
   return Decider(program, options).run();
 }

@@ -7,6 +7,7 @@
 // The same program, options and machine give the same plan: what is spent is counted in evaluations, not in seconds.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "cost/machine/device.h"
@@ -23,10 +24,12 @@ struct DecideOptions {
   Cluster cluster = {};
   std::int64_t threads = 1;
   std::size_t evaluations = usual_evaluations;
+  std::optional<double> seconds = {};  // after which nothing more is evaluated
+  ir::Plan start = {};                 // of an earlier version of the program: its lines that still apply are kept
 };
 struct Decided {
-  ir::Plan plan;  // of the context, and what was decided
-  std::size_t evaluations = 0;
+  ir::Plan plan;                // of the context, and what was decided
+  std::size_t evaluations = 0;  // used: with so many the decision is the same
 };
 
 // Pre: the program is legal. A program with shardings, or whose plan places something on devices, keeps its plan.

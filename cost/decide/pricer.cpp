@@ -28,8 +28,12 @@ bool is_better(const Prediction& now, const Prediction& before) { return score(n
 
 bool is_as_fast(const Prediction& now, const Prediction& before) { return now.seconds <= as_fast * before.seconds; }
 
-Pricer::Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, std::size_t evaluations)
-    : model_(std::move(cluster), threads), strict_fp_(strict_fp), left_(evaluations) {}
+Pricer::Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, const Budget& budget)
+    : model_(std::move(cluster), threads), strict_fp_(strict_fp), left_(budget.evaluations) {
+  using std::chrono::steady_clock, std::chrono::duration, std::chrono::duration_cast;
+  if (budget.seconds)
+    end_ = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(*budget.seconds));
+}
 
 namespace {
 
@@ -55,6 +59,7 @@ std::optional<Prediction> Pricer::of(const ir::Program& program) {
   std::string text = ir::print(program);
   if (auto known = known_.find(text); known != known_.end()) return known->second;
   const std::size_t cost = 1 + program[program.main].operations.size() / operations_per_evaluation;
+  if (end_ && std::chrono::steady_clock::now() >= *end_) left_ = 0;  // nothing from here on, as when all are used
   if (cost > left_) return std::nullopt;
   left_ -= cost;
   used_ += cost;

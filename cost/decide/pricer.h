@@ -2,6 +2,7 @@
 // a decision does not depend on how busy the machine is.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -26,11 +27,17 @@ bool is_better(const Prediction& now, const Prediction& before);
 // Whether it is no slower, as far as the model can tell.
 bool is_as_fast(const Prediction& now, const Prediction& before);
 
+// How much may be priced: a number, and sometimes a time.
+struct Budget {
+  std::size_t evaluations = 0;
+  std::optional<double> seconds = {};
+};
+
 class Pricer {
  public:
-  Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, std::size_t evaluations);
+  Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, const Budget& budget);
 
-  // Nothing once all evaluations are used. Pre: nothing in the program is on devices.
+  // Nothing once the budget is used. Pre: nothing in the program is on devices.
   std::optional<Prediction> of(const ir::Program& program);
 
   // Whether the independent checker accepts the step. One that it does not would end the compilation: it is not decided.
@@ -43,6 +50,7 @@ class Pricer {
   Model model_;
   bool strict_fp_;
   std::size_t left_, used_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> end_;
   std::unordered_map<std::string, Prediction> known_;  // by the program's text
   std::unordered_map<std::string, bool> justified_;    // by the text of what the step made
 };

@@ -14,7 +14,7 @@ namespace {
 using namespace testing;
 using ir::Law;
 
-struct TextStore : LawStore {
+struct StoreInMemory : TextStore {
   std::map<std::string, std::string> texts;
   int found = 0;
   std::optional<std::string> find(const std::string& key) override {
@@ -58,7 +58,7 @@ TEST(LawMemory, KnowsTheMonoidsOfAFoldByWhatTheyCompute) {
 }
 
 TEST(LawMemory, TakesAVerdictFromTheStore) {
-  TextStore store;
+  StoreInMemory store;
   LawVerdict first = LawMemory(&store).verdict({}, product_of(ElementType::f32, "p"));
   EXPECT_EQ(store.texts.size(), 1u);
   EXPECT_EQ(LawMemory(&store).verdict({}, product_of(ElementType::f32, "q")), first);
@@ -68,7 +68,7 @@ TEST(LawMemory, TakesAVerdictFromTheStore) {
 TEST(LawMemory, DoesNotBelieveWhatIsNoVerdict) {
   ir::Monoid product = product_of(ElementType::f32, "p");
   for (const char* text : {"", "proved", "proved proved perhaps unknown \n", "broken proved proved unknown \n"}) {
-    TextStore store;
+    StoreInMemory store;
     store.texts[law_key({}, product)] = text;
     EXPECT_EQ(LawMemory(&store).verdict({}, product).laws.associative, Law::proved) << text;
   }
@@ -78,7 +78,7 @@ TEST(LawMemory, KeepsNoVerdictThatRefuses) {
   MonoidBuilder m({ElementType::f32});
   m.identity({m.f(0)});
   m.combine({m.a(0) - m.b(0)});
-  TextStore store;
+  StoreInMemory store;
   EXPECT_FALSE(LawMemory(&store).verdict({}, m.build()).broken.empty());
   EXPECT_TRUE(store.texts.empty());
 }

@@ -146,6 +146,27 @@ class Cost(TapcTest):
         self.assertGreater(cost["total"]["seconds"], 0)
         self.assertEqual(self.tapc("calibrate", "-o").returncode, 2)
 
+    def test_an_installed_machine_file_is_the_default(self):
+        self.write("p.tap", PRODUCT)
+        here = {"XDG_CONFIG_HOME": str(self.folder / "config")}
+
+        def seconds(*options, **environment):
+            told = self.tapc("cost", "p.tap", "--dim", "n=256", "--json", *options, environment={**here, **environment})
+            return json.loads(told.stdout)["total"]["seconds"]
+
+        usual = seconds()
+        (self.folder / "config/tapc").mkdir(parents=True)
+        self.write("config/tapc/machine.toml", '[rates.f64]\narithmetic = "1 M/s"\n[rates.f32]\narithmetic = "1 M/s"\n')
+        self.assertGreater(seconds(), 10 * usual)
+        self.assertEqual(seconds("--machine", "builtin"), usual)
+        self.assertEqual(seconds(XDG_CONFIG_HOME="relative", HOME=""), usual)
+        self.write("config/tapc/machine.toml", "nonsense")
+        self.assertEqual(self.tapc("cost", "p.tap", "--dim", "n=256", environment=here).returncode, 3)
+
+    def test_where_nothing_can_be_installed(self):
+        told = self.expect(4, "T1201.*nowhere to install", "calibrate", environment={"XDG_CONFIG_HOME": "", "HOME": ""})
+        self.assertIn("-o FILE", told.told)
+
 
 if __name__ == "__main__":
     unittest.main()

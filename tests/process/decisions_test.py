@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """What the cost model decides, from the command line. decisions_test.py TAPC"""
 import json
+import re
 
 import numpy as np
 
@@ -62,6 +63,52 @@ class Decisions(TapcTest):
         self.assertEqual(self.plan(*SIZES), "plan 2\nfuse m, s, Y over i\nevaluations 32\n")
         self.write("u.plan", "plan 2\nsplit m dim i into 4 over threads\n")
         self.assertTrue(self.plan(*SIZES, "--plan", "u.plan").startswith("plan 2\nsplit m dim i into 4 over threads\n"))
+
+    def test_a_budget_counts_its_evaluations(self):
+        self.write("p.tap", ATTENTION)
+        sizes = ["--dim", "b=2", "--dim", "n=300", "--dim", "d=32"]
+        for budget in ("5s", "20ms", "1ns"):
+            plan = self.plan(*sizes, "--budget", budget)
+            number = re.search(r"evaluations (\d+)\n$", plan)[1]
+            self.assertEqual(self.plan(*sizes, "--evaluations", number), plan)
+        self.expect(2, "is not a time", "cost", "p.tap", *sizes, "--budget", "soon")
+        self.expect(2, "(?s)--budget.*--evaluations|--evaluations.*--budget", "cost", "p.tap", *sizes, "--budget", "1s", "--evaluations", "3")
+
+    def test_start_from_keeps_what_still_applies(self):
+        self.write("p.tap", ROWS)
+        self.write("old.plan", "plan 2\nfuse m, s over i\nsplit Y dim i into 3 over threads\nsplit Z dim i into 2\nfuse Q, Y over i\nevaluations 7\n")
+        wanted = "plan 2\nfuse m, s over i\nsplit Y dim i into 3 over threads\nevaluations 32\n"
+        self.assertEqual(self.plan(*SIZES, "--start-from", "old.plan"), wanted)
+        self.write("u.plan", "plan 2\nsplit m dim i into 4 over threads\n")
+        plan = self.plan(*SIZES, "--plan", "u.plan", "--start-from", "old.plan")
+        self.assertTrue(plan.startswith("plan 2\nsplit m dim i into 4 over threads\n"), plan)
+        self.assertIn("split Y dim i into 3 over threads\n", plan)
+        self.write("wrong.plan", "plan 2\nsplit nowhere dim i into 4\n")
+        told = self.expect(1, "unknown operation `nowhere`", "cost", "p.tap", *SIZES, "--plan", "wrong.plan", "--start-from", "old.plan")
+        self.assertIn("wrong.plan:2:7", told.told)
+
+    def test_a_decided_plan_is_remembered(self):
+        self.write("p.tap", ATTENTION)
+        sizes = ["--dim", "b=2", "--dim", "n=300", "--dim", "d=32"]
+        cache = self.folder / "cache"
+        here = {"XDG_CACHE_HOME": str(cache)}
+
+        def plan(*options):
+            self.expect(0, "^$", "cost", "p.tap", *sizes, "--plan-out", "out.plan", *options, environment=here)
+            return (self.folder / "out.plan").read_text(), len(list((cache / "tapc/plans").glob("*"))) if cache.exists() else 0
+
+        first, none = plan("--no-cache")
+        self.assertEqual(none, 0)
+        self.assertEqual(plan()[0], first)
+        again, entries = plan()
+        self.assertEqual(again, first)
+        self.write("slow.toml", '[rates.f32]\narithmetic = "1 G/s"\n')
+        for options in (["--machine", "slow.toml"], ["--evaluations", "3"], ["--strict-fp"]):
+            more = plan(*options)[1]
+            self.assertGreater(more, entries)
+            entries = more
+        self.write("p.tap", ATTENTION + "// a comment\n")
+        self.assertEqual(plan()[1], entries)
 
     def test_threads_change_no_decision(self):
         self.write("p.tap", ATTENTION)

@@ -91,7 +91,7 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   PassOptions passes = command.passes;
   read_decisions(session, command.decisions, passes);
   pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
-  let_decide(session, command.decisions, command.machine, wanted, command.target);
+  let_decide(session, command.decisions, {command.machine, command.target, command.source.no_cache}, wanted);
   Given given = driver::given(session, file, compile_options(command.source), command.source.shapes);
   if (outputs.wants("mlir")) {
     pipeline::Compilation simplified = compile(session, std::move(given), wanted, passes, dumps);

@@ -87,7 +87,7 @@ pipeline::Compilation scheduled(Session& session, const CostOptions& options, co
   take(passes, options.source);
   pipeline::Options wanted =
       pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
-  let_decide(session, options.decisions, options.machine, wanted);
+  let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, wanted);
   wanted.rules = rewrites.chosen_from(passes.plan);
   wanted.machine = machine;
   Dumps none(session, passes);

@@ -1,13 +1,38 @@
 #include "compiler/driver/commands/decisions.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/machine_file.h"
+#include "compiler/driver/machines/machine_reader.h"
+#include "compiler/driver/machines/quantity.h"
 #include "compiler/driver/read_plan.h"
+#include "compiler/driver/stored_texts.h"
 #include "compiler/driver/write_outputs.h"
 
 namespace tap::driver {
+namespace {
+
+StoredTexts& decided_plans() {
+  static StoredTexts folder({"plans", "plan", "decided", "plans"});
+  return folder;
+}
+
+// Messages about lines of a plan are about those of --plan.
+ir::Plan earlier_plan(Session& session, const std::string& path) {
+  const auto plan = session.plan;
+  ir::Plan earlier = read_plan(session, path);
+  session.plan = plan;
+  return earlier;
+}
+
+std::string why_no_budget(const std::string& text) {
+  auto seconds = read_quantity(text, Unit::time);
+  return seconds && *seconds > 0 ? "" : fmt::format("`{}` is not a time: write 10s or 50ms", text);
+}
+
+}  // namespace
 
 void add_decision_options(CLI::App& app, DecisionOptions& options) {
   app.add_option("--plan", options.plan,
@@ -17,6 +42,12 @@ void add_decision_options(CLI::App& app, DecisionOptions& options) {
   app.add_option("--evaluations", options.evaluations,
                  "How many evaluations of the cost model decisions may take (default 32; 0: decide nothing)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
+  app.add_option("--budget", options.budget,
+                 "How long decisions may take, as in 10s; the plan records how many evaluations that were")
+      ->check(CLI::Validator(why_no_budget, "TIME"))
+      ->excludes("--evaluations");
+  app.add_option("--start-from", options.start_from,
+                 "A plan of an earlier version of the program: lines that still apply are kept, the rest is decided");
 }
 
 void read_decisions(Session& session, const DecisionOptions& options, PassOptions& passes) {
@@ -28,12 +59,17 @@ void read_decisions(Session& session, const DecisionOptions& options, PassOption
   passes.plan = read_plan(session, options.plan);
 }
 
-void let_decide(Session& session, const DecisionOptions& options, const std::string& machine_file,
-                pipeline::Options& wanted, const std::string& target) {
+void let_decide(Session& session, const DecisionOptions& options, const Decider& decider, pipeline::Options& wanted) {
   pipeline::Deciding by;
-  by.cluster = cluster_for(session, *backend::target_named(target), machine_file);
+  by.cluster = cluster_for(session, *backend::target_named(decider.target), decider.machine_file);
   by.threads = by.cluster.types.front().threads;
   if (options.evaluations >= 0) by.evaluations = static_cast<std::size_t>(options.evaluations);
+  if (!options.budget.empty()) by.seconds = read_quantity(options.budget, Unit::time);
+  by.start = earlier_plan(session, options.start_from);
+  if (!decider.no_cache) {
+    by.store = &decided_plans();
+    by.machine = machine_file_of(by.cluster, "");
+  }
   wanted.decide = std::move(by);
 }
 

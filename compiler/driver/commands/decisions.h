@@ -1,9 +1,11 @@
-// --plan, --plan-out, --evaluations: what is decided about a program by its user, and what the cost model decides.
+// --plan, --plan-out, --evaluations, --budget, --start-from: what is decided about a program by its user, and what the cost model decides.
 //
 //   tapc run mlp.tap                          the cost model decides everything
 //   tapc run mlp.tap --plan P                 … what P leaves open
 //   tapc run mlp.tap --plan none              nobody: the program runs as it is written
 //   tapc run mlp.tap --plan-out P             the complete plan, which runs again as P
+//   tapc run mlp.tap --budget 10s             … after a longer search
+//   tapc run mlp.tap --start-from P           … what P decided for another version of the program and still applies is kept
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ class App;
 namespace tap::driver {
 
 struct DecisionOptions {
-  std::string plan, plan_out;
+  std::string plan, plan_out, start_from, budget;
   std::int64_t evaluations = -1;  // not given
 };
 void add_decision_options(CLI::App& app, DecisionOptions& options);
@@ -27,8 +29,12 @@ void add_decision_options(CLI::App& app, DecisionOptions& options);
 void read_decisions(Session& session, const DecisionOptions& options, PassOptions& passes);
 
 // That the cost model decides what the plan leaves open, for the processor of `target` or the machine of a file.
-void let_decide(Session& session, const DecisionOptions& options, const std::string& machine_file,
-                pipeline::Options& wanted, const std::string& target = "native");
+struct Decider {
+  std::string machine_file = "";
+  std::string target = "native";
+  bool no_cache = false;  // decides anew
+};
+void let_decide(Session& session, const DecisionOptions& options, const Decider& by, pipeline::Options& wanted);
 
 // Writes --plan-out.
 void write_decisions(const Session& session, const DecisionOptions& options, const ir::Plan& plan);

@@ -59,7 +59,7 @@ int verify(Session& session, const VerifyOptions& options) {
   read_decisions(session, options.decisions, passes);
   pipeline::Options wanted = pipeline_options(passes, stop_of(options.stage));
   wanted.proof = pipeline::Proof::recorded;
-  let_decide(session, options.decisions, "", wanted);
+  let_decide(session, options.decisions, {"", "native", options.source.no_cache}, wanted);
   const pipeline::Compilation made = compile_given(session, read_given(session, options.file, options.source), wanted);
   write(session, options, made);
   write_decisions(session, options.decisions, made.plan);

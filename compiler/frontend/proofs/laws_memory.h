@@ -8,27 +8,20 @@
 #include <string>
 
 #include "compiler/frontend/proofs/laws.h"
+#include "support/text_store.h"
 
 namespace tap {
 
-// Texts by their keys. A store that somebody else could write to must find nothing: what it says is believed.
-class LawStore {
- public:
-  virtual ~LawStore() = default;
-  virtual std::optional<std::string> find(const std::string& key) = 0;
-  virtual void store(const std::string& key, const std::string& text) = 0;
-};
-
 class LawMemory {
  public:
-  explicit LawMemory(LawStore* store = nullptr) : store_(store) {}
+  explicit LawMemory(TextStore* store = nullptr) : store_(store) {}
 
   // Of the monoid, whose `fold` may use others of the program. The reference stays valid.
   const LawVerdict& verdict(const ir::Program& program, const ir::Monoid& monoid);
 
  private:
   std::map<std::string, LawVerdict> known_;
-  LawStore* store_;
+  TextStore* store_;
 };
 
 // The monoid in a form that names do not change: alike for all that have the same laws for the same reasons. It also says

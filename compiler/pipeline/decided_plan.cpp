@@ -1,0 +1,47 @@
+#include "compiler/pipeline/decided_plan.h"
+
+#include <fmt/format.h>
+
+#include "ir/text/plan_text.h"
+#include "support/phase.h"
+
+namespace tap::pipeline {
+namespace {
+
+constexpr std::size_t evaluations_without_limit = std::size_t{1} << 30;
+
+// All that a decision depends on. Empty where it cannot be said: rewrite rules have no text of their own, and a time limit
+// depends on how busy the machine is.
+std::string key_of(const ir::Program& program, const passes::PassContext& context, const Deciding& by) {
+  if (by.store == nullptr || by.seconds || context.rules) return "";
+  return fmt::format("threads {}, evaluations {}, flags {}{}{}{}\n{}\n{}\n{}\n{}", by.threads, by.evaluations,
+                     int{context.strict_fp}, int{context.require_proof}, int{context.no_distribute},
+                     int{context.no_implicit_reshard}, by.machine, ir::print(context.plan), ir::print(by.start),
+                     ir::print(program));
+}
+
+std::optional<ir::Plan> known_plan(const std::string& key, const Deciding& by) {
+  if (key.empty()) return std::nullopt;
+  const auto text = by.store->find(key);
+  if (!text) return std::nullopt;
+  auto parsed = ir::parse_plan_text(*text);
+  if (auto* plan = std::get_if<ir::PlanText>(&parsed)) return std::move(plan->plan);
+  return std::nullopt;
+}
+
+}  // namespace
+
+ir::Plan decided_plan(const ir::Program& program, const passes::PassContext& context,
+                      std::span<const passes::Pass> simplify, const Deciding& by) {
+  Phase phase("deciding");
+  const std::string key = key_of(program, context, by);
+  if (auto known = known_plan(key, by)) return std::move(*known);
+  const std::size_t evaluations = by.seconds ? evaluations_without_limit : by.evaluations;
+  cost::Decided decided =
+      cost::decide(program, {context, simplify, by.cluster, by.threads, evaluations, by.seconds, by.start});
+  decided.plan.evaluations = static_cast<std::int64_t>(by.seconds ? decided.evaluations : by.evaluations);
+  if (!key.empty()) by.store->store(key, ir::print(decided.plan));
+  return std::move(decided.plan);
+}
+
+}  // namespace tap::pipeline
