@@ -67,7 +67,7 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
         if (read.tensor == operand && write.tensor == result && is_on_devices(placed))
           expect(Obligation::held, is_found(placed, write, read),
                  "operand {} is sharded on `{}`, and a device lacks blocks that it reads", operand,
-                 placed.axis ? placed.mesh : "devices");
+                 placed.axis ? program[placed.mesh].name : "devices");
 }
 
 }  // namespace

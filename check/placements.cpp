@@ -48,13 +48,8 @@ void check_lists(const ir::Operator& op, const ir::Operation& operation) {
 void check_placements(const ir::Program& program, const ir::Operation& operation) {
   const ir::Operator& op = program[operation.op];
   auto unless = [](bool holds, const char* why) { expect(Obligation::placement, holds, "{}", why); };
-  auto find = [&](const auto& list, const std::string& name) {
-    auto found = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
-    expect(Obligation::placement, found != list.end(), "there is no mesh or axis `{}`", name);
-    return found;
-  };
   auto part_of = [&](const ir::BlockPlacement& p) {
-    std::int64_t size = find(find(program.meshes, p.mesh)->axes, p.axis->name)->size;
+    std::int64_t size = program[p.mesh][p.axis->id].size;
     ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, size});
     unless(part.pre_size >= 1 && part.size >= 1 && size % checked::mul(part.pre_size, part.size) == 0,
            "the sub-axis of a placement is not part of its axis");
@@ -78,7 +73,7 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
       if (!p.axis) continue;
       ir::SubAxis rest = part_of(other);
       bool apart = rest.pre_size % (part.pre_size * part.size) == 0 || part.pre_size % (rest.pre_size * rest.size) == 0;
-      unless(other.axis->name != p.axis->name || apart, "two dims are placed on one axis: some blocks have no device");
+      unless(other.axis->id != p.axis->id || apart, "two dims are placed on one axis: some blocks have no device");
     }
   }
   check_lists(op, operation);

@@ -52,6 +52,7 @@ struct SplitRequest {
   std::string dim;         // without
   std::vector<Range> blocks;
   Placement placement = Placement::unspecified;
+  MeshId mesh;  // with mesh_axis
   std::optional<AxisRef> mesh_axis;
   bool operator==(const SplitRequest&) const = default;
 };
@@ -88,6 +89,7 @@ struct Program {
   const Monoid& operator[](MonoidId id) const { return monoids[id.index()]; }
   const Operator& operator[](OperatorId id) const { return operators[id.index()]; }
   const Graph& operator[](GraphId id) const { return graphs[id.index()]; }
+  const Mesh& operator[](MeshId id) const { return meshes[id.index()]; }
   bool operator==(const Program&) const = default;
 };
 

@@ -9,6 +9,8 @@ using OperatorId = Id<struct OperatorTag>;
 using GraphId = Id<struct GraphTag>;
 using ValueId = Id<struct ValueTag>;
 using OperationId = Id<struct OperationTag>;
+using MeshId = Id<struct MeshTag>;
+using AxisId = Id<struct AxisTag>;  // into the axes of one mesh
 
 struct Mesh;
 struct Operator;

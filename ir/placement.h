@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "ir/shardings/sharding.h"
@@ -18,7 +17,7 @@ inline constexpr std::uint32_t whole_operation = ~std::uint32_t{0};
 struct BlockPlacement {
   std::uint32_t dim = 0;
   Placement placement = Placement::unspecified;
-  std::string mesh = {};             // with mesh_axis
+  MeshId mesh = {};                  // with mesh_axis
   std::optional<AxisRef> axis = {};  // likewise
   DeviceSets devices = {};           // with devices
   std::int64_t number = 0;           // with whole_operation

@@ -14,6 +14,7 @@
 //
 // An operation is named after the value that it writes (with several writers: `Y@1`, counted from 0), and inside a
 // region by a path: `u/v2` is the operation in u's body that writes v2. Dims have the names that `inspect` shows.
+// Meshes and axes have the names that the program gives them: a plan is read without the program.
 // Lines for one operation apply in order; splitting a dim again splits its blocks.
 #pragma once
 
@@ -24,6 +25,7 @@
 
 #include "ir/operator.h"
 #include "ir/placement.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/text.h"
 
 namespace tap::ir {
@@ -39,7 +41,7 @@ struct PlannedSplit {
   Blocks blocks;
   Placement placement = Placement::unspecified;
   std::string mesh;                  // placement on a mesh axis
-  std::optional<AxisRef> axis;       // likewise
+  std::optional<AxisName> axis;      // likewise
   std::optional<std::int64_t> tree;  // of a reduction dim: how many partials are combined at once; all, without it
   DeviceSets devices = {};           // placement on sets of devices, one for each block
   std::optional<std::int64_t> all_at = {};  // nothing is cut: all of the operation goes where this block would

@@ -22,21 +22,18 @@ void check_place(const ir::Program& program, const ir::Operation& operation, con
     unless(whole || box.sizes[p.dim] == 1);
     if (!p.axis) unless(block == Along{listed_at(p.devices, alone()), none.steps});
     if (!p.axis) continue;
-    const ir::Mesh& mesh = *std::ranges::find(program.meshes, p.mesh, &ir::Mesh::name);
+    const ir::Mesh& mesh = program[p.mesh];
     Along place = device;
     if (mesh.devices != devices)
       place.first = mesh.devices.empty() ? alone() : std::ranges::find(mesh.devices, alone()) - mesh.devices.begin();
-    std::int64_t count = 1, major = 1;
-    for (const ir::MeshAxis& axis : mesh.axes) count = checked::mul(count, axis.size);
-    std::optional<std::vector<Along>> along;
-    for (const ir::MeshAxis& axis : mesh.axes) {
-      if (axis.name == p.axis->name) {
-        const ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, axis.size});
-        const std::int64_t above = checked::mul(major, part.pre_size);
-        along = digits(row, place, {above, part.size, count / checked::mul(above, part.size)});
-      }
-      major = checked::mul(major, axis.size);
+    std::int64_t count = 1, above = 1;
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
+      if (a < p.axis->id.index()) above = checked::mul(above, mesh.axes[a].size);
+      count = checked::mul(count, mesh.axes[a].size);
     }
+    const ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, mesh[p.axis->id].size});
+    above = checked::mul(above, part.pre_size);
+    const auto along = digits(row, place, {above, part.size, count / checked::mul(above, part.size)});
     unless(along && (*along)[1] == block);
   }
   unless(device == Along{ir::everywhere, none.steps} || std::ranges::any_of(operation.placements, is_on_devices));

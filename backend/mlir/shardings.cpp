@@ -6,7 +6,7 @@
 
 #include "backend/mlir/arithmetic.h"
 #include "ir/graph.h"
-#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/sharded_boxes.h"
 
 namespace tap::backend::mlir {
@@ -48,27 +48,26 @@ std::vector<std::int64_t> Grid::numbers_of(const ir::AxisRef& axis) const {
   std::int64_t number = 0;
   for (std::size_t a = 0; a < mesh->axes.size(); ++a)
     for (std::size_t k = 0; k + 1 < cuts[a].size(); ++k, ++number)
-      if (mesh->axes[a].name == axis.name && part.pre_size <= cuts[a][k] && cuts[a][k] < part.pre_size * part.size)
+      if (axis.id == ir::AxisId(a) && part.pre_size <= cuts[a][k] && cuts[a][k] < part.pre_size * part.size)
         numbers.push_back(number);
   return numbers;
 }
 
-Grids::Grids(const ir::Program& program) {
+Grids::Grids(const ir::Program& program) : program_(program) {
   std::vector<ir::GraphId> reached;
   reach(program, program.main, reached);
   for (ir::GraphId g : reached) {
     const ir::Graph& graph = program[g];
     for (const ir::Value& value : graph.values)
-      if (value.sharding) add(program, *value.sharding, value.name);
+      if (value.sharding) add(*value.sharding, value.name);
     for (const ir::Operation& operation : graph.operations)
       for (std::size_t k = 0; k < operation.operand_shardings.size(); ++k)
-        if (operation.operand_shardings[k])
-          add(program, *operation.operand_shardings[k], graph[operation.operands[k]].name);
+        if (operation.operand_shardings[k]) add(*operation.operand_shardings[k], graph[operation.operands[k]].name);
   }
 }
 
-void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const std::string& value) {
-  const ir::Mesh& mesh = *ir::find_mesh(program, sharding.mesh);
+void Grids::add(const ir::Sharding& sharding, const std::string& value) {
+  const ir::Mesh& mesh = program_[sharding.mesh];
   if (mesh.axes.empty() && mesh.devices.empty()) return;
   if (ir::is_maximal(mesh))
     throw refused(value, fmt::format("`{}` names a single device and has no axes", mesh.name), "give the mesh an axis");
@@ -77,7 +76,7 @@ void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const 
       throw refused(value, fmt::format("the devices of `{}` are not listed in ascending order", mesh.name),
                     "remove `devices` from the mesh and renumber the devices");
   if (!sharding.unreduced.empty())
-    throw refused(value, "it holds partial results over `" + to_string(sharding.unreduced.front()) + "`",
+    throw refused(value, "it holds partial results over `" + to_string(mesh, sharding.unreduced.front()) + "`",
                   "combine them: remove `unreduced`");
   Grid& grid = grids_[mesh.name];
   grid.mesh = &mesh;
@@ -85,18 +84,15 @@ void Grids::add(const ir::Program& program, const ir::Sharding& sharding, const 
   for (std::size_t a = 0; a < mesh.axes.size(); ++a) cut(grid.cuts[a], mesh.axes[a].size);
   for (const ir::AxisRef& axis : ir::used_axes(sharding)) {
     const ir::SubAxis part = ir::digit(mesh, axis);
-    for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
-      if (mesh.axes[a].name != axis.name) continue;
-      std::vector<std::int64_t>& cuts = grid.cuts[a];
-      cut(cuts, part.pre_size);
-      cut(cuts, part.pre_size * part.size);
-      for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
-        if (cuts[k + 1] % cuts[k] != 0)
-          throw refused(value,
-                        fmt::format("`{}` (size {}) is divided at {} here and at {} elsewhere", axis.name,
-                                    mesh.axes[a].size, cuts[k + 1], cuts[k]),
-                        "use sub-axes that nest");
-    }
+    std::vector<std::int64_t>& cuts = grid.cuts[axis.id.index()];
+    cut(cuts, part.pre_size);
+    cut(cuts, part.pre_size * part.size);
+    for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
+      if (cuts[k + 1] % cuts[k] != 0)
+        throw refused(value,
+                      fmt::format("`{}` (size {}) is divided at {} here and at {} elsewhere", mesh[axis.id].name,
+                                  mesh[axis.id].size, cuts[k + 1], cuts[k]),
+                      "use sub-axes that nest");
   }
 }
 
@@ -109,7 +105,8 @@ std::vector<std::string> Grids::declarations() const {
 
 std::string Grids::shard(Text& text, const std::string& value, const ir::Value& of, const ir::Sharding& sharding,
                          bool of_use) const {
-  auto found = grids_.find(sharding.mesh);
+  const std::string& name = program_[sharding.mesh].name;
+  auto found = grids_.find(name);
   if (found == grids_.end()) return value;
   const Grid& grid = found->second;
   std::vector<std::string> axes;
@@ -135,9 +132,9 @@ std::string Grids::shard(Text& text, const std::string& value, const ir::Value& 
     throw refused(of.name, "its blocks are uneven, and they are too many or over several axes",
                   "use one mesh axis instead of these, or a size that divides evenly");
   const std::string uneven = divides ? "" : " sharded_dims_offsets = " + list(offsets);
-  const std::string sharded = define(text, "s",
-                                     fmt::format("shard.sharding {} split_axes = [{}]{} : !shard.sharding",
-                                                 symbol(sharding.mesh), joined(axes), uneven));
+  const std::string sharded = define(
+      text, "s",
+      fmt::format("shard.sharding {} split_axes = [{}]{} : !shard.sharding", symbol(name), joined(axes), uneven));
   return define(text, value.substr(1),
                 fmt::format("shard.shard {} to {}{} : {}", value, sharded, of_use ? " annotate_for_users" : "",
                             tensor_type(of.type)));

@@ -26,7 +26,7 @@ struct Grid {
 class Grids {
  public:
   // Of all shardings of values and uses in the graphs that main reaches. Throws Refused.
-  explicit Grids(const ir::Program& program);
+  explicit Grids(const ir::Program& program);  // which outlives it
 
   std::vector<std::string> declarations() const;
   // The value from here on: annotated, or as it is where a sharding says nothing (a mesh without axes).
@@ -34,8 +34,10 @@ class Grids {
                     bool of_use) const;
 
  private:
-  void add(const ir::Program& program, const ir::Sharding& sharding, const std::string& value);
-  std::map<std::string, Grid> grids_;
+  void add(const ir::Sharding& sharding, const std::string& value);
+
+  const ir::Program& program_;
+  std::map<std::string, Grid> grids_;  // by the name of the mesh
 };
 
 }  // namespace tap::backend::mlir

@@ -8,6 +8,7 @@
 #include "compiler/driver/onnx_json.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/show/written_operations.h"
+#include "ir/shardings/mesh_names.h"
 #include "passes/pass_manager.h"
 #include "passes/shardings/onnx_lowered.h"
 #include "passes/simplify/inline_calls.h"
@@ -140,7 +141,7 @@ std::string list_specs(const OnnxProgram& found) {
   for (std::size_t v = 0; v < graph.values.size(); ++v) {
     const ir::Value& value = graph.values[v];
     text += fmt::format("{:{}}  {}", value.name, names, to_string(found.inferred.values[v]));
-    if (value.sharding) text += "  " + to_string(*value.sharding);
+    if (value.sharding) text += "  " + to_string(found.program.meshes, *value.sharding);
     else if (found.listed.values[v]) text += "  listed by --plan";
     text += "\n";
   }
@@ -148,7 +149,8 @@ std::string list_specs(const OnnxProgram& found) {
     for (std::size_t k = 0; k < operation.operand_shardings.size(); ++k)
       if (operation.operand_shardings[k])
         text += fmt::format("{} as read for {}: {}\n", graph[operation.operands[k]].name,
-                            graph[operation.results[0]].name, to_string(*operation.operand_shardings[k]));
+                            graph[operation.results[0]].name,
+                            to_string(found.program.meshes, *operation.operand_shardings[k]));
   for (std::size_t n = 0; n < found.nodes.size(); ++n)
     text += fmt::format("node {} is {} {}\n", found.nodes[n],
                         found.inferred.operations[n].size() == 1 ? "the operation" : "the operations",

@@ -52,7 +52,14 @@ struct KeyHash {
   }
 };
 
-std::size_t hash_sharding(const Sharding& s) { return hash_text(0, to_string(s)); }
+std::size_t hash_sharding(const Sharding& s) {
+  std::size_t hash = s.mesh.index();
+  for (const DimSharding& dim : s.dims) {
+    hash = hash_combine(hash, dim.axes.size());
+    for (const AxisRef& axis : dim.axes) hash = hash_combine(hash, axis.id.index());
+  }
+  return hash;
+}
 
 class Merger {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/check.h"
 #include "support/checked.h"
@@ -29,23 +30,23 @@ std::optional<SubAxis> between(std::int64_t pre_size, std::int64_t end) {
 
 SubAxis digit(const Mesh& mesh, const AxisRef& axis) { return axis.sub ? *axis.sub : SubAxis{1, size_of(mesh, axis)}; }
 
-AxisRef axis_of(const Mesh& mesh, const std::string& name, SubAxis digit) {
-  if (digit.size == size_of(mesh, AxisRef{name, {}})) return {name, {}};
-  return {name, digit};
+AxisRef axis_of(const Mesh& mesh, AxisId id, SubAxis digit) {
+  if (digit.size == mesh[id].size) return {id, {}};
+  return {id, digit};
 }
 
 bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
-  if (a.name != b.name) return false;
+  if (a.id != b.id) return false;
   // A full axis of size 1 has no digit, and is still one axis that can be used once.
   return a == b || overlap(digit(mesh, a), digit(mesh, b));
 }
 
 bool are_compatible(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
-  return a.name != b.name || are_compatible(digit(mesh, a), digit(mesh, b));
+  return a.id != b.id || are_compatible(digit(mesh, a), digit(mesh, b));
 }
 
 bool contains(const Mesh& mesh, const AxisRef& whole, const AxisRef& part) {
-  if (whole.name != part.name) return false;
+  if (whole.id != part.id) return false;
   SubAxis w = digit(mesh, whole), p = digit(mesh, part);
   return p.pre_size % w.pre_size == 0 && end_of(w) % end_of(p) == 0;
 }
@@ -63,9 +64,9 @@ std::optional<AxisRef> common_prefix(const Mesh& mesh, const AxisRef& a, const A
 std::optional<AxisRef> shared(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
   if (a == b) return a;
   if (!overlap(mesh, a, b)) return std::nullopt;
-  TAP_CHECK(are_compatible(mesh, a, b), to_string(a) + " and " + to_string(b) + " are incompatible");
+  TAP_CHECK(are_compatible(mesh, a, b), to_string(mesh, a) + " and " + to_string(mesh, b) + " are incompatible");
   SubAxis p = digit(mesh, a), q = digit(mesh, b);
-  return axis_of(mesh, a.name, *between(std::max(p.pre_size, q.pre_size), std::min(end_of(p), end_of(q))));
+  return axis_of(mesh, a.id, *between(std::max(p.pre_size, q.pre_size), std::min(end_of(p), end_of(q))));
 }
 
 std::optional<AxisRef> prefix_without(const Mesh& mesh, const AxisRef& axis, const AxisRef& other) {
@@ -73,27 +74,28 @@ std::optional<AxisRef> prefix_without(const Mesh& mesh, const AxisRef& axis, con
   if (!overlap(mesh, axis, other)) return axis;
   SubAxis d = digit(mesh, axis);
   auto prefix = between(d.pre_size, digit(mesh, other).pre_size);
-  return prefix ? std::optional(axis_of(mesh, axis.name, *prefix)) : std::nullopt;
+  return prefix ? std::optional(axis_of(mesh, axis.id, *prefix)) : std::nullopt;
 }
 
 Axes without(const Mesh& mesh, const AxisRef& axis, const AxisRef& other) {
   if (!overlap(mesh, axis, other)) return {axis};
   if (axis == other) return {};
-  TAP_CHECK(are_compatible(mesh, axis, other), to_string(axis) + " and " + to_string(other) + " are incompatible");
+  TAP_CHECK(are_compatible(mesh, axis, other),
+            to_string(mesh, axis) + " and " + to_string(mesh, other) + " are incompatible");
   SubAxis d = digit(mesh, axis), o = digit(mesh, other);
   Axes left;
-  if (auto above = between(d.pre_size, o.pre_size)) left.push_back(axis_of(mesh, axis.name, *above));
-  if (auto below = between(end_of(o), end_of(d))) left.push_back(axis_of(mesh, axis.name, *below));
+  if (auto above = between(d.pre_size, o.pre_size)) left.push_back(axis_of(mesh, axis.id, *above));
+  if (auto below = between(end_of(o), end_of(d))) left.push_back(axis_of(mesh, axis.id, *below));
   return left;
 }
 
 std::optional<AxisRef> merged(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
-  if (a.name != b.name || !a.sub || !b.sub || end_of(*a.sub) != b.sub->pre_size) return std::nullopt;
-  return axis_of(mesh, a.name, {a.sub->pre_size, a.sub->size * b.sub->size});
+  if (a.id != b.id || !a.sub || !b.sub || end_of(*a.sub) != b.sub->pre_size) return std::nullopt;
+  return axis_of(mesh, a.id, {a.sub->pre_size, a.sub->size * b.sub->size});
 }
 
 bool comes_before(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
-  if (a.name != b.name) return find_axis(mesh, a.name) < find_axis(mesh, b.name);
+  if (a.id != b.id) return a.id < b.id;
   SubAxis p = digit(mesh, a), q = digit(mesh, b);
   return p.pre_size != q.pre_size ? p.pre_size < q.pre_size : p.size < q.size;
 }

@@ -20,9 +20,9 @@ namespace tap::ir {
 
 using Axes = std::vector<AxisRef>;  // major to minor
 
-// One axis. Of two axes with different names nothing is shared.
+// One axis. Two different axes share nothing.
 SubAxis digit(const Mesh& mesh, const AxisRef& axis);  // the full axis of size n is (1)n
-AxisRef axis_of(const Mesh& mesh, const std::string& name, SubAxis digit);
+AxisRef axis_of(const Mesh& mesh, AxisId id, SubAxis digit);
 bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b);
 bool are_compatible(const Mesh& mesh, const AxisRef& a, const AxisRef& b);  // some one way to write the digits has both
 bool contains(const Mesh& mesh, const AxisRef& whole, const AxisRef& part);

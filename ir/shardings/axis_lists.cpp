@@ -95,8 +95,8 @@ std::optional<CutAxes> cut_at(const Mesh& mesh, const Axes& axes, std::int64_t p
       places /= d.size;
     } else {
       if (d.size % places != 0) return std::nullopt;
-      cut.major.push_back(axis_of(mesh, axis.name, {d.pre_size, places}));
-      cut.minor.push_back(axis_of(mesh, axis.name, {d.pre_size * places, d.size / places}));
+      cut.major.push_back(axis_of(mesh, axis.id, {d.pre_size, places}));
+      cut.minor.push_back(axis_of(mesh, axis.id, {d.pre_size * places, d.size / places}));
       places = 1;
     }
   }

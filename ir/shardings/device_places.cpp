@@ -52,7 +52,7 @@ std::optional<std::int64_t> DevicePlaces::block(const BlockPlacement& p, std::in
 
 const Mesh* mesh_of(const Program& program, const Operation& operation) {
   for (const BlockPlacement& p : operation.placements)
-    if (p.axis) return find_mesh(program, p.mesh);
+    if (p.axis) return &program[p.mesh];
   return nullptr;
 }
 

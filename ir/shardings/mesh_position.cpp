@@ -31,32 +31,11 @@ std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t place) {
 }
 
 std::int64_t coordinate(const Mesh& mesh, const std::vector<std::int64_t>& position, const AxisRef& axis) {
-  for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
-    if (mesh.axes[a].name != axis.name) continue;
-    if (!axis.sub) return position[a];
-    std::int64_t minor = mesh.axes[a].size / (axis.sub->pre_size * axis.sub->size);
-    return position[a] / minor % axis.sub->size;
-  }
-  TAP_UNREACHABLE("the mesh `" + mesh.name + "` has no axis `" + axis.name + "`");
+  const std::int64_t at = position[axis.id.index()];
+  if (!axis.sub) return at;
+  return at / (mesh[axis.id].size / (axis.sub->pre_size * axis.sub->size)) % axis.sub->size;
 }
 
-std::int64_t size_of(const Mesh& mesh, const AxisRef& axis) {
-  if (axis.sub) return axis.sub->size;
-  const MeshAxis* found = find_axis(mesh, axis.name);
-  TAP_CHECK(found, "the mesh `" + mesh.name + "` has no axis `" + axis.name + "`");
-  return found->size;
-}
-
-const Mesh* find_mesh(const Program& program, const std::string& name) {
-  for (const Mesh& mesh : program.meshes)
-    if (mesh.name == name) return &mesh;
-  return nullptr;
-}
-
-const MeshAxis* find_axis(const Mesh& mesh, const std::string& name) {
-  for (const MeshAxis& axis : mesh.axes)
-    if (axis.name == name) return &axis;
-  return nullptr;
-}
+std::int64_t size_of(const Mesh& mesh, const AxisRef& axis) { return axis.sub ? axis.sub->size : mesh[axis.id].size; }
 
 }  // namespace tap::ir

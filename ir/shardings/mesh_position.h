@@ -19,7 +19,4 @@ std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t place);  //
 std::int64_t coordinate(const Mesh& mesh, const std::vector<std::int64_t>& position, const AxisRef& axis);
 std::int64_t size_of(const Mesh& mesh, const AxisRef& axis);
 
-const Mesh* find_mesh(const Program& program, const std::string& name);
-const MeshAxis* find_axis(const Mesh& mesh, const std::string& name);
-
 }  // namespace tap::ir

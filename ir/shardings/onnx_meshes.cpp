@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "support/check.h"
@@ -164,7 +165,8 @@ class ToMesh {
     TAP_UNREACHABLE("the devices, in the order of their shards, form no grid");
   }
 
-  Sharding by(const std::vector<Digit>& digits, const Mesh& mesh) const {
+  Sharding by(const std::vector<Digit>& digits, MeshId id) const {
+    const Mesh& mesh = meshes_[id.index()];
     std::int64_t n = mesh.axes[0].size;
     std::vector<Axes> axes(shape_.size());
     for (std::size_t a = 0; a < axes.size(); ++a) {
@@ -173,27 +175,27 @@ class ToMesh {
         if (digit.axis == a) own.push_back(digit);
       std::sort(own.begin(), own.end(), [](const Digit& x, const Digit& y) { return x.weight > y.weight; });
       for (const Digit& digit : own)
-        append(mesh, axes[a], axis_of(mesh, "d", {n / (digit.step * digit.radix), digit.radix}));
+        append(mesh, axes[a], axis_of(mesh, AxisId(0), {n / (digit.step * digit.radix), digit.radix}));
     }
-    return on(mesh, std::move(axes));
+    return on(id, std::move(axes));
   }
 
   // The mesh among those that are there, or a new one.
-  const Mesh& mesh_like(Mesh mesh) {
-    for (const Mesh& other : meshes_)
-      if (other.axes == mesh.axes && other.devices == mesh.devices) return other;
+  MeshId mesh_like(Mesh mesh) {
+    for (std::size_t m = 0; m < meshes_.size(); ++m)
+      if (meshes_[m].axes == mesh.axes && meshes_[m].devices == mesh.devices) return MeshId(m);
     for (int number = 1; mesh.name.empty(); ++number) {
       std::string name = number == 1 ? "devices" : fmt::format("devices{}", number);
-      auto same = [&](const Mesh& other) { return other.name == name; };
-      if (std::none_of(meshes_.begin(), meshes_.end(), same)) mesh.name = name;
+      if (!find_mesh(meshes_, name)) mesh.name = name;
     }
-    return meshes_.emplace_back(std::move(mesh));
+    meshes_.push_back(std::move(mesh));
+    return MeshId(meshes_.size() - 1);
   }
 
-  static Sharding on(const Mesh& mesh, std::vector<Axes> axes) {
-    Sharding sharding{mesh.name, {}, {}, {}, ""};
+  Sharding on(MeshId mesh, std::vector<Axes> axes) const {
+    Sharding sharding{mesh, {}, {}, {}, ""};
     for (Axes& dim : axes) sharding.dims.push_back({std::move(dim), false, std::nullopt});
-    return canonical(mesh, sharding);
+    return canonical(meshes_[mesh.index()], sharding);
   }
 
   const Placed& placed_;
@@ -211,7 +213,8 @@ std::variant<Sharding, Broken> sharding_of(const Placed& placed, const Shape& sh
 
 std::variant<Placed, Broken> placed_of(const Mesh& mesh, const Sharding& sharding, const Shape& shape) {
   if (!sharding.unreduced.empty())
-    return Broken{Rule::partial_sums, fmt::format("it is partial along {}", to_string(sharding.unreduced.front()))};
+    return Broken{Rule::partial_sums,
+                  fmt::format("it is partial along {}", to_string(mesh, sharding.unreduced.front()))};
   Placed out;
   if (is_maximal(mesh)) return Placed{std::vector<Parts>(shape.size()), {{mesh.devices.front()}}};
   std::int64_t shards = 1;

@@ -18,9 +18,9 @@ struct PlaceDigit {
 
 PlaceDigit place_digit(const Mesh& mesh, const AxisRef& axis) {
   std::int64_t stride = 1;
-  for (auto a = mesh.axes.rbegin(); a != mesh.axes.rend() && a->name != axis.name; ++a) stride *= a->size;
+  for (std::size_t a = axis.id.index() + 1; a < mesh.axes.size(); ++a) stride *= mesh.axes[a].size;
   SubAxis d = digit(mesh, axis);
-  return {stride * (size_of(mesh, AxisRef{axis.name, {}}) / (d.pre_size * d.size)), d.size};
+  return {stride * (mesh[axis.id].size / (d.pre_size * d.size)), d.size};
 }
 
 // As few digits as possible.

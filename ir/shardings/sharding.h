@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/graph_ids.h"
+
 namespace tap::ir {
 
 struct MeshAxis {
@@ -17,6 +19,8 @@ struct Mesh {
   std::string name;
   std::vector<MeshAxis> axes;
   std::vector<std::int64_t> devices;  // empty: 0, 1, 2, … in order
+
+  const MeshAxis& operator[](AxisId id) const { return axes[id.index()]; }
   bool operator==(const Mesh&) const = default;
 };
 
@@ -26,7 +30,7 @@ struct SubAxis {
   bool operator==(const SubAxis&) const = default;
 };
 struct AxisRef {
-  std::string name;
+  AxisId id;
   std::optional<SubAxis> sub;  // none: the full axis
   bool operator==(const AxisRef&) const = default;
 };
@@ -37,15 +41,13 @@ struct DimSharding {
   bool operator==(const DimSharding&) const = default;
 };
 struct Sharding {
-  std::string mesh;
+  MeshId mesh;
   std::vector<DimSharding> dims;
   std::vector<AxisRef> replicated;
   std::vector<AxisRef> unreduced;
   std::string unreduced_monoid;  // empty if `unreduced` is
   bool operator==(const Sharding&) const = default;
 };
-std::string to_string(const AxisRef& axis);       // model:(1)2
-std::string to_string(const Sharding& sharding);  // pod[{data}, {model, ?}p1; replicated {x}]
 
 // What is wrong with a sharding's form on its mesh, one sentence each: axes that are not there, sub-axes that are no part
 // of their axis, overlap or cannot stand together, neighbours that must be merged, a priority on an empty closed dim.

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/shardings/sharding.h"
+#include "ir/shardings/mesh_names.h"
 
 namespace tap::ir {
 namespace {
@@ -14,22 +14,21 @@ struct Faults {
 
   // The axis as a sub-axis; nothing if it is not right by itself.
   std::optional<SubAxis> resolve(const AxisRef& axis) {
-    auto full =
-        std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const MeshAxis& a) { return a.name == axis.name; });
-    if (full == mesh.axes.end()) {
-      found.push_back(fmt::format("the mesh {} has no axis {}", mesh.name, axis.name));
+    if (axis.id.index() >= mesh.axes.size()) {
+      found.push_back(fmt::format("the mesh {} has no axis {}", mesh.name, axis.id.index()));
       return std::nullopt;
     }
-    if (!axis.sub) return SubAxis{1, full->size};
+    const MeshAxis& full = mesh[axis.id];
+    if (!axis.sub) return SubAxis{1, full.size};
     auto [pre, size] = *axis.sub;
     std::int64_t product = 0;
-    bool part = pre >= 1 && size >= 2 && !__builtin_mul_overflow(pre, size, &product) && full->size % product == 0;
+    bool part = pre >= 1 && size >= 2 && !__builtin_mul_overflow(pre, size, &product) && full.size % product == 0;
     if (!part) {
-      found.push_back(fmt::format("{} is not part of an axis of size {}", to_string(axis), full->size));
+      found.push_back(fmt::format("{} is not part of an axis of size {}", to_string(mesh, axis), full.size));
       return std::nullopt;
     }
-    if (size == full->size) {
-      found.push_back(fmt::format("{} is the whole axis; write {}", to_string(axis), axis.name));
+    if (size == full.size) {
+      found.push_back(fmt::format("{} is the whole axis; write {}", to_string(mesh, axis), full.name));
       return std::nullopt;
     }
     return axis.sub;
@@ -46,11 +45,11 @@ struct Faults {
     for (const AxisRef& axis : all) resolved.push_back(resolve(axis));
     for (std::size_t b = 0; b < all.size(); ++b)
       for (std::size_t a = 0; a < b; ++a) {
-        if (all[a].name != all[b].name || !resolved[a] || !resolved[b]) continue;
+        if (all[a].id != all[b].id || !resolved[a] || !resolved[b]) continue;
         bool fit = all[a].sub && all[b].sub && coexist(*resolved[a], *resolved[b]);
         if (!fit)
-          found.push_back(
-              fmt::format("{} and {} cannot occur in the same sharding", to_string(all[a]), to_string(all[b])));
+          found.push_back(fmt::format("{} and {} cannot occur in the same sharding", to_string(mesh, all[a]),
+                                      to_string(mesh, all[b])));
       }
   }
 
@@ -59,8 +58,9 @@ struct Faults {
     for (std::size_t k = 1; k < axes.size(); ++k) {
       const AxisRef &a = axes[k - 1], &b = axes[k];
       std::int64_t end = 0;
-      if (a.name != b.name || !a.sub || !b.sub || __builtin_mul_overflow(a.sub->pre_size, a.sub->size, &end)) continue;
-      if (end == b.sub->pre_size) found.push_back(fmt::format("{} and {} must be merged", to_string(a), to_string(b)));
+      if (a.id != b.id || !a.sub || !b.sub || __builtin_mul_overflow(a.sub->pre_size, a.sub->size, &end)) continue;
+      if (end == b.sub->pre_size)
+        found.push_back(fmt::format("{} and {} must be merged", to_string(mesh, a), to_string(mesh, b)));
     }
   }
 };

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/graph.h"
 #include "ir/text/parse_program.h"
 
@@ -39,7 +41,7 @@ void GraphSection::value(Line& line) {
   value.name = line.name();
   value.type = line.tensor_type();
   value.is_const = line.eat_word("const");
-  if (line.eat("@")) value.sharding = line.sharding();
+  if (line.eat("@")) value.sharding = line.sharding(meshes_);
   graph_.values.push_back(std::move(value));
 }
 
@@ -54,7 +56,7 @@ void GraphSection::operation(Line& line) {
   operation.results = values(line);
   auto sharding = [&]() -> std::optional<Sharding> {
     if (line.eat_word("_")) return std::nullopt;
-    return line.sharding();
+    return line.sharding(meshes_);
   };
   if (line.eat_word("used")) {
     operation.operand_shardings = line.list("[", "]", sharding);
@@ -86,9 +88,9 @@ BlockPlacement GraphSection::placement(Line& line) {
   p.placement = line.word_of(words::placements, "placement");
   if (p.placement == Placement::devices) p.devices = line.list("[", "]", [&] { return line.integers(); });
   if (p.placement != Placement::mesh_axis) return p;
-  p.mesh = line.name();
+  p.mesh = line.mesh_of(meshes_);
   line.expect(".");
-  p.axis = line.axis_ref();
+  p.axis = line.axis_of(meshes_[p.mesh.index()]);
   return p;
 }
 
@@ -103,8 +105,25 @@ void GraphSection::split(Line& line) {
   split.blocks = line.list("[", "]", [&] { return line.range(); });
   line.expect_word("over");
   split.placement = line.word_of(words::placements, "placement");
-  if (line.eat_word("on")) split.mesh_axis = line.axis_ref();
+  if (line.eat_word("on")) mesh_axis(line, split);
   graph_.splits.push_back(std::move(split));
+}
+
+// model, of the sole mesh that has it; where several have one, pod.model
+void GraphSection::mesh_axis(Line& line, SplitRequest& split) {
+  const std::size_t begin = line.column();
+  AxisName axis = line.axis_name();
+  const bool with_mesh = !axis.sub && line.eat(".");
+  const auto mesh = with_mesh ? find_mesh(meshes_, axis.name) : sole_mesh_with(meshes_, axis.name);
+  if (!mesh && with_mesh) line.fail_at(begin, fmt::format("the mesh {} is not declared", axis.name));
+  if (!mesh) {
+    auto has_it = [&](const Mesh& one) { return find_axis(one, axis.name).has_value(); };
+    const bool several = std::any_of(meshes_.begin(), meshes_.end(), has_it);
+    line.fail_at(begin, fmt::format("the axis {} belongs to {}", axis.name, several ? "several meshes" : "no mesh"));
+  }
+  split.mesh = *mesh;
+  const Mesh& found = meshes_[mesh->index()];
+  split.mesh_axis = with_mesh ? line.axis_of(found) : AxisRef{*find_axis(found, axis.name), axis.sub};
 }
 
 }  // namespace tap::ir::parsing

@@ -248,8 +248,8 @@ Constraint Line::constraint(const std::vector<std::string>& variables) {
 }
 
 // model or model:(1)2
-AxisRef Line::axis_ref() {
-  AxisRef axis{name(), {}};
+AxisName Line::axis_name() {
+  AxisName axis{name(), {}};
   if (!eat(":")) return axis;
   expect("(");
   std::int64_t pre_size = integer();
@@ -258,7 +258,23 @@ AxisRef Line::axis_ref() {
   return axis;
 }
 
-std::vector<AxisRef> Line::axes_in_braces(bool* open) {
+AxisRef Line::axis_of(const Mesh& mesh) {
+  const std::size_t begin = column();
+  const AxisName axis = axis_name();
+  const std::optional<AxisId> id = find_axis(mesh, axis.name);
+  if (!id) fail_at(begin, fmt::format("the mesh {} has no axis {}", mesh.name, axis.name));
+  return {*id, axis.sub};
+}
+
+MeshId Line::mesh_of(const std::vector<Mesh>& meshes) {
+  const std::size_t begin = column();
+  const std::string found = name();
+  const std::optional<MeshId> mesh = find_mesh(meshes, found);
+  if (!mesh) fail_at(begin, fmt::format("the mesh {} is not declared", found));
+  return *mesh;
+}
+
+std::vector<AxisRef> Line::axes_in_braces(const Mesh& mesh, bool* open) {
   std::vector<AxisRef> axes;
   expect("{");
   if (eat("}")) return axes;
@@ -267,29 +283,30 @@ std::vector<AxisRef> Line::axes_in_braces(bool* open) {
       *open = true;
       break;
     }
-    axes.push_back(axis_ref());
+    axes.push_back(axis_of(mesh));
   } while (eat(","));
   expect("}");
   return axes;
 }
 
 // pod[{data}, {model, ?}p1; replicated {x}; unreduced {y} by sum]
-Sharding Line::sharding() {
+Sharding Line::sharding(const std::vector<Mesh>& meshes) {
   Sharding sharding;
-  sharding.mesh = name();
+  sharding.mesh = mesh_of(meshes);
+  const Mesh& mesh = meshes[sharding.mesh.index()];
   expect("[");
   if (!rest_.empty() && rest_[0] == '{') do {
       DimSharding dim;
-      dim.axes = axes_in_braces(&dim.open);
+      dim.axes = axes_in_braces(mesh, &dim.open);
       if (eat("p")) dim.priority = integer();
       sharding.dims.push_back(std::move(dim));
     } while (eat(","));
   if (eat(";")) {
     bool replicated = eat_word("replicated");
-    if (replicated) sharding.replicated = axes_in_braces(nullptr);
+    if (replicated) sharding.replicated = axes_in_braces(mesh, nullptr);
     if (!replicated || eat(";")) {
       expect_word("unreduced");
-      sharding.unreduced = axes_in_braces(nullptr);
+      sharding.unreduced = axes_in_braces(mesh, nullptr);
       expect_word("by");
       sharding.unreduced_monoid = name();
     }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/operator.h"
-#include "ir/shardings/sharding.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/text/text_tables.h"
 
 namespace tap::ir {
@@ -60,8 +60,10 @@ class Line {
   Scalar scalar(ElementType type);
   AffineExpr affine(const std::vector<std::string>& variables);
   Constraint constraint(const std::vector<std::string>& variables);
-  AxisRef axis_ref();
-  Sharding sharding();
+  AxisName axis_name();
+  AxisRef axis_of(const Mesh& mesh);                // refuses a name that the mesh does not have
+  MeshId mesh_of(const std::vector<Mesh>& meshes);  // likewise
+  Sharding sharding(const std::vector<Mesh>& meshes);
 
   // ( a, b, c )
   template <class Element>
@@ -90,7 +92,7 @@ class Line {
  private:
   void skip();  // blanks, and a comment up to the end
   std::string ahead() const;
-  std::vector<AxisRef> axes_in_braces(bool* open);
+  std::vector<AxisRef> axes_in_braces(const Mesh& mesh, bool* open);
   std::size_t variable(const std::vector<std::string>& variables);
 
   std::string_view whole_, rest_;

@@ -49,7 +49,7 @@ class ProgramParser {
       section_.emplace<OperatorSection>(program_.operators.back(), references_);
     } else if (keyword == "graph") {
       start(line, program_.graphs);
-      section_.emplace<GraphSection>(program_.graphs.back(), references_);
+      section_.emplace<GraphSection>(program_.graphs.back(), program_.meshes, references_);
     } else if (keyword == "mesh") {
       leave();
       mesh(line);

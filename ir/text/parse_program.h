@@ -58,17 +58,20 @@ class OperatorSection {
 
 class GraphSection {
  public:
-  GraphSection(Graph& graph, References& references) : graph_(graph), references_(references) {}
+  GraphSection(Graph& graph, const std::vector<Mesh>& meshes, References& references)
+      : graph_(graph), meshes_(meshes), references_(references) {}
   void take(std::string_view keyword, Line& line);
 
  private:
   void value(Line& line);
   void operation(Line& line);
   void split(Line& line);
+  void mesh_axis(Line& line, SplitRequest& split);
   BlockPlacement placement(Line& line);
   std::vector<ValueId> values(Line& line);
 
   Graph& graph_;
+  const std::vector<Mesh>& meshes_;
   References& references_;
 };
 

@@ -244,7 +244,7 @@ class PlanReader {
       split.mesh = line.name();
       line.expect(".");
     }
-    split.axis = line.axis_ref();
+    split.axis = line.axis_name();
     return true;
   }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/text.h"
 #include "ir/text_names.h"
 
@@ -32,7 +33,7 @@ class GraphPrinter {
  private:
   std::string declared(ValueId v) const {
     std::string text = names_[v.index()] + ": " + to_string(graph_[v].type);
-    if (graph_[v].sharding) text += " @ " + to_string(*graph_[v].sharding);
+    if (graph_[v].sharding) text += " @ " + to_string(program_.meshes, *graph_[v].sharding);
     return text;
   }
 
@@ -48,7 +49,7 @@ class GraphPrinter {
     for (std::size_t k = 0; k < operation.operands.size(); ++k) {
       operands.push_back(names_[operation.operands[k].index()]);
       if (k < operation.operand_shardings.size() && operation.operand_shardings[k])
-        operands.back() += " @ " + to_string(*operation.operand_shardings[k]);
+        operands.back() += " @ " + to_string(program_.meshes, *operation.operand_shardings[k]);
     }
     return fmt::format("{} = {}({})", joined(results), own_name(program_[operation.op], operation.names),
                        joined(operands));
@@ -71,7 +72,7 @@ class GraphPrinter {
         fmt::format("split {} on {} into [{}]", list(graph_[split.operation].results), where, joined(blocks));
     if (split.placement == Placement::threads) text += " over threads";
     if (split.placement == Placement::sequential) text += " in sequence";
-    if (split.mesh_axis) text += " over axis " + split.mesh_axis->name;
+    if (split.mesh_axis) text += " over axis " + named(program_[split.mesh], *split.mesh_axis).name;
     return text;
   }
 

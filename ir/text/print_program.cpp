@@ -23,6 +23,7 @@
 #include <fmt/ranges.h>
 
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/text.h"
 #include "ir/text/print_cell.h"
 #include "ir/text/text_tables.h"
@@ -181,7 +182,7 @@ class ProgramPrinter {
     for (std::size_t v = 0; v < graph.values.size(); ++v) {
       const Value& value = graph.values[v];
       line("  value {} {} {}{}{}", v, written_name(value.name), to_string(value.type), value.is_const ? " const" : "",
-           value.sharding ? " @ " + to_string(*value.sharding) : "");
+           value.sharding ? " @ " + to_string(program_.meshes, *value.sharding) : "");
     }
     line("  inputs ({})", numbers(graph.inputs));
     line("  outputs ({})", numbers(graph.outputs));
@@ -193,10 +194,11 @@ class ProgramPrinter {
   }
 
   void print(const Graph& graph, const Operation& operation) {
-    auto sharding = [](const std::optional<Sharding>& s) { return s ? to_string(*s) : "_"; };
+    auto sharding = [&](const std::optional<Sharding>& s) { return s ? to_string(program_.meshes, *s) : "_"; };
     std::string used =
         operation.operand_shardings.empty() ? "" : " used [" + listed(operation.operand_shardings, sharding) + "]";
-    if (!operation.placements.empty()) used += " placed [" + listed(operation.placements, placed) + "]";
+    if (!operation.placements.empty())
+      used += " placed [" + listed(operation.placements, [&](auto& p) { return placed(p); }) + "]";
     auto name = [&](ValueId v) { return v.index() < graph.values.size() ? graph[v].name : "?"; };
     std::string meaning = fmt::format(
         "{} = {}({})", listed(operation.results, name),
@@ -212,10 +214,10 @@ class ProgramPrinter {
   }
 
   // 2 over axis pod.data    3 over devices [[0, 1], [2]]    all at 1 over axis pod.data
-  static std::string placed(const BlockPlacement& p) {
+  std::string placed(const BlockPlacement& p) const {
     std::string text = p.dim == whole_operation ? fmt::format("all at {}", p.number) : fmt::format("{}", p.dim);
     text += fmt::format(" over {}", text_of(words::placements, p.placement));
-    if (p.axis) text += " " + written_name(p.mesh) + "." + to_string(*p.axis);
+    if (p.axis) text += " " + mesh_axis(p.mesh, *p.axis);
     if (p.placement == Placement::devices)
       text += " [" + listed(p.devices, [](const auto& set) { return fmt::format("[{}]", fmt::join(set, ", ")); }) + "]";
     return text;
@@ -228,7 +230,23 @@ class ProgramPrinter {
     if (!split.value || !split.dim.empty()) where += " dim " + written_name(split.dim);
     line("  split {}{} into [{}] over {}{}", split.operation.index(), where,
          listed(split.blocks, [](Range block) { return to_string(block); }),
-         text_of(words::placements, split.placement), split.mesh_axis ? " on " + to_string(*split.mesh_axis) : "");
+         text_of(words::placements, split.placement), on_axis(split));
+  }
+
+  // pod.data
+  std::string mesh_axis(MeshId id, const AxisRef& axis) const {
+    const Mesh none{"?", {}, {}};
+    const Mesh& mesh = id.index() < program_.meshes.size() ? program_[id] : none;
+    return written_name(mesh.name) + "." + to_string(mesh, axis);
+  }
+
+  // The axis alone where no other mesh has one of that name.
+  std::string on_axis(const SplitRequest& split) const {
+    if (!split.mesh_axis) return "";
+    std::string full = mesh_axis(split.mesh, *split.mesh_axis);
+    if (split.mesh.index() >= program_.meshes.size()) return " on " + full;
+    const AxisName axis = named(program_[split.mesh], *split.mesh_axis);
+    return " on " + (sole_mesh_with(program_.meshes, axis.name) ? to_string(axis) : full);
   }
 
   const Program& program_;

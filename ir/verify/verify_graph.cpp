@@ -120,6 +120,9 @@ class GraphVerifier {
                   "dim {} is placed, but not parallel", p.dim);
     out_.expect((p.placement == Placement::mesh_axis) == p.axis.has_value(), "dim {} is placed on an unnamed axis",
                 p.dim);
+    if (p.axis)
+      out_.expect(declared(p.mesh, *p.axis), "dim {} is placed on axis {} of mesh {}, which is not declared", p.dim,
+                  p.axis->id.index(), p.mesh.index());
     out_.expect((p.placement == Placement::devices) != p.devices.empty(), "dim {} is placed on unlisted devices",
                 p.dim);
     for (const std::vector<std::int64_t>& set : p.devices)
@@ -177,7 +180,8 @@ class GraphVerifier {
     out_.expect((split.placement == Placement::mesh_axis) == split.mesh_axis.has_value(),
                 "a placement must name either a mesh axis or another place");
     if (split.mesh_axis)
-      out_.expect(declared(split.mesh_axis->name), "the axis {} belongs to no mesh", split.mesh_axis->name);
+      out_.expect(declared(split.mesh, *split.mesh_axis), "the axis {} belongs to no mesh",
+                  split.mesh_axis->id.index());
   }
 
   std::optional<Range> axis_range(const Operation& operation, const SplitRequest& split) {
@@ -204,11 +208,8 @@ class GraphVerifier {
     return std::nullopt;
   }
 
-  bool declared(const std::string& axis) const {
-    for (const Mesh& mesh : program_.meshes)
-      for (const MeshAxis& a : mesh.axes)
-        if (a.name == axis) return true;
-    return false;
+  bool declared(MeshId mesh, const AxisRef& axis) const {
+    return valid(mesh, program_.meshes) && valid(axis.id, program_[mesh].axes);
   }
 
   Violations& out_;

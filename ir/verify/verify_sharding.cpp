@@ -45,10 +45,8 @@ void verify_meshes(Violations& out, const Program& program) {
 
 void verify_sharding(Violations& out, const Program& program, const Sharding& sharding, std::size_t rank) {
   out.expect(sharding.dims.size() == rank, "a sharding of {} dims for rank {}", sharding.dims.size(), rank);
-  auto mesh = std::find_if(program.meshes.begin(), program.meshes.end(),
-                           [&](const Mesh& m) { return m.name == sharding.mesh; });
-  if (!out.expect(mesh != program.meshes.end(), "the mesh {} is not declared", sharding.mesh)) return;
-  for (const std::string& fault : faults_of(sharding, *mesh)) out.expect(false, "{}", fault);
+  if (!out.expect(valid(sharding.mesh, program.meshes), "the mesh {} is not declared", sharding.mesh.index())) return;
+  for (const std::string& fault : faults_of(sharding, program[sharding.mesh])) out.expect(false, "{}", fault);
 }
 
 }  // namespace tap::ir::verifying

@@ -132,8 +132,22 @@ class WellFormed {
       types(graph, operation.operands, p_[operation.op].operands);
       types(graph, operation.results, p_[operation.op].results);
       for (const BlockPlacement& placed : operation.placements)
-        need(placed.dim < p_[operation.op].dims.size() || placed.dim == whole_operation);
+        need((placed.dim < p_[operation.op].dims.size() || placed.dim == whole_operation) &&
+             (!placed.axis || on_mesh(placed.mesh, *placed.axis)));
+      for (const auto& sharding : operation.operand_shardings) need(!sharding || this->sharding(*sharding));
     }
+    for (const Value& value : graph.values) need(!value.sharding || sharding(*value.sharding));
+    for (const SplitRequest& split : graph.splits) need(!split.mesh_axis || on_mesh(split.mesh, *split.mesh_axis));
+  }
+  bool on_mesh(MeshId mesh, const AxisRef& axis) const {
+    return mesh.index() < p_.meshes.size() && axis.id.index() < p_[mesh].axes.size();
+  }
+  bool sharding(const Sharding& s) const {
+    auto all_on = [&](const std::vector<AxisRef>& axes) {
+      return std::ranges::all_of(axes, [&](const AxisRef& axis) { return on_mesh(s.mesh, axis); });
+    };
+    const bool dims = std::ranges::all_of(s.dims, all_on, &DimSharding::axes);
+    return s.mesh.index() < p_.meshes.size() && dims && all_on(s.replicated) && all_on(s.unreduced);
   }
 
   void nesting(std::size_t g, std::vector<int>& state) const {  // no graph contains itself

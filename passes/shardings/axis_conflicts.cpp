@@ -22,9 +22,10 @@ int precedence(FactorKind kind) {
 }
 
 // Any order will do where nothing else decides, as long as it is one, and a prefix comes first.
-bool comes_first(const Axes& a, const Axes& b) {
-  auto key = [](const AxisRef& axis) {
-    return std::tuple(axis.name, axis.sub ? axis.sub->pre_size : 1, !axis.sub, axis.sub ? axis.sub->size : 0);
+bool comes_first(const Mesh& mesh, const Axes& a, const Axes& b) {
+  auto key = [&](const AxisRef& axis) {
+    return std::tuple(std::string_view(mesh[axis.id].name), axis.sub ? axis.sub->pre_size : 1, !axis.sub,
+                      axis.sub ? axis.sub->size : 0);
   };
   if (a.size() != b.size()) return a.size() < b.size();
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
@@ -67,7 +68,7 @@ bool AxisContest::better(const Candidate& a, const Candidate& b) const {
   auto rank = [&](const Candidate& c) {
     return std::tuple(c.cells, precedence(factors_.factors[c.factor].kind), c.shards, c.factor);
   };
-  return rank(a) != rank(b) ? rank(a) > rank(b) : comes_first(b.axes, a.axes);
+  return rank(a) != rank(b) ? rank(a) > rank(b) : comes_first(mesh_, b.axes, a.axes);
 }
 
 const AxisContest::Candidate* AxisContest::best() const {

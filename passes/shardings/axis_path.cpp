@@ -107,30 +107,30 @@ void AxisPath::cut(const AxisRef& axis, std::int64_t size) {
 }
 
 void AxisPath::align() {
-  std::set<std::pair<std::string, std::int64_t>> ends;  // of digits: the product of sizes above and with them
+  std::set<std::pair<AxisId, std::int64_t>> ends;  // of digits: the product of sizes above and with them
   for (const Lists* lists : {&now_, &wanted_})
     for (const Axes& list : *lists)
       for (const AxisRef& axis : list) {
         SubAxis d = digit(mesh_, axis);
-        ends.insert({axis.name, d.pre_size});
-        ends.insert({axis.name, d.pre_size * d.size});
+        ends.insert({axis.id, d.pre_size});
+        ends.insert({axis.id, d.pre_size * d.size});
       }
   for (const AxisRef& axis : partial_) {
     SubAxis d = digit(mesh_, axis);
-    ends.insert({axis.name, d.pre_size});
-    ends.insert({axis.name, d.pre_size * d.size});
+    ends.insert({axis.id, d.pre_size});
+    ends.insert({axis.id, d.pre_size * d.size});
   }
   for (Lists* lists : {&now_, &wanted_})
     for (Axes& list : *lists) {
       Axes parts;
       for (const AxisRef& axis : list) {
         SubAxis rest = digit(mesh_, axis);
-        for (const auto& [name, end] : ends)
-          if (name == axis.name && end > rest.pre_size && end < rest.pre_size * rest.size) {
-            parts.push_back(axis_of(mesh_, name, {rest.pre_size, end / rest.pre_size}));
+        for (const auto& [id, end] : ends)
+          if (id == axis.id && end > rest.pre_size && end < rest.pre_size * rest.size) {
+            parts.push_back(axis_of(mesh_, id, {rest.pre_size, end / rest.pre_size}));
             rest = {end, rest.pre_size * rest.size / end};
           }
-        parts.push_back(axis_of(mesh_, axis.name, rest));
+        parts.push_back(axis_of(mesh_, axis.id, rest));
       }
       list = std::move(parts);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "ir/text_names.h"
@@ -65,8 +66,8 @@ std::int64_t cells_copied(const OnMesh& before, const OnMesh& after, const Shape
 // The part of an axis list that a digit of places, `stride` from the minor end, is on another mesh with as many places.
 std::optional<Axes> axes_at(const Mesh& mesh, std::int64_t stride, std::int64_t size) {
   Axes all;
-  for (const MeshAxis& axis : mesh.axes)
-    if (axis.size > 1) all.push_back({axis.name, {}});
+  for (std::size_t a = 0; a < mesh.axes.size(); ++a)
+    if (mesh.axes[a].size > 1) all.push_back({AxisId(a), {}});
   std::int64_t count = device_count(mesh);
   if (count % checked::mul(stride, size) != 0) return std::nullopt;
   auto behind_major = cut_at(mesh, all, count / (stride * size));
@@ -78,9 +79,9 @@ std::optional<Axes> written_on(const Mesh& mesh, const Mesh& other, const Axes& 
   Axes result;
   for (const AxisRef& axis : axes) {
     std::int64_t stride = 1;
-    for (auto a = other.axes.rbegin(); a->name != axis.name; ++a) stride *= a->size;
+    for (std::size_t a = axis.id.index() + 1; a < other.axes.size(); ++a) stride *= other.axes[a].size;
     SubAxis d = digit(other, axis);
-    std::int64_t below = size_of(other, AxisRef{axis.name, {}}) / (d.pre_size * d.size);
+    std::int64_t below = other[axis.id].size / (d.pre_size * d.size);
     auto same = axes_at(mesh, stride * below, d.size);
     if (!same) return std::nullopt;
     for (const AxisRef& part : *same) append(mesh, result, part);
@@ -89,8 +90,9 @@ std::optional<Axes> written_on(const Mesh& mesh, const Mesh& other, const Axes& 
 }
 
 // A sharding of one mesh in the axes of another one with the same devices in the same order, where these can say it.
-std::optional<Sharding> written_on(const Mesh& mesh, const OnMesh& placed) {
-  Sharding result{mesh.name, {}, {}, {}, placed.sharding.unreduced_monoid};
+std::optional<Sharding> written_on(const OnMesh& own, const OnMesh& placed) {
+  const Mesh& mesh = own.mesh;
+  Sharding result{own.sharding.mesh, {}, {}, {}, placed.sharding.unreduced_monoid};
   for (const DimSharding& dim : placed.sharding.dims) {
     auto axes = written_on(mesh, placed.mesh, dim.axes);
     if (!axes) return std::nullopt;
@@ -131,11 +133,12 @@ class Route {
       if (!fits_boxes(mesh, step, shape_)) return false;
     bool changed = false;
     for (Collective step : path.steps()) {
-      const Mesh& before = changed ? to_.mesh : mesh;
+      const OnMesh& before = changed ? to_ : from_;
       changed |= devices_change && step.kind == CollectiveKind::collective_permute;
-      step.before.mesh = before.name;
-      step.after.mesh = (changed ? to_.mesh : mesh).name;
-      add(std::move(step), before, changed ? to_.mesh : mesh);
+      const OnMesh& after = changed ? to_ : from_;
+      step.before.mesh = before.sharding.mesh;
+      step.after.mesh = after.sharding.mesh;
+      add(std::move(step), before.mesh, after.mesh);
     }
     return true;
   }
@@ -200,10 +203,11 @@ std::string_view name(CollectiveKind kind) {
   TAP_UNREACHABLE("no such collective");
 }
 
-std::string to_string(const Collective& step) {
-  auto braces = [](const Axes& axes) {
+std::string to_string(const std::vector<Mesh>& meshes, const Collective& step) {
+  const Mesh& mesh = meshes[step.before.mesh.index()];
+  auto braces = [&](const Axes& axes) {
     std::vector<std::string> parts;
-    for (const AxisRef& axis : axes) parts.push_back(to_string(axis));
+    for (const AxisRef& axis : axes) parts.push_back(to_string(mesh, axis));
     return "{" + ir::joined(parts) + "}";
   };
   std::string text(name(step.kind));
@@ -217,7 +221,7 @@ std::string to_string(const Collective& step) {
     any |= !axes.empty();
   }
   if (any) text += " [" + ir::joined(dims) + "]";
-  return text + " -> " + to_string(step.after);
+  return text + " -> " + to_string(meshes, step.after);
 }
 
 std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape) {
@@ -240,13 +244,13 @@ std::int64_t elements_moved(const Collective& step, const OnMesh& before, const 
 std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape) {
   TAP_CHECK(from.sharding.dims.size() == shape.size() && to.sharding.dims.size() == shape.size(), "another rank");
   if (from.mesh != to.mesh && whole_everywhere(from) && from.sharding.unreduced.empty() && !is_maximal(to.mesh)) {
-    Sharding same{to.mesh.name, std::vector<DimSharding>(shape.size()), {}, {}, ""};
+    Sharding same{to.sharding.mesh, std::vector<DimSharding>(shape.size()), {}, {}, ""};
     return reshard({to.mesh, same}, to, shape);
   }
   const bool same_axes = from.mesh.axes == to.mesh.axes;
   std::optional<Sharding> target;  // in the axes of the mesh that we come from
   if (same_axes) target = bare(to.mesh, to.sharding);
-  else if (whole_everywhere(to) || same_devices_in_order(from.mesh, to.mesh)) target = written_on(from.mesh, to);
+  else if (whole_everywhere(to) || same_devices_in_order(from.mesh, to.mesh)) target = written_on(from, to);
   if (is_maximal(from.mesh) || is_maximal(to.mesh)) target.reset();
   if (target && !all_fit_together(from.mesh, from.sharding, *target)) target.reset();
   Route route(from, to, shape);

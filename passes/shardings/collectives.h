@@ -40,7 +40,8 @@ struct Collective {
   std::int64_t moved = 0;  // elements that the busiest device receives
   bool operator==(const Collective&) const = default;
 };
-std::string to_string(const Collective& step);  // all_to_all {y, z} from dim 2 to dim 1 -> pod[{x}, {y, z}, {}]
+// all_to_all {y, z} from dim 2 to dim 1 -> pod[{x}, {y, z}, {}]
+std::string to_string(const std::vector<ir::Mesh>& meshes, const Collective& step);
 
 // A tensor's sharding and the mesh that it names.
 struct OnMesh {

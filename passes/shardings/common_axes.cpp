@@ -19,7 +19,7 @@ Axes even_prefix(const Mesh& mesh, const Axes& axes, std::int64_t points) {
   for (const AxisRef& axis : axes) {
     SubAxis d = digit(mesh, axis);
     std::int64_t part = points == 0 ? 1 : std::gcd(points, d.size);
-    if (part > 1) append(mesh, prefix, axis_of(mesh, axis.name, {d.pre_size, part}));
+    if (part > 1) append(mesh, prefix, axis_of(mesh, axis.id, {d.pre_size, part}));
     if (part != d.size) break;
     points /= part;
   }
@@ -125,7 +125,7 @@ class Chooser {
     std::vector<Axes> common(factors_.factors.size());
     std::vector<bool> seen(common.size());
     for (const FactoredTensor* tensor : large_) {
-      Sharding dealt = sharding_from(mesh_, factors_, *tensor->factors, dealt_out(*tensor->factors, axes));
+      Sharding dealt = sharding_from(mesh_, MeshId(), factors_, *tensor->factors, dealt_out(*tensor->factors, axes));
       for (const FactorAxes& f : axes_by_factor(mesh_, factors_, *tensor->factors, dealt).factors) {
         common[f.factor] = seen[f.factor] ? common_prefix(mesh_, common[f.factor], f.axes) : f.axes;
         seen[f.factor] = true;
@@ -144,7 +144,7 @@ class Chooser {
       for (std::size_t k = 0; k < room.size() && rest.size > 1; ++k) {
         std::int64_t part = std::gcd(std::max<std::int64_t>(room[k], 1), rest.size);
         if (part == 1) continue;
-        append(mesh_, out.factors[k].axes, axis_of(mesh_, axis.name, {rest.pre_size, part}));
+        append(mesh_, out.factors[k].axes, axis_of(mesh_, axis.id, {rest.pre_size, part}));
         rest = {rest.pre_size * part, rest.size / part};
         room[k] /= part;
       }

@@ -25,7 +25,7 @@ bool cuts_nothing(const Sharding& sharding) {
   return std::all_of(sharding.dims.begin(), sharding.dims.end(), [](const DimSharding& d) { return d.axes.empty(); });
 }
 
-Sharding whole(const Mesh& mesh, std::size_t rank) { return {mesh.name, std::vector<DimSharding>(rank), {}, {}, ""}; }
+Sharding whole(MeshId mesh, std::size_t rank) { return {mesh, std::vector<DimSharding>(rank), {}, {}, ""}; }
 
 // Closed, and nothing but where cells are.
 const MonoidId* monoid_of(const Operator& op) {
@@ -37,7 +37,7 @@ const MonoidId* monoid_of(const Operator& op) {
 class SiteChooser {
  public:
   SiteChooser(const Program& program, const Graph& graph, Site site)
-      : program_(program), graph_(graph), out_{std::move(site), false, ""} {
+      : program_(program), graph_(graph), out_{std::move(site)} {
     for (std::size_t k = 0; k < out_.site.operands.size(); ++k) known_.push_back(sharding_of_use(graph, out_.site, k));
     for (ValueId v : out_.site.results) known_.push_back(graph[v].sharding);
   }
@@ -45,23 +45,23 @@ class SiteChooser {
   SiteShardings choose() {
     out_.copy = copies();
     if (out_.copy) return as_copied();
-    const Mesh* mesh = most_common_mesh();
-    if (!mesh) return std::move(out_);
-    out_.mesh = mesh->name;
+    out_.mesh = most_common_mesh();
+    if (!out_.mesh.valid()) return std::move(out_);
+    const Mesh& mesh = program_[out_.mesh];
     const Factors& factors = out_.site.factors;
-    if (is_maximal(*mesh)) {
+    if (is_maximal(mesh)) {
       out_.factors.resize(factors.factors.size());
     } else {
       std::vector<FactoredTensor> tensors;
       for (std::size_t k = 0; k < known_.size(); ++k)
-        tensors.push_back({&tensor(k), axes_by_factor(*mesh, factors, tensor(k), on_mesh(*mesh, k)),
+        tensors.push_back({&tensor(k), axes_by_factor(mesh, factors, tensor(k), on_mesh(mesh, k)),
                            cells(graph_[value(k)].type.shape)});
-      out_.factors = common_axes(*mesh, factors, tensors);
+      out_.factors = common_axes(mesh, factors, tensors);
       if (out_.site.operations.size() > 1) gather_what_is_reduced();
     }
     for (std::size_t k = 0; k < known_.size(); ++k)
-      (k < out_.site.operands.size() ? out_.operands : out_.results).push_back(needed(*mesh, k));
-    add_partials(*mesh);
+      (k < out_.site.operands.size() ? out_.operands : out_.results).push_back(needed(mesh, k));
+    add_partials(mesh);
     return std::move(out_);
   }
 
@@ -79,27 +79,28 @@ class SiteChooser {
   }
 
   // A result on one device is computed there. Else the mesh that most tensors are split on; without any, the first one named.
-  const Mesh* most_common_mesh() const {
-    const Mesh *first = nullptr, *best = nullptr;
-    std::map<std::string, int> count;
+  MeshId most_common_mesh() const {
+    MeshId first, best;
+    std::map<MeshId, int> count;
     for (std::size_t k = 0; k < known_.size(); ++k) {
       if (!known_[k]) continue;
-      const Mesh* mesh = find_mesh(program_, known_[k]->mesh);
-      if (is_maximal(*mesh) && k >= operand_count()) return mesh;
-      if (is_maximal(*mesh)) continue;
-      if (!first) first = mesh;
-      if (!cuts_nothing(*known_[k]) && ++count[mesh->name] > (best ? count[best->name] : 0)) best = mesh;
+      const MeshId mesh = known_[k]->mesh;
+      const bool maximal = is_maximal(program_[mesh]);
+      if (maximal && k >= operand_count()) return mesh;
+      if (maximal) continue;
+      if (!first.valid()) first = mesh;
+      if (!cuts_nothing(*known_[k]) && ++count[mesh] > (best.valid() ? count[best] : 0)) best = mesh;
     }
-    return best ? best : first;
+    return best.valid() ? best : first;
   }
 
   // What another mesh says counts where both have the same axes: then devices differ in their order only.
   std::optional<Sharding> on_mesh(const Mesh& mesh, std::size_t k) const {
     if (!known_[k]) return std::nullopt;
-    const Mesh& own = *find_mesh(program_, known_[k]->mesh);
+    const Mesh& own = program_[known_[k]->mesh];
     if (own.axes != mesh.axes || is_maximal(own)) return std::nullopt;
     Sharding sharding = bare(own, *known_[k]);
-    sharding.mesh = mesh.name;
+    sharding.mesh = out_.mesh;
     return sharding;
   }
 
@@ -107,9 +108,9 @@ class SiteChooser {
   SiteShardings as_copied() {
     const std::optional<Sharding>& said = known_[0] ? known_[0] : known_[1];
     if (!said) return std::move(out_);
-    const Mesh& mesh = *find_mesh(program_, said->mesh);
-    Sharding own = known_[0] ? bare(mesh, *known_[0]) : whole(mesh, tensor(0).axes.size());
-    out_.mesh = mesh.name;
+    const Mesh& mesh = program_[said->mesh];
+    Sharding own = known_[0] ? bare(mesh, *known_[0]) : whole(said->mesh, tensor(0).axes.size());
+    out_.mesh = said->mesh;
     out_.factors.resize(out_.site.factors.factors.size());
     for (const FactorAxes& f : axes_by_factor(mesh, out_.site.factors, tensor(0), own).factors)
       out_.factors[f.factor] = f.axes;
@@ -123,7 +124,7 @@ class SiteChooser {
       f.axes = out_.factors[f.factor];
       f.closed = true;
     }
-    return bare(mesh, sharding_from(mesh, out_.site.factors, tensor(k), axes));
+    return bare(mesh, sharding_from(mesh, out_.mesh, out_.site.factors, tensor(k), axes));
   }
 
   // What several operations write is no partial: what one of them writes of it needs no other to be combined with.
@@ -156,7 +157,7 @@ class SiteChooser {
 
 // Adds the move from one sharding to another, where it is one.
 void add(std::vector<Reshard>& list, const Program& program, Reshard reshard, const Shape& shape) {
-  const Mesh &from = *find_mesh(program, reshard.from.mesh), &to = *find_mesh(program, reshard.to.mesh);
+  const Mesh &from = program[reshard.from.mesh], &to = program[reshard.to.mesh];
   reshard.steps = passes::reshard({from, reshard.from}, {to, reshard.to}, shape);
   if (!reshard.steps.empty()) list.push_back(std::move(reshard));
 }
@@ -182,16 +183,15 @@ std::vector<Reshard> reshards(const Program& program, const Graph& graph, const 
   std::vector<Reshard> list;
   for (std::size_t s = 0; s < sites.size(); ++s) {
     const SiteShardings& site = sites[s];
-    if (site.mesh.empty()) continue;
-    const Mesh& mesh = *find_mesh(program, site.mesh);
+    if (!site.mesh.valid()) continue;
     for (std::size_t k = 0; k < site.operands.size(); ++k) {
       const Shape& shape = graph[site.site.operands[k]].type.shape;
-      Sharding from = sharding_of_use(graph, site.site, k).value_or(whole(mesh, shape.size()));
+      Sharding from = sharding_of_use(graph, site.site, k).value_or(whole(site.mesh, shape.size()));
       add(list, program, {s, false, k, from, site.operands[k], {}, false}, shape);
     }
     for (std::size_t k = 0; k < site.results.size(); ++k) {
       const Value& value = graph[site.site.results[k]];
-      Sharding to = value.sharding.value_or(whole(mesh, value.type.shape.size()));
+      Sharding to = value.sharding.value_or(whole(site.mesh, value.type.shape.size()));
       add(list, program, {s, true, k, site.results[k], to, {}, site.copy}, value.type.shape);
     }
   }

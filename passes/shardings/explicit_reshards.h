@@ -17,7 +17,7 @@ namespace tap::passes {
 struct SiteShardings {
   Site site;
   bool copy = false;                        // it only gives a value another sharding: `Y = X`
-  std::string mesh;                         // none of the tensors has a sharding: empty, and nothing else is there
+  ir::MeshId mesh = {};                     // none of the tensors has a sharding: invalid, and nothing else is there
   std::vector<ir::Axes> factors = {};       // by factor
   std::vector<ir::Sharding> operands = {};  // as the operation needs them
   std::vector<ir::Sharding> results = {};   // as it computes them; partials are unreduced

@@ -23,7 +23,7 @@ class AxisSupply {
   std::int64_t size() const { return rest_.size; }
   // The major part, of that many places.
   AxisRef take(std::int64_t places) {
-    AxisRef part = axis_of(mesh_, axes_[at_].name, {rest_.pre_size, places});
+    AxisRef part = axis_of(mesh_, axes_[at_].id, {rest_.pre_size, places});
     rest_ = {rest_.pre_size * places, rest_.size / places};
     if (rest_.size == 1) {
       ++at_;
@@ -96,8 +96,9 @@ TensorAxes axes_by_factor(const Mesh& mesh, const Factors& all, const TensorFact
   return out;
 }
 
-ir::Sharding sharding_from(const Mesh& mesh, const Factors& all, const TensorFactors& tensor, const TensorAxes& axes) {
-  ir::Sharding out{mesh.name, {}, axes.replicated, axes.unreduced, axes.unreduced_monoid};
+ir::Sharding sharding_from(const Mesh& mesh, ir::MeshId id, const Factors& all, const TensorFactors& tensor,
+                           const TensorAxes& axes) {
+  ir::Sharding out{id, {}, axes.replicated, axes.unreduced, axes.unreduced_monoid};
   for (const AxisFactors& axis : tensor.axes) {
     ir::DimSharding dim{{}, true, std::nullopt};
     bool ended = false;  // a factor that is not full would leave gaps if the next one were cut

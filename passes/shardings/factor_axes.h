@@ -32,8 +32,8 @@ struct TensorAxes {
 
 TensorAxes axes_by_factor(const ir::Mesh& mesh, const Factors& all, const TensorFactors& tensor,
                           const std::optional<ir::Sharding>& sharding);
-// Without priorities.
-ir::Sharding sharding_from(const ir::Mesh& mesh, const Factors& all, const TensorFactors& tensor,
+// Without priorities; on the mesh, whose id that is.
+ir::Sharding sharding_from(const ir::Mesh& mesh, ir::MeshId id, const Factors& all, const TensorFactors& tensor,
                            const TensorAxes& axes);
 
 }  // namespace tap::passes

@@ -7,6 +7,7 @@
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/explicit_reshards.h"
@@ -27,7 +28,7 @@ bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId
   const ir::Sharding& outside = reshard.of_result ? reshard.to : reshard.from;
   const ir::Sharding& inside = reshard.of_result ? reshard.from : reshard.to;
   if (std::find(edge.begin(), edge.end(), value) == edge.end() || outside.mesh != inside.mesh) return false;
-  const ir::Mesh& mesh = *ir::find_mesh(program, outside.mesh);
+  const ir::Mesh& mesh = program[outside.mesh];
   for (std::size_t d = 0; d < outside.dims.size(); ++d)
     if (!ir::is_prefix(mesh, outside.dims[d].axes, inside.dims[d].axes)) return false;
   return true;
@@ -43,7 +44,8 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   std::string what = path + value.name;
   if (!reshard.of_result) what += " for " + names[site.operations.front().index()];
   for (const Collective& step : reshard.steps)
-    list.push_back({what, to_string(step), step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
+    list.push_back({what, to_string(program.meshes, step),
+                    step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
                     !asked && moves_for_others(step.kind)});
 }
 
@@ -62,18 +64,17 @@ std::pair<std::int64_t, std::int64_t> reach_of(const Factors& factors, std::size
 // What windows read over the edges of a block: neighbours have it.
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
                const std::vector<std::string>& names, const SiteShardings& site, std::vector<Move>& list) {
-  if (site.mesh.empty()) return;
+  if (!site.mesh.valid()) return;
   for (std::size_t k = 0; k < site.operands.size(); ++k) {
     const ir::Sharding& sharding = site.operands[k];
-    const ir::Mesh* mesh = ir::find_mesh(program, sharding.mesh);
-    if (!mesh) continue;
+    const ir::Mesh& mesh = program[sharding.mesh];
     const ir::Value& value = graph[site.site.operands[k]];
-    const Shape local = local_shape(*mesh, sharding, value.type.shape);
+    const Shape local = local_shape(mesh, sharding, value.type.shape);
     std::int64_t wanted = 1, there = 1;
     std::string edges;
     for (std::size_t a = 0; a < local.size(); ++a) {
-      const auto [before, after] = size_of(*mesh, sharding.dims[a].axes) > 1 ? reach_of(site.site.factors, k, a)
-                                                                             : std::pair<std::int64_t, std::int64_t>{};
+      const auto [before, after] = size_of(mesh, sharding.dims[a].axes) > 1 ? reach_of(site.site.factors, k, a)
+                                                                            : std::pair<std::int64_t, std::int64_t>{};
       wanted *= std::clamp<std::int64_t>(local[a] + before + after, 0, value.type.shape[a]);
       there *= std::max<std::int64_t>(std::min(local[a], local[a] + after) - std::max<std::int64_t>(0, -before), 0);
       if (before != 0 || after != 0)

@@ -7,6 +7,7 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/onnx_meshes.h"
 #include "passes/shardings/onnx_parts.h"
@@ -209,6 +210,22 @@ class ProgramInference {
   Inferred out_;
 };
 
+// The specs say where everything is: what the program says of it goes, and of its meshes stay those over which it requests splits.
+void forget_shardings(ir::Program& program) {
+  std::vector<ir::Mesh> kept;
+  for (ir::Graph& graph : program.graphs) {
+    for (ir::Value& value : graph.values) value.sharding.reset();
+    for (ir::Operation& operation : graph.operations) operation.operand_shardings.clear();
+    for (ir::SplitRequest& split : graph.splits) {
+      if (!split.mesh_axis) continue;
+      const ir::Mesh& mesh = program[split.mesh];
+      if (!ir::find_mesh(kept, mesh.name)) kept.push_back(mesh);
+      split.mesh = *ir::find_mesh(kept, mesh.name);
+    }
+  }
+  program.meshes = std::move(kept);
+}
+
 }  // namespace
 
 Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced) {
@@ -217,7 +234,7 @@ Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced r
 
 Annotated annotated(ir::Program program, const Inferred& inferred) {
   Annotated out{std::move(program), {}, {}, {}};
-  out.program.meshes.clear();
+  forget_shardings(out.program);
   ir::Graph& graph = out.program.graphs[out.program.main.index()];
   auto convert = [&](const Placed& placed, const ir::Value& value, const std::string& node, const From& from,
                      std::optional<Placed>& listed) -> std::optional<ir::Sharding> {
@@ -240,7 +257,6 @@ Annotated annotated(ir::Program program, const Inferred& inferred) {
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
     ir::Operation& operation = graph.operations[o];
     const std::string& node = operation.results.empty() ? graph.name : names[o];
-    operation.operand_shardings.clear();
     auto& listed = out.listed.operands.emplace_back(operation.operands.size());
     for (std::size_t k = 0; k < operation.operands.size(); ++k) {
       if (!inferred.operands[o][k]) continue;
@@ -272,7 +288,7 @@ WrittenSpecs specs_of(const ir::Program& program, const ListedValues& listed) {
       auto same = [&](const TensorSpec& spec) { return spec.tensor == graph[value].name; };
       if ((!sharding && !list) || std::any_of(node.specs.begin(), node.specs.end(), same)) return;
       auto placed = list ? std::variant<Placed, Broken>(*list)
-                         : ir::onnx::placed_of(*find_mesh(program, sharding->mesh), *sharding, graph[value].type.shape);
+                         : ir::onnx::placed_of(program[sharding->mesh], *sharding, graph[value].type.shape);
       if (auto* broken = std::get_if<Broken>(&placed))
         return out.findings.push_back({*broken, node.node, graph[value].name});
       node.specs.push_back({graph[value].name, ir::onnx::spec_of(std::get<Placed>(placed))});

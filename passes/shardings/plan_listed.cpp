@@ -10,6 +10,7 @@
 #include "ir/shardings/onnx_meshes.h"
 #include "passes/shardings/factors.h"
 #include "passes/shardings/plan_writers.h"
+#include "passes/splits/place_on_mesh.h"
 
 namespace tap::passes {
 
@@ -83,7 +84,7 @@ class ListedPlanner {
   }
   std::optional<Placed> said_by_mesh(const std::optional<Sharding>& sharding, const Shape& shape) const {
     if (!sharding) return std::nullopt;
-    auto placed = ir::onnx::placed_of(*find_mesh(program_, sharding->mesh), *sharding, shape);
+    auto placed = ir::onnx::placed_of(program_[sharding->mesh], *sharding, shape);
     auto* found = std::get_if<Placed>(&placed);
     return found && can_be_listed(*found) ? std::optional(std::move(*found)) : std::nullopt;
   }
@@ -197,7 +198,8 @@ DeviceSets devices_along(const Mesh& mesh, const std::vector<AxisRef>& axes) {
 }
 
 PlannedSplit listed(PlannedSplit split, const Program& program) {
-  DeviceSets sets = devices_along(*find_mesh(program, split.mesh), {*split.axis});
+  const PlaceOnMesh place = named_place(program, split).value();
+  DeviceSets sets = devices_along(program[place.mesh], {place.axis});
   split.placement = Placement::devices;
   split.devices = std::move(sets);
   split.mesh.clear();

@@ -7,6 +7,7 @@
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/device_places.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/plan_writers.h"
@@ -45,7 +46,7 @@ class Planner {
       for (std::string& name : names) name = path + name;
       if (id == program_.main) add_listed(graph, names);
       for (const SiteShardings& site : explicit_shardings(program_, graph))
-        if (!site.mesh.empty() && is_free(id, site.site)) add_splits(graph, names, site);
+        if (site.mesh.valid() && is_free(id, site.site)) add_splits(graph, names, site);
       for (std::uint32_t o = 0; o < names.size(); ++o)
         if (is_region(program_, graph[OperationId(o)], RegionKind::group) && !decided_.contains({id, OperationId(o)}))
           add_splits_of_group(graph, names[o], graph[OperationId(o)]);
@@ -73,39 +74,38 @@ class Planner {
   }
 
   void add_splits(const Graph& graph, const std::vector<std::string>& names, const SiteShardings& site) {
-    const Mesh* mesh = find_mesh(program_, site.mesh);
-    if (!mesh) return;
-    if (is_maximal(*mesh)) return place_on_one(graph, names, *mesh, site.site);
+    if (is_maximal(program_[site.mesh])) return place_on_one(graph, names, site.mesh, site.site);
     OperationId o = site.site.operations.front();
-    if (site.site.operations.size() > 1) return cut_together(graph, names, *mesh, site.site);
+    if (site.site.operations.size() > 1) return cut_together(graph, names, site.mesh, site.site);
     const Operator op = in_own_words(program_, graph[o]);
     for (std::size_t f = 0; f < site.factors.size(); ++f) {
       const std::optional<std::uint32_t> dim = site.site.factors.factors[f].dim;
       for (const AxisRef& axis : dim ? site.factors[f] : Axes{})
-        add_split(*mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, *dim)}, axis);
+        add_split(site.mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, *dim)}, axis);
     }
-    for (std::size_t r = 0; r < site.results.size(); ++r) scatter(graph, names[o.index()], op, *mesh, site, r);
+    for (std::size_t r = 0; r < site.results.size(); ++r) scatter(graph, names[o.index()], op, site, r);
   }
 
   // On a mesh of one device: what has its sharding runs there, and nowhere else.
-  void place_on_one(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
+  void place_on_one(const Graph& graph, const std::vector<std::string>& names, MeshId mesh, const Site& site) {
     const std::optional<Sharding>& sharding = graph[site.results.front()].sharding;
-    if (!sharding || sharding->mesh != mesh.name) return;
+    if (!sharding || sharding->mesh != mesh) return;
     for (OperationId o : site.operations) {
       PlannedSplit all{names[o.index()]};
       all.placement = Placement::devices;
-      all.devices = {mesh.devices};
+      all.devices = {program_[mesh].devices};
       all.all_at = 0;
       out_.plan.decisions.push_back(std::move(all));
     }
   }
 
   // Partials that are combined, each device only the blocks that it is to hold: the operation is then what combines them.
-  void scatter(const Graph& graph, const std::string& name, const Operator& op, const Mesh& mesh,
-               const SiteShardings& site, std::size_t result) {
+  void scatter(const Graph& graph, const std::string& name, const Operator& op, const SiteShardings& site,
+               std::size_t result) {
+    const Mesh& mesh = program_[site.mesh];
     const std::optional<Sharding>& wanted = graph[site.site.results[result]].sharding;
     const Sharding& computed = site.results[result];
-    if (!wanted || wanted->mesh != mesh.name || computed.unreduced.empty()) return;
+    if (!wanted || wanted->mesh != site.mesh || computed.unreduced.empty()) return;
     const std::vector<AxisFactors>& indexed_by = site.site.factors.results[result].axes;
     for (std::size_t a = 0; a < indexed_by.size(); ++a) {
       const Axes &own = computed.dims[a].axes, &all = wanted->dims[a].axes;
@@ -114,16 +114,17 @@ class Planner {
       for (const AxisRef& axis : behind(mesh, own, all)) {
         auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
         if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
-        add_split(mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
+        add_split(site.mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
       }
     }
   }
 
   // What several operations write: each split along the blocks of the value.
-  void cut_together(const Graph& graph, const std::vector<std::string>& names, const Mesh& mesh, const Site& site) {
+  void cut_together(const Graph& graph, const std::vector<std::string>& names, MeshId id, const Site& site) {
+    const Mesh& mesh = program_[id];
     for (ValueId v : site.results) {
       const std::optional<Sharding>& sharding = graph[v].sharding;
-      if (!sharding || sharding->mesh != mesh.name) continue;
+      if (!sharding || sharding->mesh != id) continue;
       std::vector<Axes> axes;
       std::size_t most = 0;
       for (const DimSharding& dim : sharding->dims) {
@@ -136,17 +137,18 @@ class Planner {
       if (most > 1 && device_count(mesh) > most_listed) {
         for (std::size_t a = 0; a < axes.size(); ++a)
           for (; axes[a].size() > 1; axes[a].pop_back())
-            leave(graph, v, a, axes[a].back(), "its nested blocks would need more devices than a plan can list");
+            leave(graph, v, a, named(mesh, axes[a].back()),
+                  "its nested blocks would need more devices than a plan can list");
         most = 1;
       }
       WritersPlan plan = plan_of_writers(program_, graph, names, v, cuts_of(mesh, axes, most > 1));
       for (PlannedSplit& split : plan.splits) out_.plan.decisions.push_back(std::move(split));
       for (std::size_t a = 0; a < axes.size() && !plan.why_not.empty(); ++a)
-        for (const AxisRef& axis : axes[a]) leave(graph, v, a, axis, plan.why_not);
+        for (const AxisRef& axis : axes[a]) leave(graph, v, a, named(mesh, axis), plan.why_not);
       return;
     }
   }
-  void leave(const Graph& graph, ValueId v, std::size_t axis, const AxisRef& over, const std::string& why) {
+  void leave(const Graph& graph, ValueId v, std::size_t axis, const AxisName& over, const std::string& why) {
     out_.left.push_back({graph[v].name, "axis " + std::to_string(axis), to_string(over),
                          "several operations write this value, and " + why});
   }
@@ -164,7 +166,7 @@ class Planner {
       } else {
         cut.over.placement = Placement::mesh_axis;
         cut.over.mesh = mesh.name;
-        cut.over.axis = axes[a].front();
+        cut.over.axis = named(mesh, axes[a].front());
         cut.blocks = Blocks{size_of(mesh, axes[a].front())};
       }
       cuts.push_back(std::move(cut));
@@ -178,25 +180,25 @@ class Planner {
     const Factors factors = factors_of(op);
     for (const TensorFactors& result : factors.results) {
       const std::optional<Sharding>& sharding = graph[operation.results[result.tensor]].sharding;
-      const Mesh* mesh = sharding ? find_mesh(program_, sharding->mesh) : nullptr;
-      if (!mesh || is_maximal(*mesh)) continue;
+      if (!sharding || is_maximal(program_[sharding->mesh])) continue;
       for (std::size_t a = 0; a < result.axes.size(); ++a) {
         const std::vector<std::uint32_t>& indexed_by = result.axes[a].factors;
         const std::optional<std::uint32_t> dim = indexed_by.empty() ? std::nullopt
                                                                     : factors.factors[indexed_by.front()].dim;
         for (const AxisRef& axis : sharding->dims[a].axes)
-          if (dim) add_split(*mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
+          if (dim) add_split(sharding->mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
       }
       return;
     }
   }
 
-  void add_split(const Mesh& mesh, PlannedSplit split, const AxisRef& axis) {
+  void add_split(MeshId id, PlannedSplit split, const AxisRef& axis) {
+    const Mesh& mesh = program_[id];
     split.blocks = Blocks{size_of(mesh, axis)};
     if (split.blocks.count == 1) return;
     split.placement = Placement::mesh_axis;
     split.mesh = mesh.name;
-    split.axis = axis;
+    split.axis = named(mesh, axis);
     out_.plan.decisions.push_back(std::move(split));
   }
 

@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 
 namespace tap::passes {
@@ -90,7 +91,7 @@ ir::Axes even_part(const ir::Mesh& mesh, const ir::Axes& axes, std::int64_t poin
   for (const ir::AxisRef& axis : axes) {
     std::int64_t size = size_of(mesh, axis), common = std::gcd(size, points);
     if (common == size) even.push_back(axis);
-    else if (common > 1) even.push_back(axis_of(mesh, axis.name, {digit(mesh, axis).pre_size, common}));
+    else if (common > 1) even.push_back(axis_of(mesh, axis.id, {digit(mesh, axis).pre_size, common}));
     if (common != size) break;
     points /= common;
   }
@@ -160,7 +161,8 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
         differ = true;
         conflicts.push_back(fmt::format("`{}` and `{}` are in one group and have different shardings: {} and {}",
                                         program[first->graph][first->value].name, program[node.graph][node.value].name,
-                                        to_string(*first->sharding), to_string(*node.sharding)));
+                                        to_string(program.meshes, *first->sharding),
+                                        to_string(program.meshes, *node.sharding)));
       }
       if (!first) first = &node;
     }
@@ -186,10 +188,10 @@ void normalise_inferred(ShardingNet& net, const ir::Program& program,
       const NodeId node = net.node_of(program.main, v);
       auto& sharding = net.nodes[node].sharding;
       if (!sharding) continue;
-      const ir::Mesh& mesh = *ir::find_mesh(program, sharding->mesh);
+      const ir::Mesh& mesh = program[sharding->mesh];
       for (std::size_t d = 0; d < sharding->dims.size(); ++d) {
         ir::DimSharding& dim = sharding->dims[d];
-        ir::Axes own = given[node] && given[node]->mesh == mesh.name ? given[node]->dims[d].axes : ir::Axes{};
+        ir::Axes own = given[node] && given[node]->mesh == sharding->mesh ? given[node]->dims[d].axes : ir::Axes{};
         if (!is_prefix(mesh, own, dim.axes)) own.clear();
         dim.axes = presentable(mesh, own, behind(mesh, own, dim.axes), main[v].type.shape[d]);
       }

@@ -70,14 +70,14 @@ class Propagator {
         dim = {};
       }
       if (later.empty()) continue;
-      sharding->replicated = in_mesh_order(*ir::find_mesh(program_, sharding->mesh), sharding->replicated);
+      sharding->replicated = in_mesh_order(program_[sharding->mesh], sharding->replicated);
       for (std::int64_t priority : later) held_back_[priority].push_back(n);
     }
   }
 
   void release(NodeId n, std::int64_t priority) {
     Sharding& sharding = *net_.nodes[n].sharding;
-    const ir::Mesh& mesh = *ir::find_mesh(program_, sharding.mesh);
+    const ir::Mesh& mesh = program_[sharding.mesh];
     for (std::size_t d = 0; d < sharding.dims.size(); ++d) {
       const ir::DimSharding& original = originals_[n]->dims[d];
       if (original.priority.value_or(0) != priority) continue;

@@ -137,7 +137,7 @@ class Propagation {
       if (std::int64_t points = state_.factors.factors[own.factor].size; points % before == 0) {
         std::int64_t size = size_of(mesh_, *left), common = std::gcd(points / before, size);
         if (common == size) return left;
-        if (common > 1) return axis_of(mesh_, left->name, {digit(mesh_, *left).pre_size, common});
+        if (common > 1) return axis_of(mesh_, left->id, {digit(mesh_, *left).pre_size, common});
       }
     }
     // It cannot grow, but what it has of that axis can stay.

@@ -55,17 +55,19 @@ class Spreading {
   }
   static std::size_t size(const Hyperedge& hyperedge) { return hyperedge.operands.size() + hyperedge.results.size(); }
 
-  // The one mesh of all that have a sharding; null if there is none, or two. A mesh without axes fits with any.
-  const ir::Mesh* mesh_of(const Hyperedge& hyperedge) const {
-    const ir::Mesh* mesh = nullptr;
+  // The one mesh of all that have a sharding; invalid if there is none, or two. A mesh without axes fits with any.
+  ir::MeshId mesh_of(const Hyperedge& hyperedge) const {
+    ir::MeshId found;
     for (std::size_t t = 0; t < size(hyperedge); ++t) {
       const auto& sharding = net_.nodes[node(hyperedge, t)].sharding;
       if (!sharding) continue;
-      const ir::Mesh* own = mesh && mesh->name == sharding->mesh ? mesh : ir::find_mesh(program_, sharding->mesh);
-      if (!mesh || mesh->axes.empty()) mesh = own;
-      else if (!own->axes.empty() && !(own->axes == mesh->axes && own->devices == mesh->devices)) return nullptr;
+      const ir::Mesh& own = program_[sharding->mesh];
+      if (!found.valid() || program_[found].axes.empty()) found = sharding->mesh;
+      else if (const ir::Mesh& mesh = program_[found];
+               !own.axes.empty() && !(own.axes == mesh.axes && own.devices == mesh.devices))
+        return {};
     }
-    return mesh;
+    return found;
   }
 
   Direction direction(const Hyperedge& hyperedge, const Factor& factor) const {
@@ -95,10 +97,11 @@ class Spreading {
 
   void visit(std::uint32_t k) {
     const Hyperedge& hyperedge = net_.hyperedges[k];
-    const ir::Mesh* mesh = mesh_of(hyperedge);
-    if (!mesh || mesh->axes.empty()) return;
-    SiteState state{*mesh, *hyperedge.factors,    {},
-                    {},    hyperedge.elementwise, options_.conservative && !hyperedge.program_result};
+    const ir::MeshId id = mesh_of(hyperedge);
+    if (!id.valid() || program_[id].axes.empty()) return;
+    const ir::Mesh& mesh = program_[id];
+    SiteState state{mesh, *hyperedge.factors,    {},
+                    {},   hyperedge.elementwise, options_.conservative && !hyperedge.program_result};
     bool any = false;
     for (const Factor& factor : hyperedge.factors->factors) {
       state.directions.push_back(direction(hyperedge, factor));
@@ -112,7 +115,7 @@ class Spreading {
                                           : hyperedge.factors->operands[t];
       before.push_back(net_.nodes[node(hyperedge, t)].sharding);
       state.tensors.push_back(
-          {&shape, axes_by_factor(*mesh, *hyperedge.factors, shape, before.back()), result, part(hyperedge, t)});
+          {&shape, axes_by_factor(mesh, *hyperedge.factors, shape, before.back()), result, part(hyperedge, t)});
     }
     std::vector<SiteTensor> old = state.tensors;
     std::vector<bool> grown = propagate_factors(state, options_.strategy);
@@ -120,7 +123,8 @@ class Spreading {
       if (!grown[t]) continue;
       Node& changed = net_.nodes[node(hyperedge, t)];
       if (changed.sharding != before[t]) wake(k);  // the same value, read in another way, has just been changed
-      else update(k, t, sharding_from(*mesh, *hyperedge.factors, *state.tensors[t].shape, state.tensors[t].axes), old);
+      else
+        update(k, t, sharding_from(mesh, id, *hyperedge.factors, *state.tensors[t].shape, state.tensors[t].axes), old);
     }
   }
 
@@ -147,7 +151,7 @@ class Spreading {
   // What is new in a dim, axis by axis.
   template <class Tell>
   void each_new(const std::optional<Sharding>& before, const Sharding& after, Tell tell) const {
-    const ir::Mesh& mesh = *ir::find_mesh(program_, after.mesh);
+    const ir::Mesh& mesh = program_[after.mesh];
     for (std::uint32_t d = 0; d < after.dims.size(); ++d) {
       ir::Axes had = before ? before->dims[d].axes : ir::Axes{};
       for (const ir::AxisRef& axis : without(mesh, after.dims[d].axes, had)) tell(mesh, d, axis);

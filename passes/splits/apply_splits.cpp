@@ -35,18 +35,6 @@ std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& op
   return std::nullopt;
 }
 
-// The sole mesh that has the axis, for one that is named alone; empty where none or several have it.
-std::string mesh_of_axis(const Program& program, const AxisRef& axis) {
-  std::string found;
-  for (const Mesh& mesh : program.meshes)
-    for (const MeshAxis& own : mesh.axes) {
-      if (own.name != axis.name) continue;
-      if (!found.empty()) return "";
-      found = mesh.name;
-    }
-  return found;
-}
-
 // One decision that waits for the operation it names.
 struct Pending {
   std::size_t decision;
@@ -59,8 +47,6 @@ class SplitApplier {
       : source_(program), caution_(caution), result_{program, {}, {}, {}}, interner_(result_.program) {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d)
       if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
-    for (Pending& p : pending_)
-      if (p.split.axis && p.split.mesh.empty()) p.split.mesh = mesh_of_axis(program, *p.split.axis);
     for (Graph& graph : result_.program.graphs) graph.splits.clear();
   }
 
@@ -298,8 +284,10 @@ Plan requested_splits(const Program& program) {
       auto dim = find_dim(op, split.dim);
       if (dim) split.blocks = blocks_of(op.dims[*dim].range, request.blocks);
       split.placement = request.placement;
-      split.axis = request.mesh_axis;
-      if (split.axis) split.mesh = mesh_of_axis(program, *split.axis);
+      if (request.mesh_axis) {
+        split.mesh = program[request.mesh].name;
+        split.axis = named(program[request.mesh], *request.mesh_axis);
+      }
       plan.decisions.push_back(std::move(split));
     }
   }

@@ -25,10 +25,10 @@ using Coordinates = std::vector<std::int64_t>;  // along the axes that an operat
 class Places {
  public:
   Places(const Mesh& mesh, const std::vector<AxisRef>& placed) {
-    for (const MeshAxis& axis : mesh.axes) {
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
       std::vector<std::pair<SubAxis, std::size_t>> parts;
       for (std::size_t k = 0; k < placed.size(); ++k)
-        if (placed[k].name == axis.name) parts.emplace_back(digit(mesh, placed[k]), k);
+        if (placed[k].id == AxisId(a)) parts.emplace_back(digit(mesh, placed[k]), k);
       std::sort(parts.begin(), parts.end(),
                 [](const auto& a, const auto& b) { return a.first.pre_size < b.first.pre_size; });
       std::int64_t above = 1;
@@ -37,7 +37,7 @@ class Places {
         digits_.push_back({part.size, number});
         above = part.pre_size * part.size;
       }
-      add_free(axis.size / above);
+      add_free(mesh.axes[a].size / above);
     }
   }
 

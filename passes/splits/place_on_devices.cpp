@@ -67,7 +67,7 @@ std::string name_of_placed(const Operator& op, const BlockPlacement& placed) {
   return "`" + op.dims[dim].name + "`";
 }
 
-std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& operation,
+std::optional<PlanProblem> why_not_on_list(const Program& program, const Operator& op, const Operation& operation,
                                            std::optional<std::uint32_t> dim, const PlannedSplit& split) {
   if (dim && split.devices.size() != static_cast<std::size_t>(split.blocks.count))
     return plan_problem(PlanPart::number,
@@ -93,7 +93,8 @@ std::optional<PlanProblem> why_not_on_list(const Operator& op, const Operation& 
   std::string names;
   for (const BlockPlacement& other : operation.placements) {
     if (other.axis)
-      return plan_problem(PlanPart::place, "`" + split.operation + "` is on the mesh `" + other.mesh + "` already");
+      return plan_problem(PlanPart::place,
+                          "`" + split.operation + "` is on the mesh `" + program[other.mesh].name + "` already");
     if (other.placement != Placement::devices) continue;
     lists.push_back(other.dim == whole_operation ? used(other.devices, other.number) : other.devices);
     names += (names.empty() ? "" : ", ") + name_of_placed(op, other);
@@ -137,7 +138,7 @@ std::optional<PlanProblem> why_not_on_devices(const Program& program, OperationI
                                               std::optional<std::uint32_t> dim, const PlannedSplit& split) {
   const Operation& operation = program[place.graph][place.operation];
   const Operator op = in_own_words(program, operation);
-  auto list = [&] { return why_not_on_list(op, operation, dim, split); };
+  auto list = [&] { return why_not_on_list(program, op, operation, dim, split); };
   if (auto found = split.axis ? why_not_over_axis(program, place, split) : list()) return found;
   if (op.region() && op.region()->kind != RegionKind::group)
     return plan_problem(PlanPart::operation,

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
-#include "ir/shardings/sharding.h"
 #include "ir/text/plan_text.h"
 #include "ir/text_names.h"
 #include "passes/plan_problem.h"
@@ -24,14 +24,17 @@ bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
 }
 
 // Why the axis is not free for another dim of the operation; empty if it is.
-std::string why_taken(const Mesh& mesh, const Operation& operation, const PlannedSplit& split) {
+std::string why_taken(const Program& program, const Operation& operation, const PlannedSplit& split,
+                      const PlaceOnMesh& wanted) {
+  const Mesh& mesh = program[wanted.mesh];
   for (const BlockPlacement& other : operation.placements) {
     if (other.placement == Placement::devices) return "`" + split.operation + "` is already placed on listed devices";
     if (!other.axis) continue;
-    if (other.mesh != split.mesh) return "`" + split.operation + "` is on the mesh `" + other.mesh + "` already";
-    std::vector<std::string> faults = faults_of(Sharding{split.mesh, {{{*other.axis}}, {{*split.axis}}}}, mesh);
+    if (other.mesh != wanted.mesh)
+      return "`" + split.operation + "` is on the mesh `" + program[other.mesh].name + "` already";
+    std::vector<std::string> faults = faults_of(Sharding{wanted.mesh, {{{*other.axis}}, {{wanted.axis}}}}, mesh);
     if (!faults.empty())
-      return "two dims of `" + split.operation + "` cannot use both `" + to_string(*other.axis) + "` and `" +
+      return "two dims of `" + split.operation + "` cannot use both `" + to_string(mesh, *other.axis) + "` and `" +
              to_string(*split.axis) + "`: " + faults.front();
   }
   return "";
@@ -56,7 +59,17 @@ PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
   return {0, "several meshes have an axis `" + axis + "`", PlanPart::place, "", "write one of " + joined(holders)};
 }
 
+std::optional<MeshId> mesh_named_by(const Program& program, const PlannedSplit& split) {
+  return split.mesh.empty() ? sole_mesh_with(program.meshes, split.axis->name) : find_mesh(program.meshes, split.mesh);
+}
+
 }  // namespace
+
+std::optional<PlaceOnMesh> named_place(const Program& program, const PlannedSplit& split) {
+  const std::optional<MeshId> mesh = mesh_named_by(program, split);
+  const std::optional<AxisId> axis = mesh ? find_axis(program[*mesh], split.axis->name) : std::nullopt;
+  return axis ? std::optional(PlaceOnMesh{*mesh, {*axis, split.axis->sub}}) : std::nullopt;
+}
 
 std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationInGraph place,
                                              const PlannedSplit& split) {
@@ -64,21 +77,23 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
   auto problem = [](PlanPart part, std::string message, std::string help = "") {
     return PlanProblem{0, std::move(message), part, "", std::move(help)};
   };
-  const Mesh* mesh = find_mesh(program, split.mesh);
-  if (!mesh && split.mesh.empty()) return no_mesh_has(program, split.axis->name);
-  if (!mesh)
+  const std::optional<MeshId> id = mesh_named_by(program, split);
+  if (!id && split.mesh.empty()) return no_mesh_has(program, split.axis->name);
+  if (!id)
     return problem(PlanPart::place, "unknown mesh `" + split.mesh + "`",
                    program.meshes.empty() ? "the program declares no mesh; for example: mesh pod = [data: 2]"
                                           : suggestion_for(split.mesh, names_of(program.meshes), "meshes"));
-  const MeshAxis* axis = find_axis(*mesh, split.axis->name);
-  if (!axis)
-    return problem(PlanPart::place, "the mesh `" + mesh->name + "` has no axis `" + split.axis->name + "`",
-                   suggestion_for(split.axis->name, names_of(mesh->axes), "axes"));
-  if (!is_part_of(*axis, *split.axis))
-    return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis->name +
-                                        "`, which has " + plural(axis->size, "place") +
+  const Mesh& mesh = program[*id];
+  const std::optional<PlaceOnMesh> wanted = named_place(program, split);
+  if (!wanted)
+    return problem(PlanPart::place, "the mesh `" + mesh.name + "` has no axis `" + split.axis->name + "`",
+                   suggestion_for(split.axis->name, names_of(mesh.axes), "axes"));
+  const MeshAxis& axis = mesh[wanted->axis.id];
+  if (!is_part_of(axis, wanted->axis))
+    return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis.name +
+                                        "`, which has " + plural(axis.size, "place") +
                                         ": pre-size times size must divide it");
-  std::int64_t places = size_of(*mesh, *split.axis);
+  std::int64_t places = size_of(mesh, wanted->axis);
   if (split.all_at && *split.all_at >= places)
     return problem(PlanPart::number, "position " + std::to_string(*split.all_at) + " does not exist along `" +
                                          to_string(*split.axis) + "`, which has " + plural(places, "place") +
@@ -88,7 +103,7 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
                    plural(split.blocks.count, "block") + " for the axis `" + to_string(*split.axis) + "`, which has " +
                        plural(places, "place"),
                    "write `into " + std::to_string(places) + "`");
-  std::string taken = why_taken(*mesh, operation, split);
+  std::string taken = why_taken(program, operation, split, *wanted);
   if (!taken.empty()) return problem(PlanPart::place, std::move(taken));
   return std::nullopt;
 }

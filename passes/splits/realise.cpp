@@ -174,7 +174,7 @@ class Realiser {
     auto where = [](const Operation& o) {
       for (const BlockPlacement& p : o.placements)
         if (on_devices(p)) return std::pair(p.placement, p.mesh);
-      return std::pair(Placement::unspecified, std::string());
+      return std::pair(Placement::unspecified, MeshId());
     };
     return where(a) == where(b);
   }

@@ -66,13 +66,14 @@ class PlacesInRows {
       const Mesh* mesh = mesh_of(program, operation);
       if (mesh == nullptr) continue;
       std::int64_t minor = 1;
-      for (auto axis = mesh->axes.rbegin(); axis != mesh->axes.rend(); ++axis) {
+      for (std::size_t a = mesh->axes.size(); a-- > 0;) {
+        const std::int64_t size = mesh->axes[a].size;
         for (const BlockPlacement& p : operation.placements) {
-          if (!p.axis || p.axis->name != axis->name || !p.axis->sub) continue;
-          const std::int64_t end = minor * axis->size / p.axis->sub->pre_size;
+          if (!p.axis || p.axis->id != AxisId(a) || !p.axis->sub) continue;
+          const std::int64_t end = minor * size / p.axis->sub->pre_size;
           found.insert({end / p.axis->sub->size, end});
         }
-        found.insert(minor *= axis->size);
+        found.insert(minor *= size);
       }
     }
     for (std::int64_t turn : found)

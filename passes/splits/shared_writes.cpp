@@ -25,7 +25,7 @@ struct Writer {
 class WrittenTogether {
  public:
   WrittenTogether(const Program& program, const Graph& graph, ValueId value)
-      : shape_(graph[value].type.shape), name_(graph[value].name) {
+      : program_(program), shape_(graph[value].type.shape), name_(graph[value].name) {
     std::vector<std::string> names;
     for (std::size_t o = 0; o < graph.operations.size(); ++o) {
       const Operation& operation = graph.operations[o];
@@ -69,9 +69,10 @@ class WrittenTogether {
         name_, text(place));
   }
 
-  static std::string text(const BlockPlacement& place) {
-    return place.axis ? fmt::format("`{}.{}`", place.mesh, to_string(*place.axis))
-                      : "devices " + ir::to_string(place.devices);
+  std::string text(const BlockPlacement& place) const {
+    if (!place.axis) return "devices " + ir::to_string(place.devices);
+    const Mesh& mesh = program_[place.mesh];
+    return fmt::format("`{}.{}`", mesh.name, to_string(mesh, *place.axis));
   }
 
   // Whether it goes there; what each of its blocks writes.
@@ -110,6 +111,7 @@ class WrittenTogether {
     return true;
   }
 
+  const Program& program_;
   const Shape& shape_;
   const std::string& name_;
   std::vector<Writer> writers_;

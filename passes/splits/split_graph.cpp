@@ -1,6 +1,7 @@
 #include "passes/splits/split_graph.h"
 
 #include "ir/graph.h"
+#include "passes/splits/place_on_mesh.h"
 #include "passes/splits/split_operator.h"
 
 namespace tap::passes {
@@ -9,10 +10,16 @@ using namespace ir;
 
 namespace {
 
-void place(Operation& operation, std::uint32_t dim, const PlannedSplit& split) {
+// Pre: a mesh axis that it names is there (why_not_over_axis).
+void place_blocks(const Program& program, Operation& operation, std::uint32_t dim, const PlannedSplit& split) {
   if (split.placement == Placement::unspecified) return;
-  operation.placements.push_back(
-      {dim, split.placement, split.mesh, split.axis, split.devices, split.all_at.value_or(0)});
+  BlockPlacement placed{dim, split.placement, {}, {}, split.devices, split.all_at.value_or(0)};
+  if (split.axis) {
+    const PlaceOnMesh there = named_place(program, split).value();
+    placed.mesh = there.mesh;
+    placed.axis = there.axis;
+  }
+  operation.placements.push_back(std::move(placed));
 }
 
 }  // namespace
@@ -33,7 +40,7 @@ void GraphSplitter::copy(OperationId o) {
 
 void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {
   copy(o);
-  place(after_.operations.back(), whole_operation, split);
+  place_blocks(program_, after_.operations.back(), whole_operation, split);
 }
 
 std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
@@ -47,7 +54,8 @@ std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, 
     }
   if (op.dims[dim].role == DimRole::reduction && !streamed) return cut_sum(o, dim, split);
   interner_.assign(operation, split_dim(op, dim, split.blocks, streamed));
-  if (!streamed) place(operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
+  if (!streamed)
+    place_blocks(program_, operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
   after_.operations.push_back(std::move(operation));
   claim_.operations.push_back(BlockedFrom{{{}, o}});
   return std::nullopt;
@@ -71,9 +79,9 @@ void GraphSplitter::cut_running(OperationId o, const SplitScan& parts, const Pla
   operands.insert(operands.end(), after_[local].results.begin(), after_[local].results.end());
   Operation combined{{}, operands, operation.results, {}};
   interner_.assign(combined, parts.combined);
-  place(after_.operations[local.index()], parts.local_block, split);
-  place(after_.operations[totals.index()], parts.totals_block, split);
-  place(combined, parts.combined_block, split);
+  place_blocks(program_, after_.operations[local.index()], parts.local_block, split);
+  place_blocks(program_, after_.operations[totals.index()], parts.totals_block, split);
+  place_blocks(program_, combined, parts.combined_block, split);
   after_.operations.push_back(std::move(combined));
   claim_.operations.push_back(LocalScanOf{{{}, o}});
   claim_.operations.push_back(TotalsOf{{{}, o}});
@@ -108,7 +116,7 @@ std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const Plann
     combination.placements.push_back(p);
     if (p.dim != whole_operation) combination.placements.back().dim = parts.dim_in_combination[p.dim];
   }
-  place(partial, block_dim, split);
+  place_blocks(program_, partial, block_dim, split);
   OperationId first(after_.operations.size());
   after_.operations.push_back(std::move(partial));
   after_.operations.push_back(std::move(combination));

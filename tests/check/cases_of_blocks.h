@@ -87,7 +87,7 @@ inline Case scan_backwards() { return scanned(false); }
 inline Case moved() {
   Program p = reduction("sum");
   p.meshes = {{"m", {{"d", 4}}, {}}};
-  PlannedSplit y{"y", "i", Blocks{4}, Placement::mesh_axis, "m", AxisRef{"d", {}}}, z = y;
+  PlannedSplit y{"y", "i", Blocks{4}, Placement::mesh_axis, "m", AxisName{"d", {}}}, z = y;
   z.operation = "z";
   Program placed = split_by("placed", p, {y, z}).after;
   passes::RealiseResult result = passes::realise(placed);
@@ -110,7 +110,7 @@ inline Case staged() {
   g.graph.values[1].name = "y";
   finish(p, g, y);
   Plan plan;
-  plan.decisions.push_back(PlannedSplit{"y", "r", Blocks{2}, Placement::mesh_axis, "m", AxisRef{"d", {}}});
+  plan.decisions.push_back(PlannedSplit{"y", "r", Blocks{2}, Placement::mesh_axis, "m", AxisName{"d", {}}});
   passes::SplitResult result = passes::apply_splits(p, plan);
   TAP_CHECK(result.problems.empty() && result.steps.size() == 2, "what lies between in a test cannot be staged");
   return {"staged", p, result.stages[0], result.steps[0]};

@@ -18,7 +18,7 @@ std::string refused(const Program& program) {
 }
 
 PlannedSplit on(std::string operation, Blocks blocks, std::string axis) {
-  return {std::move(operation), "i", std::move(blocks), Placement::mesh_axis, "m", AxisRef{std::move(axis), {}}};
+  return {std::move(operation), "i", std::move(blocks), Placement::mesh_axis, "m", AxisName{std::move(axis), {}}};
 }
 
 // y = 3 * x and z = 5 * y in the same blocks, and w[i] = z[i - 1] + z[i + 1]: z is connected directly, w by a transfer.
@@ -39,6 +39,7 @@ Program placed(const Blocks& blocks, std::int64_t devices = 4) {
 Program sharded(const Blocks& blocks, std::int64_t devices = 4) {
   return passes::realise(placed(blocks, devices)).program;
 }
+const AxisId e_axis(1);
 const Blocks uneven{4, {0, 1, 3, 6, 8}};
 
 Operation& operation(Program& p, std::size_t number) { return p.graphs[p.main.index()].operations[number]; }
@@ -78,8 +79,8 @@ TEST(Held, AForgottenTransferIsRefused) {
 }
 
 TEST(Held, AnotherPlaceOrOtherBlocksAreRefused) {
-  EXPECT_EQ(changed([](Program& p) { operation(p, z).placements[0].axis->name = "e"; }), by);
-  EXPECT_EQ(changed([](Program& p) { operation(p, y).placements[0].axis->name = "e"; }), by);
+  EXPECT_EQ(changed([](Program& p) { operation(p, z).placements[0].axis->id = e_axis; }), by);
+  EXPECT_EQ(changed([](Program& p) { operation(p, y).placements[0].axis->id = e_axis; }), by);
   EXPECT_EQ(changed([](Program& p) { operation(p, z).placements.clear(); }), by);
   EXPECT_EQ(changed([](Program& p) { ++op(p, z).blockings[0].blocks.boundaries[1]; }), by);
   EXPECT_EQ(changed([](Program& p) { --op(p, y).blockings[0].blocks.boundaries[3]; }), by);
@@ -93,9 +94,9 @@ TEST(Held, ListsOfDevices) {
     return changed([&](Program& p) {
       for (std::size_t o : {y, z, transfer, w}) {
         BlockPlacement& placed = operation(p, o).placements[0];
-        const bool other = placed.axis->name == "e";
+        const bool other = placed.axis->id == e_axis;
         placed.axis.reset();
-        placed.mesh.clear();
+        placed.mesh = {};
         placed.placement = Placement::devices;
         placed.devices = other ? DeviceSets{{0}, {1}, {2}, {3}} : DeviceSets{{4, 9}, {3}, {2}, {0}};
       }
@@ -144,7 +145,7 @@ TEST(Held, BlocksOfBlocksAreTheSameOnesOnlyTogether) {
 
 TEST(Held, WhatIsAlikeOnBothSidesIsAccepted) {
   EXPECT_EQ(changed([](Program& p) {
-              for (std::size_t o : {y, z}) operation(p, o).placements[0].axis->name = "e";
+              for (std::size_t o : {y, z}) operation(p, o).placements[0].axis->id = e_axis;
             }),
             right);
   EXPECT_EQ(changed([](Program& p) {
@@ -212,7 +213,7 @@ TEST(Held, AStateIsWhereAStepLeavesIt) {
   EXPECT_EQ(refused(moved), by);
   const Program alike = passes::realise(repeated([](Program& p) {
                           for (std::size_t o : {0u, 1u}) {
-                            operation(p, o).placements[0].axis->name = "e";
+                            operation(p, o).placements[0].axis->id = e_axis;
                             op(p, o).blockings[0].blocks = Blocks{4};
                           }
                         })).program;

@@ -74,10 +74,16 @@ inline std::vector<Kind> block_changes() {
          return p && (its->placements.push_back(BlockPlacement(*p)), true);
        }},
       {"blocks placed on another axis",
-       {"placement", "transfer"},
+       {"placement", "transfer", "well-formed"},
        [](Mutant& m) {
          BlockPlacement* p = any_placement(m);
-         return p && p->axis && (p->axis->name += "'", true);
+         return p && p->axis && (p->axis->id = AxisId(p->axis->id.index() + 1), true);
+       }},
+      {"blocks placed on a mesh that is not there",
+       {"well-formed"},
+       [](Mutant& m) {
+         BlockPlacement* p = any_placement(m);
+         return p && p->axis && (p->mesh = MeshId(m.of.after.meshes.size()), true);
        }},
       {"blocks placed on a part of the axis",
        {"placement", "transfer"},

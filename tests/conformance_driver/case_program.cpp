@@ -11,9 +11,10 @@
 namespace tap::conformance {
 namespace {
 
-std::string declared(const TensorValue& tensor, const std::optional<ir::Sharding>& sharding) {
+std::string declared(const TensorValue& tensor, const std::vector<ir::Mesh>& meshes,
+                     const std::optional<ir::Sharding>& sharding) {
   return fmt::format("{}: {}[{}]{}", tensor.name, tensor.type, fmt::join(tensor.shape, ", "),
-                     sharding ? " @ " + to_string(*sharding) : "");
+                     sharding ? " @ " + to_string(meshes, *sharding) : "");
 }
 
 std::string mesh_text(const ir::Mesh& mesh) {
@@ -47,27 +48,27 @@ std::vector<ir::Mesh> of_one_set(std::vector<ir::Mesh> meshes, const std::set<st
 
 class ProgramWriter {
  public:
-  explicit ProgramWriter(const Json& test) : test_(test) {}
+  explicit ProgramWriter(const Json& test) : test_(test), meshes_(meshes_of(test.at("meshes"))) {}
 
   std::string write() {
     std::string inputs, results;
     for (const Json& arg : test_.at("args")) {
       const TensorValue& tensor = add(tensor_of(arg.at("name"), arg));
-      inputs += (inputs.empty() ? "" : ", ") + declared(tensor, sharding_of(arg.at("sharding")));
+      inputs += (inputs.empty() ? "" : ", ") + declared(tensor, meshes_, sharding_of(meshes_, arg.at("sharding")));
     }
     for (const Json& op : test_.at("ops")) write_one(op);
     for (std::size_t k = 0; k < test_.at("returns").size(); ++k) {
       const TensorValue& returned = tensors_.at(tap_name(test_.at("returns").at(k)));
       TensorValue result = returned;
       result.name = result_name(k);
-      std::optional<ir::Sharding> sharding = sharding_of(test_.at("results").at(k).at("sharding"));
-      results += (results.empty() ? "" : ", ") + declared(result, sharding);
+      std::optional<ir::Sharding> sharding = sharding_of(meshes_, test_.at("results").at(k).at("sharding"));
+      results += (results.empty() ? "" : ", ") + declared(result, meshes_, sharding);
       lines_.body.push_back(copy_text(returned, result.name));
     }
     std::string text;
     std::set<std::string> used;
     find_meshes(test_, used);
-    for (const ir::Mesh& mesh : of_one_set(meshes_of(test_.at("meshes")), used)) text += mesh_text(mesh);
+    for (const ir::Mesh& mesh : of_one_set(meshes_, used)) text += mesh_text(mesh);
     for (const std::string& line : lines_.declarations) text += line + "\n";
     text += fmt::format("program case({}) -> ({}) {{\n", inputs, results);
     for (const std::string& line : lines_.body) text += "  " + line + "\n";
@@ -91,18 +92,18 @@ class ProgramWriter {
     write_op(op, lines_);
     if (op.op == "propagation_barrier") stop(op.results.at(0).name, op.attributes.word("direction"));
     if (op.op == "sharding_constraint") {
-      std::optional<ir::Sharding> wanted = sharding_of(json.at("attrs").at("sharding"));
+      std::optional<ir::Sharding> wanted = sharding_of(meshes_, json.at("attrs").at("sharding"));
       if (!wanted) throw Malformed{"a sharding constraint has no sharding"};
       say(op.results.at(0).name, *wanted);
     }
     if (json.contains("sharding") && json.at("sharding").is_array())
       for (std::size_t r = 0; r < op.results.size(); ++r)
-        if (auto sharding = sharding_of(json.at("sharding").at(r))) say(op.results.at(r).name, *sharding);
+        if (auto sharding = sharding_of(meshes_, json.at("sharding").at(r))) say(op.results.at(r).name, *sharding);
   }
 
   // A whole tensor has a sharding, not an equation over cells: so it is named once more.
   void say(const std::string& name, const ir::Sharding& sharding) {
-    lines_.body.push_back(fmt::format("at_{0} = {0} @ {1}", name, to_string(sharding)));
+    lines_.body.push_back(fmt::format("at_{0} = {0} @ {1}", name, to_string(meshes_, sharding)));
   }
 
   // What the case allows is what it does not stop.
@@ -115,6 +116,7 @@ class ProgramWriter {
   }
 
   const Json& test_;
+  const std::vector<ir::Mesh> meshes_;
   std::map<std::string, TensorValue> tensors_;
   std::map<std::int64_t, std::vector<std::string>> groups_;
   TapLines lines_;

@@ -16,14 +16,13 @@
 namespace tap::conformance {
 namespace {
 
-using ir::Axes;
 using ir::Mesh;
 using passes::Reshard;
 using passes::SiteShardings;
 
-std::string text_of(const Axes& axes) {
+std::string text_of(const std::vector<ir::AxisName>& axes) {
   std::vector<std::string> parts;
-  for (const ir::AxisRef& axis : axes) parts.push_back(to_string(axis));
+  for (const ir::AxisName& axis : axes) parts.push_back(to_string(axis));
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
@@ -32,19 +31,23 @@ std::vector<std::string> expected_partials(const Json& expected) {
   std::vector<std::string> list;
   for (const Json& line : expected)
     if (line.at("op") == "all_reduce") {
-      Json dim = {{"axes", line.at("axes")}};
-      list.push_back(text_of(sharding_of({{"mesh", ""}, {"dims", Json::array({dim})}})->dims[0].axes));
+      std::vector<ir::AxisName> axes;
+      for (const Json& axis : line.at("axes")) axes.push_back(axis_name_of(axis));
+      list.push_back(text_of(axes));
     }
   return list;
 }
 
 // The axes along which a move combines partials: everywhere, or scattered.
-Axes combined(const ir::Program& program, const Reshard& reshard) {
-  Axes all;
+std::vector<ir::AxisName> combined(const ir::Program& program, const Reshard& reshard) {
+  ir::Axes all;
   for (const passes::Collective& step : reshard.steps)
     if (step.kind == passes::CollectiveKind::all_reduce || step.kind == passes::CollectiveKind::reduce_scatter)
       all.insert(all.end(), step.over.begin(), step.over.end());
-  return in_mesh_order(*find_mesh(program, reshard.from.mesh), all);
+  const Mesh& mesh = program[reshard.from.mesh];
+  std::vector<ir::AxisName> names;
+  for (const ir::AxisRef& axis : in_mesh_order(mesh, all)) names.push_back(named(mesh, axis));
+  return names;
 }
 
 constexpr std::int64_t most_simulated = 1 << 16;  // devices times cells
@@ -52,7 +55,7 @@ constexpr std::int64_t most_simulated = 1 << 16;  // devices times cells
 // That a value which several sites read and write gets from one sharding to the other.
 void check_steps(const ir::Program& program, const Reshard& reshard, const Shape& shape,
                  std::vector<std::string>& wrong) {
-  const Mesh &from = *find_mesh(program, reshard.from.mesh), &to = *find_mesh(program, reshard.to.mesh);
+  const Mesh &from = program[reshard.from.mesh], &to = program[reshard.to.mesh];
   if (element_count(shape) > most_simulated / device_count(from)) return;
   for (std::string& line : simulate({from, reshard.from}, {to, reshard.to}, shape, reshard.steps).failures)
     wrong.push_back(std::move(line));
@@ -68,14 +71,14 @@ std::vector<std::string> explicit_failures(const Json&, const Json& test) {
   std::vector<SiteShardings> sites = passes::explicit_shardings(program, graph);
   std::vector<std::string> wrong;
   for (const SiteShardings& site : sites)
-    if (!site.mesh.empty())
+    if (site.mesh.valid())
       for (std::string& line : passes::faults_of(program, program.main, site)) wrong.push_back(std::move(line));
   std::vector<std::string> got, expected = expected_partials(test.at("expected"));
   for (const Reshard& reshard : passes::reshards(program, graph, sites)) {
     const passes::Site& site = sites[reshard.site].site;
     ir::ValueId value = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
     check_steps(program, reshard, graph[value].type.shape, wrong);
-    Axes partial = combined(program, reshard);
+    const std::vector<ir::AxisName> partial = combined(program, reshard);
     if (!partial.empty()) got.push_back(text_of(partial));
   }
   if (got != expected)
@@ -83,8 +86,8 @@ std::vector<std::string> explicit_failures(const Json&, const Json& test) {
   if (!wrong.empty())
     for (const SiteShardings& site : sites)
       for (std::size_t k = 0; k < site.results.size(); ++k)
-        wrong.push_back(
-            fmt::format("{} is computed as {}", graph[site.site.results[k]].name, to_string(site.results[k])));
+        wrong.push_back(fmt::format("{} is computed as {}", graph[site.site.results[k]].name,
+                                    to_string(program.meshes, site.results[k])));
   return wrong;
 }
 

@@ -10,15 +10,15 @@
 namespace tap::conformance {
 namespace {
 
-ir::AxisRef axis_of(const Json& axis) {
-  if (axis.is_string()) return {axis.get<std::string>(), std::nullopt};
-  return {axis.at("axis"), ir::SubAxis{axis.at("pre"), axis.at("size")}};
-}
-
-std::vector<ir::AxisRef> axes_of(const Json& owner, const char* field) {
+std::vector<ir::AxisRef> axes_of(const ir::Mesh& mesh, const Json& owner, const char* field) {
   std::vector<ir::AxisRef> axes;
   if (auto at = owner.find(field); at != owner.end())
-    for (const Json& axis : *at) axes.push_back(axis_of(axis));
+    for (const Json& json : *at) {
+      const ir::AxisName axis = axis_name_of(json);
+      const auto id = ir::find_axis(mesh, axis.name);
+      if (!id) throw Malformed{fmt::format("the mesh {} has no axis {}", mesh.name, axis.name)};
+      axes.push_back({*id, axis.sub});
+    }
   return axes;
 }
 
@@ -71,11 +71,20 @@ std::vector<ir::Mesh> meshes_of(const Json& meshes) {
   return all;
 }
 
-std::optional<ir::Sharding> sharding_of(const Json& json) {
+ir::AxisName axis_name_of(const Json& axis) {
+  if (axis.is_string()) return {axis.get<std::string>(), std::nullopt};
+  return {axis.at("axis"), ir::SubAxis{axis.at("pre"), axis.at("size")}};
+}
+
+std::optional<ir::Sharding> sharding_of(const std::vector<ir::Mesh>& meshes, const Json& json) {
   if (json.is_null()) return std::nullopt;
-  ir::Sharding sharding{json.at("mesh"), {}, axes_of(json, "replicated"), axes_of(json, "unreduced"), {}};
+  const std::string name = json.at("mesh");
+  const auto id = ir::find_mesh(meshes, name);
+  if (!id) throw Malformed{fmt::format("unknown mesh `{}`", name)};
+  const ir::Mesh& mesh = meshes[id->index()];
+  ir::Sharding sharding{*id, {}, axes_of(mesh, json, "replicated"), axes_of(mesh, json, "unreduced"), {}};
   for (const Json& dim : json.at("dims")) {
-    ir::DimSharding found{axes_of(dim, "axes"), dim.value("open", false), std::nullopt};
+    ir::DimSharding found{axes_of(mesh, dim, "axes"), dim.value("open", false), std::nullopt};
     if (auto priority = dim.find("priority"); priority != dim.end() && !priority->is_null()) found.priority = *priority;
     sharding.dims.push_back(std::move(found));
   }
@@ -84,13 +93,11 @@ std::optional<ir::Sharding> sharding_of(const Json& json) {
 }
 
 ir::Sharding sharding_on(const ir::Program& program, const Json& json, std::size_t rank) {
-  std::optional<ir::Sharding> sharding = sharding_of(json);
+  std::optional<ir::Sharding> sharding = sharding_of(program.meshes, json);
   if (!sharding) throw Malformed{"a sharding is null"};
-  auto mesh = std::ranges::find(program.meshes, sharding->mesh, &ir::Mesh::name);
-  if (mesh == program.meshes.end()) throw Malformed{fmt::format("unknown mesh `{}`", sharding->mesh)};
   if (sharding->dims.size() != rank)
     throw Malformed{fmt::format("a sharding of {} dims for a tensor of rank {}", sharding->dims.size(), rank)};
-  for (const std::string& fault : faults_of(*sharding, *mesh)) throw Malformed{fault};
+  for (const std::string& fault : faults_of(*sharding, program[sharding->mesh])) throw Malformed{fault};
   return *sharding;
 }
 

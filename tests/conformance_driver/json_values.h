@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 #include "support/tensor.h"
 
 namespace tap::conformance {
@@ -20,8 +21,10 @@ struct Malformed {
 };
 
 ir::Mesh mesh_of(const std::string& name, const Json& mesh);
-std::vector<ir::Mesh> meshes_of(const Json& meshes);            // {name: mesh, …}
-std::optional<ir::Sharding> sharding_of(const Json& sharding);  // none for null
+std::vector<ir::Mesh> meshes_of(const Json& meshes);  // {name: mesh, …}
+ir::AxisName axis_name_of(const Json& axis);
+// None for null. Throws Malformed where it is not of these meshes.
+std::optional<ir::Sharding> sharding_of(const std::vector<ir::Mesh>& meshes, const Json& sharding);
 // One that is there, of a tensor of that rank on one of the program's meshes. Throws Malformed.
 ir::Sharding sharding_on(const ir::Program& program, const Json& sharding, std::size_t rank);
 // The list, which must have so many entries. Throws Malformed.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/shardings/axis_algebra.h"
-#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/mesh_names.h"
 #include "passes/shardings/propagate.h"
 #include "tests/conformance_driver/case_program.h"
 #include "tests/conformance_driver/compile_case.h"
@@ -40,8 +40,8 @@ class Comparison {
     std::optional<Sharding> wanted, got = one_form(value.sharding);
     if (!expected.is_null()) wanted = one_form(sharding_on(program_, expected, value.type.shape.size()));
     if (wanted != got)
-      wrong_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(*got) : "none",
-                                   wanted ? to_string(*wanted) : "none"));
+      wrong_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(program_.meshes, *got) : "none",
+                                   wanted ? to_string(program_.meshes, *wanted) : "none"));
   }
   std::vector<std::string> failures() { return std::move(wrong_); }
 
@@ -54,7 +54,7 @@ class Comparison {
   std::optional<Sharding> one_form(std::optional<Sharding> sharding) const {
     if (!sharding) return sharding;
     for (ir::DimSharding& dim : sharding->dims) dim.priority.reset();
-    return canonical(*ir::find_mesh(program_, sharding->mesh), *sharding);
+    return canonical(program_[sharding->mesh], *sharding);
   }
 
   const ir::Program& program_;

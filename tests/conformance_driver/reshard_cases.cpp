@@ -44,9 +44,7 @@ CollectiveKind kind_of(const std::string& op) {
   throw Untranslatable{"there is no collective " + op};
 }
 
-const ir::Mesh& mesh_of(const ir::Program& program, const Sharding& sharding) {
-  return *ir::find_mesh(program, sharding.mesh);
-}
+const ir::Mesh& mesh_of(const ir::Program& program, const Sharding& sharding) { return program[sharding.mesh]; }
 
 // What the listed sequence moves, by the same measure as ours; nothing if it stops short of the target, for want of a mesh that
 // both shardings share. Which axes an all-to-all moves its shardings tell.
@@ -74,7 +72,7 @@ std::optional<std::int64_t> moved_by_listed(const ir::Program& program, const Js
 // Without a sharding a tensor is whole, wherever the other one's mesh is.
 Sharding known(const std::optional<Sharding>& sharding, const std::optional<Sharding>& other, std::size_t rank) {
   if (sharding) return *sharding;
-  return {other ? other->mesh : "", std::vector<ir::DimSharding>(rank), {}, {}, ""};
+  return {other ? other->mesh : ir::MeshId(), std::vector<ir::DimSharding>(rank), {}, {}, ""};
 }
 
 }  // namespace
@@ -100,7 +98,7 @@ std::vector<std::string> reshard_failures(const Json& file, const Json& test) {
     failures.push_back(fmt::format("moves {} elements per device, the listed steps {}", moved, *listed));
   if (!failures.empty())
     for (const Collective& step : steps)
-      failures.push_back(fmt::format("{}: {} elements", to_string(step), step.moved));
+      failures.push_back(fmt::format("{}: {} elements", to_string(program.meshes, step), step.moved));
   return failures;
 }
 

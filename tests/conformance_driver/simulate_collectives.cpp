@@ -45,7 +45,7 @@ std::map<std::int64_t, Box> boxes(const OnMesh& placed, const Shape& shape) {
 // Devices that differ in these axes only, in the order of their places.
 std::vector<std::vector<std::int64_t>> groups(const Mesh& mesh, const Axes& axes) {
   Axes all;
-  for (const MeshAxis& axis : mesh.axes) all.push_back({axis.name, {}});
+  for (std::size_t a = 0; a < mesh.axes.size(); ++a) all.push_back({AxisId(a), {}});
   std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> by_rest;
   for (std::int64_t place = 0; place < device_count(mesh); ++place)
     by_rest[coordinates(mesh, place, without(mesh, all, axes))].push_back(device_at(mesh, place));
@@ -83,7 +83,7 @@ class Simulation {
 
  private:
   const Mesh& mesh_of(const Sharding& sharding) const {
-    return sharding.mesh == from_.mesh.name ? from_.mesh : to_.mesh;
+    return sharding.mesh == from_.sharding.mesh ? from_.mesh : to_.mesh;
   }
   void fail(std::string what) {
     if (result_.failures.size() < 10) result_.failures.push_back(std::move(what));
@@ -107,7 +107,7 @@ class Simulation {
     const Axes& partial = step.before.unreduced;
     const Mesh& mesh = mesh_of(step.before);
     Axes rest;
-    for (const MeshAxis& axis : mesh.axes) rest.push_back({axis.name, {}});
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a) rest.push_back({AxisId(a), {}});
     for (const auto& group : groups(mesh, without(mesh, rest, partial)))
       if (partial.empty() || std::find(group.begin(), group.end(), device) != group.end()) return group;
     TAP_UNREACHABLE("a device that is not in the mesh of its partials");

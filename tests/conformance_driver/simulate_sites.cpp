@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "ir/text_names.h"
@@ -15,21 +16,21 @@ using namespace ir;
 
 namespace {
 
-std::string text_of(const Axes& axes) {
+std::string text_of(const Mesh& mesh, const Axes& axes) {
   std::vector<std::string> parts;
-  for (const AxisRef& axis : axes) parts.push_back(to_string(axis));
+  for (const AxisRef& axis : axes) parts.push_back(to_string(mesh, axis));
   return "{" + ir::joined(parts) + "}";
 }
 
 // Of the cells of one dim, what the device at this place holds.
 Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place) {
-  return box_at(mesh, {mesh.name, {{axes}}}, {size}, place).dims[0];
+  return box_at(mesh, {MeshId(), {{axes}}}, {size}, place).dims[0];
 }
 
 class SiteCheck {
  public:
   SiteCheck(const Program& program, const Graph& graph, const SiteShardings& site)
-      : program_(program), graph_(graph), site_(site), mesh_(*find_mesh(program, site.mesh)) {}
+      : program_(program), graph_(graph), site_(site), mesh_(program[site.mesh]) {}
 
   std::vector<std::string> failures() {
     for (std::size_t f = 0; f < site_.factors.size(); ++f) {
@@ -37,8 +38,8 @@ class SiteCheck {
         wrong_.push_back(fmt::format("{} must not be cut", site_.site.factors.factors[f].name));
       for (std::size_t g = 0; g < f; ++g)
         if (overlap(mesh_, site_.factors[f], site_.factors[g]))
-          wrong_.push_back(
-              fmt::format("{} and {} are cut by one axis", text_of(site_.factors[g]), text_of(site_.factors[f])));
+          wrong_.push_back(fmt::format("{} and {} are cut by one axis", text_of(mesh_, site_.factors[g]),
+                                       text_of(mesh_, site_.factors[f])));
     }
     if (site_.site.operations.size() != 1) return std::move(wrong_);
     for (std::int64_t place = 0; place < device_count(mesh_) && wrong_.empty(); ++place) check(place);
@@ -98,7 +99,7 @@ class SiteCheck {
 }  // namespace
 
 std::vector<std::string> faults_of(const Program& program, GraphId graph, const SiteShardings& site) {
-  if (site.mesh.empty()) return {};
+  if (!site.mesh.valid()) return {};
   return SiteCheck(program, program[graph], site).failures();
 }
 

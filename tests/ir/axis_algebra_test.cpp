@@ -7,15 +7,16 @@
 #include <set>
 
 #include "ir/shardings/mesh_position.h"
+#include "tests/ir/axis_by_name.h"
 
 namespace tap::ir {
 namespace {
 
 const Mesh mesh{"m", {{"a", 2}, {"y", 12}, {"z", 1}, {"w", 16}, {"p", 30}}, {}};
 
-AxisRef whole(const std::string& name) { return {name, {}}; }
+AxisRef whole(const std::string& name) { return full(mesh, name); }
 AxisRef part_of(const std::string& name, std::int64_t pre, std::int64_t size) {
-  return axis_of(mesh, name, {pre, size});
+  return axis_of(mesh, *find_axis(mesh, name), {pre, size});
 }
 
 std::int64_t value(std::int64_t coordinate, std::int64_t n, SubAxis d) {
@@ -27,7 +28,7 @@ struct Digits {
   std::vector<AxisRef> all;
 };
 Digits digits_of(const std::string& name) {
-  Digits result{find_axis(mesh, name)->size, {}};
+  Digits result{mesh[*find_axis(mesh, name)].size, {}};
   for (std::int64_t pre = 1; pre <= result.n; ++pre)
     for (std::int64_t size = 2; pre * size <= result.n; ++size)
       if (result.n % (pre * size) == 0) result.all.push_back(part_of(name, pre, size));
@@ -66,7 +67,7 @@ void for_pairs(const Check& check) {
     Digits digits = digits_of(name);
     for (const AxisRef& a : digits.all)
       for (const AxisRef& b : digits.all) {
-        SCOPED_TRACE(to_string(a) + " and " + to_string(b) + " of " + std::to_string(digits.n));
+        SCOPED_TRACE(to_string(mesh, a) + " and " + to_string(mesh, b) + " of " + std::to_string(digits.n));
         check(digits, a, b);
       }
   }
@@ -248,11 +249,12 @@ TEST(AxisLists, MergedKeepsTheNumber) {
 
 TEST(Canonical, ReplicatedInMeshOrderAndMerged) {
   const Mesh xy{"xy", {{"x", 2}, {"y", 8}}, {}};
-  auto y = [](std::int64_t pre, std::int64_t size) { return AxisRef{"y", SubAxis{pre, size}}; };
-  Sharding sharding{"xy", {{}}, {y(4, 2), whole("x"), y(1, 2)}, {}, ""};
-  EXPECT_EQ(canonical(xy, sharding).replicated, (Axes{whole("x"), y(1, 2), y(4, 2)}));
-  sharding = {"xy", {{{y(1, 2), y(2, 4)}}}, {}, {}, ""};
-  EXPECT_EQ(canonical(xy, sharding).dims[0].axes, Axes{whole("y")});
+  auto y = [&](std::int64_t pre, std::int64_t size) { return part(xy, "y", pre, size); };
+  const AxisRef x = full(xy, "x");
+  Sharding sharding{MeshId(0), {{}}, {y(4, 2), x, y(1, 2)}, {}, ""};
+  EXPECT_EQ(canonical(xy, sharding).replicated, (Axes{x, y(1, 2), y(4, 2)}));
+  sharding = {MeshId(0), {{{y(1, 2), y(2, 4)}}}, {}, {}, ""};
+  EXPECT_EQ(canonical(xy, sharding).dims[0].axes, Axes{full(xy, "y")});
   EXPECT_EQ(canonical(xy, canonical(xy, sharding)), canonical(xy, sharding));
 }
 

@@ -168,10 +168,10 @@ TEST(CommonSubexpressions, AnnotatedValuesStay) {
   g.splits = {{OperationId(1), std::nullopt, 0, "i", {{0, 4}}}};
   EXPECT_TRUE(unchanged(g));
   g = plain;
-  g.values[q.index()].sharding = Sharding{"pod", {{}}};
+  g.values[q.index()].sharding = Sharding{MeshId(0), {{}}};
   EXPECT_TRUE(unchanged(g));
   g = plain;
-  g.operations[1].operand_shardings = {Sharding{"pod", {{}}}};
+  g.operations[1].operand_shardings = {Sharding{MeshId(0), {{}}}};
   EXPECT_TRUE(unchanged(g));
 }
 

@@ -19,7 +19,7 @@ PlannedSplit any_split() {
                                       Placement::mesh_axis, Placement::devices);
   if (split.placement == Placement::mesh_axis) {
     split.mesh = any_name();
-    split.axis = AxisRef{*rc::gen::element<std::string>("data", "model"), {}};
+    split.axis = AxisName{*rc::gen::element<std::string>("data", "model"), {}};
   }
   if (split.placement == Placement::devices) split.devices = {{0, 3}, {*rc::gen::inRange<std::int64_t>(4, 9)}};
   if (*rc::gen::arbitrary<bool>()) split.tree = *rc::gen::inRange<std::int64_t>(2, 9);
@@ -36,7 +36,7 @@ PlannedSplit any_place() {
     all.all_at = *rc::gen::inRange<std::int64_t>(0, static_cast<std::int64_t>(all.devices.size()));
   } else {
     all.placement = Placement::mesh_axis;
-    all.axis = AxisRef{"data", {}};
+    all.axis = AxisName{"data", {}};
     all.mesh = any_name();
     all.all_at = *rc::gen::inRange<std::int64_t>(0, 9);
   }
@@ -95,7 +95,7 @@ TEST(PlanText, SplitsAsAProgramWritesThem) {
   const auto& split = std::get<PlannedSplit>(bare.decisions.at(0));
   EXPECT_EQ(axis_of_dim(split.dim), 1u);
   EXPECT_EQ(split.mesh, "");
-  EXPECT_EQ(split.axis, (AxisRef{"model", SubAxis{1, 2}}));
+  EXPECT_EQ(split.axis, (AxisName{"model", SubAxis{1, 2}}));
   EXPECT_EQ(plan(print(bare).substr(7)), bare);
   EXPECT_EQ(axis_of_dim("axis 01"), std::nullopt);
   EXPECT_EQ(axis_of_dim("k"), std::nullopt);

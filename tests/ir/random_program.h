@@ -3,6 +3,8 @@
 #pragma once
 
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include <rapidcheck.h>
 
@@ -82,21 +84,50 @@ inline CellExprs random_cells(CellLimits limits) {
   return exprs;
 }
 
-inline AxisRef random_axis() {
-  AxisRef axis{random_name(), {}};
+// Names of one table: what is read by its name is the first that has it.
+template <class T>
+std::vector<T> with_distinct_names(std::vector<T> list) {
+  std::set<std::string> names;
+  for (T& one : list)
+    while (!names.insert(one.name).second) one.name += "'";
+  return list;
+}
+inline std::vector<Mesh> random_meshes() {
+  auto mesh = [] {
+    return Mesh{random_name(), with_distinct_names(several<MeshAxis>([] {
+                  return MeshAxis{random_name(), random_integer()};
+                })),
+                several<std::int64_t>(random_integer)};
+  };
+  return with_distinct_names(several<Mesh>(mesh, 3));
+}
+inline AxisRef random_axis(const Mesh& mesh) {
+  AxisRef axis{pick_id<AxisId>(mesh.axes.size()), {}};
   if (chance()) axis.sub = SubAxis{random_integer(), random_integer()};
   return axis;
 }
-inline Sharding random_sharding() {
+// No axis where the mesh that was picked has none, or there is no mesh.
+inline std::pair<MeshId, std::optional<AxisRef>> axis_of_any(const std::vector<Mesh>& meshes) {
+  if (meshes.empty()) return {};
+  const auto mesh = pick_id<MeshId>(meshes.size());
+  if (meshes[mesh.index()].axes.empty()) return {};
+  return {mesh, random_axis(meshes[mesh.index()])};
+}
+// Pre: there is a mesh.
+inline Sharding random_sharding(const std::vector<Mesh>& meshes) {
   Sharding s;
-  s.mesh = random_name();
-  s.dims = several<DimSharding>([] {
-    DimSharding dim{several<AxisRef>(random_axis, 3), chance(), {}};
+  s.mesh = pick_id<MeshId>(meshes.size());
+  const Mesh& mesh = meshes[s.mesh.index()];
+  auto axes = [&] {
+    return mesh.axes.empty() ? std::vector<AxisRef>{} : several<AxisRef>([&] { return random_axis(mesh); }, 3);
+  };
+  s.dims = several<DimSharding>([&] {
+    DimSharding dim{axes(), chance(), {}};
     if (chance()) dim.priority = random_integer();
     return dim;
   });
-  s.replicated = several<AxisRef>(random_axis, 3);
-  s.unreduced = several<AxisRef>(random_axis, 3);
+  s.replicated = axes();
+  s.unreduced = axes();
   if (!s.unreduced.empty() || chance()) s.unreduced_monoid = random_name();
   return s;
 }
@@ -209,12 +240,14 @@ inline Operator random_operator(std::size_t monoids, std::size_t graphs) {
   return op;
 }
 
-inline Graph random_graph_of_any_shape(std::size_t operators) {
+inline Graph random_graph_of_any_shape(std::size_t operators, const std::vector<Mesh>& meshes) {
   Graph g;
   g.name = random_name();
   g.values = several<Value>(
-      [] {
-        return Value{random_name(), random_tensor_type(), chance(), maybe(random_sharding)};
+      [&] {
+        Value value{random_name(), random_tensor_type(), chance(), {}};
+        if (!meshes.empty() && chance()) value.sharding = random_sharding(meshes);
+        return value;
       },
       5);
   auto ids = [&] {
@@ -226,13 +259,15 @@ inline Graph random_graph_of_any_shape(std::size_t operators) {
   if (operators > 0)
     g.operations = several<Operation>([&] {
       Operation operation{pick_id<OperatorId>(operators), ids(), ids(), {}};
-      if (chance())
+      if (chance() && !meshes.empty())
         for (std::size_t k = 0; k < operation.operands.size(); ++k)
-          operation.operand_shardings.push_back(maybe(random_sharding));
+          operation.operand_shardings.push_back(maybe([&] { return random_sharding(meshes); }));
       if (chance())
-        operation.placements = several<BlockPlacement>([] {
+        operation.placements = several<BlockPlacement>([&] {
           BlockPlacement p{static_cast<std::uint32_t>(pick(0, 5)), static_cast<Placement>(pick(0, 4))};
-          if (p.placement == Placement::mesh_axis) p.mesh = random_name(), p.axis = random_axis();
+          if (p.placement != Placement::mesh_axis) return p;
+          std::tie(p.mesh, p.axis) = axis_of_any(meshes);
+          if (!p.axis) p.placement = Placement::threads;
           return p;
         });
       if (chance()) operation.names = OperationNames{random_name(), several<std::string>(random_name)};
@@ -248,13 +283,16 @@ inline Graph random_graph_of_any_shape(std::size_t operators) {
   if (!g.operations.empty() && !g.values.empty())
     g.splits = several<SplitRequest>(
         [&] {
-          return SplitRequest{pick_id<OperationId>(g.operations.size()),
-                              maybe([&] { return pick_id<ValueId>(g.values.size()); }),
-                              static_cast<std::uint32_t>(pick(0, 4)),
-                              random_name(),
-                              several<Range>(random_range),
-                              static_cast<Placement>(pick(0, 4)),
-                              maybe(random_axis)};
+          SplitRequest split{pick_id<OperationId>(g.operations.size()),
+                             maybe([&] { return pick_id<ValueId>(g.values.size()); }),
+                             static_cast<std::uint32_t>(pick(0, 4)),
+                             random_name(),
+                             several<Range>(random_range),
+                             static_cast<Placement>(pick(0, 4)),
+                             {},
+                             {}};
+          if (chance()) std::tie(split.mesh, split.mesh_axis) = axis_of_any(meshes);
+          return split;
         },
         3);
   return g;
@@ -265,15 +303,8 @@ inline Program random_program() {
   std::size_t monoids = 1 + count(3), operators = count(), graphs = 1 + count(3);
   for (std::size_t k = 0; k < monoids; ++k) p.monoids.push_back(random_monoid(monoids));
   for (std::size_t k = 0; k < operators; ++k) p.operators.push_back(random_operator(monoids, graphs));
-  for (std::size_t k = 0; k < graphs; ++k) p.graphs.push_back(random_graph_of_any_shape(operators));
-  p.meshes = several<Mesh>(
-      [] {
-        return Mesh{random_name(), several<MeshAxis>([] {
-                      return MeshAxis{random_name(), random_integer()};
-                    }),
-                    several<std::int64_t>(random_integer)};
-      },
-      3);
+  p.meshes = random_meshes();
+  for (std::size_t k = 0; k < graphs; ++k) p.graphs.push_back(random_graph_of_any_shape(operators, p.meshes));
   p.rewrites = several<RewriteRule>([] { return RewriteRule{random_name()}; }, 3);
   if (chance()) p.main = pick_id<GraphId>(graphs);
   return p;

@@ -8,14 +8,13 @@
 
 #include "ir/shardings/mesh_position.h"
 #include "tests/ir/all_boxes.h"
+#include "tests/ir/axis_by_name.h"
 
 namespace tap::ir {
 namespace {
 
-AxisRef full(const std::string& name) { return {name, {}}; }
-AxisRef part(const std::string& name, std::int64_t pre, std::int64_t size) { return {name, SubAxis{pre, size}}; }
 Sharding sharding(const std::vector<Axes>& dims) {
-  Sharding s{"m", {}, {}, {}, ""};
+  Sharding s{MeshId(0), {}, {}, {}, ""};
   for (const Axes& axes : dims) s.dims.push_back({axes, false, {}});
   return s;
 }
@@ -27,15 +26,16 @@ std::vector<std::int64_t> shard_numbers(const Mesh& mesh, const Axes& axes) {
 
 TEST(ShardedBoxes, MajorToMinor) {
   Mesh mesh{"m", {{"x", 2}, {"y", 4}, {"z", 2}}, {}};
-  EXPECT_EQ(local_shape(mesh, sharding({{full("x")}, {full("z"), full("y")}}), {4, 8}), (Shape{2, 1}));
-  auto numbers = shard_numbers(mesh, {full("z"), full("y")});
+  EXPECT_EQ(local_shape(mesh, sharding({{full(mesh, "x")}, {full(mesh, "z"), full(mesh, "y")}}), {4, 8}),
+            (Shape{2, 1}));
+  auto numbers = shard_numbers(mesh, {full(mesh, "z"), full(mesh, "y")});
   EXPECT_EQ(numbers[1], 4);
   EXPECT_EQ(numbers[2], 1);
 }
 
 TEST(ShardedBoxes, OfASubAxis) {
   Mesh mesh{"m", {{"y", 8}}, {}};
-  EXPECT_EQ(shard_numbers(mesh, {part("y", 2, 2)}), (std::vector<std::int64_t>{0, 0, 1, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(shard_numbers(mesh, {part(mesh, "y", 2, 2)}), (std::vector<std::int64_t>{0, 0, 1, 1, 0, 0, 1, 1}));
 }
 
 std::vector<std::int64_t> sizes(const Mesh& mesh, const Axes& axes, std::int64_t size) {
@@ -46,15 +46,16 @@ std::vector<std::int64_t> sizes(const Mesh& mesh, const Axes& axes, std::int64_t
 
 TEST(ShardedBoxes, SizesThatDoNotDivide) {
   Mesh four{"m", {{"x", 4}}, {}}, six{"m", {{"x", 2}, {"y", 3}}, {}}, big{"m", {{"x", 8}, {"y", 2}, {"z", 3}}, {}};
-  EXPECT_EQ(sizes(four, {full("x")}, 10), (std::vector<std::int64_t>{3, 3, 3, 1}));
-  EXPECT_EQ(sizes(four, {full("x")}, 9), (std::vector<std::int64_t>{3, 3, 3, 0}));
-  EXPECT_EQ(sizes(six, {full("x"), full("y")}, 10), (std::vector<std::int64_t>{2, 2, 2, 2, 2, 0}));
-  EXPECT_EQ(local_shape(big, sharding({{full("x")}, {full("y")}, {full("z")}}), {7, 3, 8}), (Shape{1, 2, 3}));
+  EXPECT_EQ(sizes(four, {full(four, "x")}, 10), (std::vector<std::int64_t>{3, 3, 3, 1}));
+  EXPECT_EQ(sizes(four, {full(four, "x")}, 9), (std::vector<std::int64_t>{3, 3, 3, 0}));
+  EXPECT_EQ(sizes(six, {full(six, "x"), full(six, "y")}, 10), (std::vector<std::int64_t>{2, 2, 2, 2, 2, 0}));
+  EXPECT_EQ(local_shape(big, sharding({{full(big, "x")}, {full(big, "y")}, {full(big, "z")}}), {7, 3, 8}),
+            (Shape{1, 2, 3}));
 }
 
 TEST(ShardedBoxes, OrderOfDevicesAndHolders) {
   Mesh mesh{"m", {{"x", 2}, {"y", 2}}, {3, 1, 2, 0}};
-  Sharding by_x = sharding({{full("x")}});
+  Sharding by_x = sharding({{full(mesh, "x")}});
   EXPECT_EQ(holders(mesh, by_x, {8}, Box{{{0, 4}}}), (std::vector<std::int64_t>{1, 3}));
   EXPECT_EQ(holders(mesh, by_x, {8}, Box{{{5, 7}}}), (std::vector<std::int64_t>{0, 2}));
   EXPECT_TRUE(holders(mesh, by_x, {8}, Box{{{3, 5}}}).empty());
@@ -62,18 +63,18 @@ TEST(ShardedBoxes, OrderOfDevicesAndHolders) {
 
 TEST(ShardedBoxes, SamePlacementAcrossMeshes) {
   Mesh xy{"xy", {{"x", 4}, {"y", 2}}, {}}, all{"all", {{"d", 8}}, {}}, xt{"xt", {{"x", 2}, {"t", 4}}, {}};
-  EXPECT_TRUE(
-      same_placement(xy, sharding({{full("x")}, {full("y")}}), all, sharding({{part("d", 1, 4)}, {part("d", 4, 2)}})));
-  EXPECT_TRUE(
-      same_placement(xy, sharding({{part("x", 1, 2)}, {full("y")}}), xt, sharding({{full("x")}, {part("t", 2, 2)}})));
-  EXPECT_FALSE(same_placement(xy, sharding({{full("x")}, {}}), xy, sharding({{}, {full("x")}})));
+  EXPECT_TRUE(same_placement(xy, sharding({{full(xy, "x")}, {full(xy, "y")}}), all,
+                             sharding({{part(all, "d", 1, 4)}, {part(all, "d", 4, 2)}})));
+  EXPECT_TRUE(same_placement(xy, sharding({{part(xy, "x", 1, 2)}, {full(xy, "y")}}), xt,
+                             sharding({{full(xt, "x")}, {part(xt, "t", 2, 2)}})));
+  EXPECT_FALSE(same_placement(xy, sharding({{full(xy, "x")}, {}}), xy, sharding({{}, {full(xy, "x")}})));
   Mesh turned = all;
   turned.devices = {7, 6, 5, 4, 3, 2, 1, 0};
-  EXPECT_FALSE(same_placement(all, sharding({{full("d")}}), turned, sharding({{full("d")}})));
+  EXPECT_FALSE(same_placement(all, sharding({{full(all, "d")}}), turned, sharding({{full(all, "d")}})));
   EXPECT_TRUE(same_placement(all, sharding({{}}), turned, sharding({{}})));
   Mesh ordered = all;
   ordered.devices = {0, 1, 2, 3, 4, 5, 6, 7};
-  EXPECT_TRUE(same_placement(all, sharding({{full("d")}}), ordered, sharding({{full("d")}})));
+  EXPECT_TRUE(same_placement(all, sharding({{full(all, "d")}}), ordered, sharding({{full(all, "d")}})));
 }
 
 TEST(ShardedBoxes, MaximalMesh) {
@@ -91,8 +92,8 @@ TEST(ShardedBoxes, TileTheTensorAndSayThePlacement) {
   std::mt19937 random(seed);
   auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   Mesh mesh{"m", {{"a", 4}, {"b", 6}, {"c", 2}}, {}};
-  const Axes some = {full("a"),       part("a", 1, 2), part("a", 2, 2), full("b"),
-                     part("b", 1, 3), part("b", 3, 2), full("c")};
+  const Axes some = {full(mesh, "a"),       part(mesh, "a", 1, 2), part(mesh, "a", 2, 2), full(mesh, "b"),
+                     part(mesh, "b", 1, 3), part(mesh, "b", 3, 2), full(mesh, "c")};
   for (int round = 0; round < 300; ++round) {
     Sharding both[2];
     for (Sharding& s : both) {
@@ -106,12 +107,12 @@ TEST(ShardedBoxes, TileTheTensorAndSayThePlacement) {
       Shape shape{1 + static_cast<std::int64_t>(below(20)), 1 + static_cast<std::int64_t>(below(20))};
       std::int64_t cells = 0, used = size_of(mesh, used_axes(s));
       for (const Box& box : all_boxes(mesh, s, shape)) cells += box.size();
-      ASSERT_EQ(cells, shape[0] * shape[1] * (device_count(mesh) / used)) << to_string(s) << ", seed " << seed;
+      ASSERT_EQ(cells, shape[0] * shape[1] * (device_count(mesh) / used)) << to_string({mesh}, s) << ", seed " << seed;
     }
     Shape shape{48, 48};
     ASSERT_EQ(same_placement(mesh, both[0], mesh, both[1]),
               all_boxes(mesh, both[0], shape) == all_boxes(mesh, both[1], shape))
-        << to_string(both[0]) << " and " << to_string(both[1]) << ", seed " << seed;
+        << to_string({mesh}, both[0]) << " and " << to_string({mesh}, both[1]) << ", seed " << seed;
   }
 }
 

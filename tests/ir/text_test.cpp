@@ -270,5 +270,37 @@ TEST(Text, ErrorsNameLineAndFault) {
   EXPECT_EQ(says("tap-ir 1\nrewrite \"open\n"), "line 2: unterminated quoted string");
 }
 
+// Meshes and axes are known by name when they are read.
+TEST(Text, UnknownMeshesAndAxesAreRefused) {
+  const std::string begin = "tap-ir 1\nmesh pod [data: 2]\ngraph 0 g\n  value 0 X f32[4]\n";
+  auto says = [&](const std::string& line) { return message_of(parse_program(begin + "  " + line + "\nmain 0\n")); };
+  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{data}]"), "no error");
+  EXPECT_EQ(says("value 1 Y f32[4] @ rack[{data}]"), "line 5: the mesh rack is not declared");
+  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{model}]"), "line 5: the mesh pod has no axis model");
+  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{}; replicated {model}]"), "line 5: the mesh pod has no axis model");
+  const std::string operation = "do 0 () -> (0) placed [0 over axis ";
+  EXPECT_EQ(says(operation + "rack.data]"), "line 5: the mesh rack is not declared");
+  EXPECT_EQ(says(operation + "pod.model]"), "line 5: the mesh pod has no axis model");
+}
+
+// A request to split has the axis alone where that says which; its mesh, too, where it does not.
+TEST(Text, TheAxisOfASplit) {
+  Program program = samples::matmul_relu();
+  program.meshes = {{"pod", {{"data", 2}, {"model", 4}}, {}}};
+  program.graphs[0].splits = {
+      {OperationId(0), {}, 0, "k", {{0, 8}}, Placement::mesh_axis, MeshId(0), AxisRef{AxisId(1), SubAxis{1, 2}}}};
+  EXPECT_NE(print(program).find(" over axis on model:(1)2\n"), std::string::npos) << print(program);
+  EXPECT_EQ(std::get<Program>(parse_program(print(program))), program);
+  const std::string alone = print(program);
+  program.meshes.push_back({"rack", {{"model", 2}}, {}});
+  EXPECT_NE(print(program).find(" over axis on pod.model:(1)2\n"), std::string::npos) << print(program);
+  EXPECT_EQ(std::get<Program>(parse_program(print(program))), program);
+  auto with = [&](const std::string& lines) {
+    return message_of(parse_program("tap-ir 1\n" + lines + alone.substr(9)));
+  };
+  EXPECT_EQ(with("mesh rack [model: 2]\n"), "line 51: the axis model belongs to several meshes");
+  EXPECT_EQ(with(""), "no error");
+}
+
 }  // namespace
 }  // namespace tap::ir

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/ir/axis_by_name.h"
 #include "tests/ir/sample_programs.h"
 
 namespace tap::ir {
@@ -19,7 +20,7 @@ struct Breakage {
 Operator& matmul(Program& p) { return p.operators[0]; }
 Operator& relu(Program& p) { return p.operators[1]; }
 Graph& graph(Program& p) { return p.graphs[0]; }
-Sharding sharded(std::vector<DimSharding> dims) { return {"pod", std::move(dims), {}, {}, ""}; }
+Sharding sharded(std::vector<DimSharding> dims) { return {MeshId(0), std::move(dims), {}, {}, ""}; }
 
 // The relu's operator becomes an iterate of `trips` whose body, graph 1, is `inner`.
 void iterate(Program& p, Range trips, std::uint32_t level, Range counter) {
@@ -221,7 +222,7 @@ const Breakage breakages[] = {
      }},
     {"a group contains operation 0 (relu), which has its own splits",
      [](Program& p) {
-       group(p), p.graphs[1].operations[0].placements = {{0, Placement::threads, "", {}}};
+       group(p), p.graphs[1].operations[0].placements = {{0, Placement::threads}};
      }},
     {"a group contains operation 0 (loop), which is not a map, reduction or group",
      [](Program& p) {
@@ -236,7 +237,7 @@ const Breakage breakages[] = {
      [](Program& p) {
        p.meshes = {{"pod", {{"data", 4}}, {0, 1, 1, 2}}};
      }},
-    {"the mesh pod is not declared",
+    {"the mesh 0 is not declared",
      [](Program& p) {
        graph(p).values[0].sharding = sharded({{}, {}});
      }},
@@ -244,10 +245,20 @@ const Breakage breakages[] = {
      [](Program& p) {
        p.meshes = {{"pod", {{"data", 4}}, {}}}, graph(p).values[0].sharding = sharded({{}});
      }},
-    {"the mesh pod has no axis x",
+    {"the mesh pod has no axis 1",
      [](Program& p) {
        p.meshes = {{"pod", {{"data", 4}}, {}}},
-       graph(p).operations[0].operand_shardings = {sharded({{{{"x", {}}}, false, {}}, {}}), {}};
+       graph(p).operations[0].operand_shardings = {sharded({{{{AxisId(1), {}}}, false, {}}, {}}), {}};
+     }},
+    {"dim 0 is placed on axis 1 of mesh 0, which is not declared",
+     [](Program& p) {
+       p.meshes = {{"pod", {{"data", 4}}, {}}},
+       graph(p).operations[0].placements = {{0, Placement::mesh_axis, MeshId(0), AxisRef{AxisId(1), {}}}};
+     }},
+    {"the axis 0 belongs to no mesh",
+     [](Program& p) {
+       graph(p).splits = {
+           {OperationId(0), {}, 0, "k", {{0, 8}}, Placement::mesh_axis, MeshId(0), AxisRef{AxisId(0), {}}}};
      }},
     {"the blocks do not tile the range 0..8",
      [](Program& p) {
@@ -292,7 +303,7 @@ TEST(Verify, AGoodProgramPasses) {
   Program p = samples::matmul_relu();
   iterate(p, {0, 5}, 0, {0, 5});
   p.meshes = {{"pod", {{"data", 4}}, {3, 1, 2, 0}}};
-  graph(p).values[0].sharding = sharded({{{{"data", {}}}, false, {}}, {}});
+  graph(p).values[0].sharding = sharded({{{{AxisId(0), {}}}, false, {}}, {}});
   // Ceil blocks of 9 over 4 leave an empty one: legal.
   graph(p).splits = {{OperationId(0), {}, 0, "k", {{0, 3}, {3, 6}, {6, 8}, {8, 8}}}};
   EXPECT_EQ(verify(p), std::vector<std::string>());
@@ -334,45 +345,45 @@ struct FormCase {
 
 TEST(ShardingForm, SubAxes) {
   Mesh mesh{"m", {{"y", 16}, {"s", 6}, {"e", 8}}, {}};
-  auto part = [](std::string name, std::int64_t pre, std::int64_t size) {
-    return AxisRef{std::move(name), SubAxis{pre, size}};
-  };
+  auto part = [&](const char* name, std::int64_t pre, std::int64_t size) { return ir::part(mesh, name, pre, size); };
+  const AxisRef e = full(mesh, "e"), y = full(mesh, "y");
   const FormCase cases[] = {
-      {{part("y", 2, 2), part("y", 4, 4)}, 1},   // merge into (2)8
-      {{part("y", 4, 4), part("y", 2, 2)}, 0},   // in this order they stay
-      {{part("s", 1, 2), part("s", 3, 2)}, 1},   // disjoint, and yet they are incompatible
-      {{part("e", 1, 4), part("e", 2, 4)}, 1},   // overlap
-      {{AxisRef{"e", {}}, part("e", 1, 2)}, 1},  // a full axis beside its own part
-      {{part("e", 1, 8)}, 1},                    // the whole axis is written e
-      {{part("s", 1, 4)}, 1},                    // 4 does not divide 6
+      {{part("y", 2, 2), part("y", 4, 4)}, 1},  // merge into (2)8
+      {{part("y", 4, 4), part("y", 2, 2)}, 0},  // in this order they stay
+      {{part("s", 1, 2), part("s", 3, 2)}, 1},  // disjoint, and yet they are incompatible
+      {{part("e", 1, 4), part("e", 2, 4)}, 1},  // overlap
+      {{e, part("e", 1, 2)}, 1},                // a full axis beside its own part
+      {{part("e", 1, 8)}, 1},                   // the whole axis is written e
+      {{part("s", 1, 4)}, 1},                   // 4 does not divide 6
       {{part("e", 0, 2)}, 1},
       {{part("e", 1, 1)}, 1},
-      {{AxisRef{"e", {}}, AxisRef{"e", {}}}, 1},
-      {{AxisRef{"e", {}}, AxisRef{"y", {}}}, 0},
+      {{e, e}, 1},
+      {{e, y}, 0},
   };
   for (const FormCase& c : cases) {
-    Sharding sharding{"m", {{c.axes, false, {}}}, {}, {}, ""};
-    EXPECT_EQ(faults_of(sharding, mesh).size(), c.faults) << to_string(sharding);
+    Sharding sharding{MeshId(0), {{c.axes, false, {}}}, {}, {}, ""};
+    EXPECT_EQ(faults_of(sharding, mesh).size(), c.faults) << to_string({mesh}, sharding);
   }
   // The same axis in two places of one sharding.
-  EXPECT_EQ(faults_of({"m", {{{{"e", {}}}, false, {}}}, {{"e", {}}}, {}, ""}, mesh).size(), 1u);
+  EXPECT_EQ(faults_of({MeshId(0), {{{e}, false, {}}}, {e}, {}, ""}, mesh).size(), 1u);
 }
 
 TEST(ShardingForm, Priorities) {
   Mesh mesh{"m", {{"y", 4}}, {}};
   auto with = [](std::vector<AxisRef> axes, bool open, std::int64_t priority) {
-    return Sharding{"m", {{std::move(axes), open, priority}}, {}, {}, ""};
+    return Sharding{MeshId(0), {{std::move(axes), open, priority}}, {}, {}, ""};
   };
   EXPECT_EQ(faults_of(with({}, false, 0), mesh).size(), 1u);
   EXPECT_EQ(faults_of(with({}, true, 7), mesh).size(), 0u);
-  EXPECT_EQ(faults_of(with({{"y", {}}}, false, 3), mesh).size(), 0u);
-  EXPECT_EQ(faults_of(with({{"y", {}}}, false, -1), mesh).size(), 1u);
+  EXPECT_EQ(faults_of(with({full(mesh, "y")}, false, 3), mesh).size(), 0u);
+  EXPECT_EQ(faults_of(with({full(mesh, "y")}, false, -1), mesh).size(), 1u);
 }
 
 TEST(ShardingForm, Prints) {
-  Sharding s{
-      "pod", {{{{"data", {}}}, false, {}}, {{{"model", SubAxis{1, 2}}}, true, 1}}, {{"x", {}}}, {{"z", {}}}, "sum"};
-  EXPECT_EQ(to_string(s), "pod[{data}, {model:(1)2, ?}p1; replicated {x}; unreduced {z} by sum]");
+  const Mesh pod{"pod", {{"data", 2}, {"model", 4}, {"x", 2}, {"z", 2}}, {}};
+  Sharding s{MeshId(0), {}, {full(pod, "x")}, {full(pod, "z")}, "sum"};
+  s.dims = {{{full(pod, "data")}, false, {}}, {{part(pod, "model", 1, 2)}, true, 1}};
+  EXPECT_EQ(to_string({pod}, s), "pod[{data}, {model:(1)2, ?}p1; replicated {x}; unreduced {z} by sum]");
 }
 
 }  // namespace

@@ -8,22 +8,22 @@
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "tests/conformance_driver/simulate_collectives.h"
+#include "tests/ir/axis_by_name.h"
 
 namespace tap::passes {
 namespace {
 
 using namespace ir;
 
-AxisRef full(const std::string& name) { return {name, {}}; }
-AxisRef part(const std::string& name, std::int64_t pre, std::int64_t size) { return {name, SubAxis{pre, size}}; }
-Sharding on(const Mesh& mesh, const std::vector<Axes>& dims, const Axes& unreduced = {}) {
-  Sharding s{mesh.name, {}, {}, unreduced, unreduced.empty() ? "" : "sum"};
+// On the first of two meshes.
+Sharding on_mesh(const std::vector<Axes>& dims, const Axes& unreduced = {}) {
+  Sharding s{MeshId(0), {}, {}, unreduced, unreduced.empty() ? "" : "sum"};
   for (const Axes& axes : dims) s.dims.push_back({axes, false, {}});
   return s;
 }
-std::vector<std::string> written(const std::vector<Collective>& steps) {
+std::vector<std::string> written(const std::vector<Mesh>& meshes, const std::vector<Collective>& steps) {
   std::vector<std::string> lines;
-  for (const Collective& step : steps) lines.push_back(to_string(step));
+  for (const Collective& step : steps) lines.push_back(to_string(meshes, step));
   return lines;
 }
 using Lines = std::vector<std::string>;
@@ -37,60 +37,66 @@ bool even(const Mesh& mesh, const Sharding& s, const Shape& shape) {
   return true;
 }
 
+// From the mesh 0 to itself, or to the mesh 1.
 std::vector<Collective> checked_reshard(const OnMesh& from, const OnMesh& to, const Shape& shape) {
+  const std::vector<Mesh> meshes{from.mesh, to.mesh};
   auto steps = reshard(from, to, shape);
   SimulatedSteps simulated = simulate(from, to, shape, steps);
-  EXPECT_EQ(simulated.failures, Lines{}) << to_string(from.sharding) << " to " << to_string(to.sharding);
+  EXPECT_EQ(simulated.failures, Lines{}) << to_string(meshes, from.sharding) << " to "
+                                         << to_string(meshes, to.sharding);
   for (std::size_t k = 0; k < steps.size(); ++k) {
-    auto mesh_of = [&](const Sharding& s) { return s.mesh == from.mesh.name ? from.mesh : to.mesh; };
+    auto mesh_of = [&](const Sharding& s) { return meshes[s.mesh.index()]; };
     bool reduces = steps[k].kind == CollectiveKind::all_reduce || steps[k].kind == CollectiveKind::reduce_scatter;
     if (!reduces && even(mesh_of(steps[k].before), steps[k].before, shape) &&
         even(mesh_of(steps[k].after), steps[k].after, shape)) {
-      EXPECT_LE(simulated.received[k], steps[k].moved) << to_string(steps[k]);
+      EXPECT_LE(simulated.received[k], steps[k].moved) << to_string(meshes, steps[k]);
     }
   }
   return steps;
 }
 
 Lines steps_of(const Mesh& mesh, const Sharding& from, const Sharding& to, const Shape& shape) {
-  return written(checked_reshard({mesh, from}, {mesh, to}, shape));
+  return written({mesh}, checked_reshard({mesh, from}, {mesh, to}, shape));
 }
 
 TEST(Reshard, OneCollective) {
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{full("x")}, {}}), on(xyz, {{full("x")}, {}}), {8, 8}), Lines{});
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{full("x")}, {}}), on(xyz, {{full("x")}, {full("y")}}), {8, 8}),
+  EXPECT_EQ(steps_of(xyz, on_mesh({{full(xyz, "x")}, {}}), on_mesh({{full(xyz, "x")}, {}}), {8, 8}), Lines{});
+  EXPECT_EQ(steps_of(xyz, on_mesh({{full(xyz, "x")}, {}}), on_mesh({{full(xyz, "x")}, {full(xyz, "y")}}), {8, 8}),
             Lines{"all_slice [{}, {y}] -> m[{x}, {y}]"});
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{full("x"), full("y")}, {}}), on(xyz, {{full("x")}, {}}), {8, 8}),
+  EXPECT_EQ(steps_of(xyz, on_mesh({{full(xyz, "x"), full(xyz, "y")}, {}}), on_mesh({{full(xyz, "x")}, {}}), {8, 8}),
             Lines{"all_gather [{y}, {}] -> m[{x}, {}]"});
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{full("x"), full("y")}, {}}), on(xyz, {{full("x")}, {full("y")}}), {8, 8}),
+  EXPECT_EQ(steps_of(xyz, on_mesh({{full(xyz, "x"), full(xyz, "y")}, {}}),
+                     on_mesh({{full(xyz, "x")}, {full(xyz, "y")}}), {8, 8}),
             Lines{"all_to_all {y} from dim 0 to dim 1 -> m[{x}, {y}]"});
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{full("x")}, {}}), on(xyz, {{full("y")}, {}}), {8, 8}),
+  EXPECT_EQ(steps_of(xyz, on_mesh({{full(xyz, "x")}, {}}), on_mesh({{full(xyz, "y")}, {}}), {8, 8}),
             Lines{"collective_permute -> m[{y}, {}]"});
 }
 
 TEST(Reshard, Partials) {
-  Axes x{full("x")};
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{}, {}}, x), on(xyz, {{}, {}}), {8, 8}), Lines{"all_reduce {x} -> m[{}, {}]"});
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{}, {}}, x), on(xyz, {{}, x}), {8, 8}),
+  Axes x{full(xyz, "x")};
+  EXPECT_EQ(steps_of(xyz, on_mesh({{}, {}}, x), on_mesh({{}, {}}), {8, 8}), Lines{"all_reduce {x} -> m[{}, {}]"});
+  EXPECT_EQ(steps_of(xyz, on_mesh({{}, {}}, x), on_mesh({{}, x}), {8, 8}),
             Lines{"reduce_scatter {x} [{}, {x}] -> m[{}, {x}]"});
   EXPECT_EQ(
-      steps_of(xyz, on(xyz, {{}, {}}, {full("x"), full("y")}), on(xyz, {{full("y")}, {full("z")}}), {8, 8}),
+      steps_of(xyz, on_mesh({{}, {}}, {full(xyz, "x"), full(xyz, "y")}), on_mesh({{full(xyz, "y")}, {full(xyz, "z")}}),
+               {8, 8}),
       (Lines{"all_slice [{}, {z}] -> m[{}, {z}; unreduced {x, y} by sum]",
              "reduce_scatter {y} [{y}, {}] -> m[{y}, {z}; unreduced {x} by sum]", "all_reduce {x} -> m[{y}, {z}]"}));
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{}, {}}), on(xyz, {{}, {}}, x), {8, 8}),
+  EXPECT_EQ(steps_of(xyz, on_mesh({{}, {}}), on_mesh({{}, {}}, x), {8, 8}),
             Lines{"to_partial {x} -> m[{}, {}; unreduced {x} by sum]"});
-  EXPECT_EQ(steps_of(xyz, on(xyz, {{}, {}}, {full("x"), full("y")}), on(xyz, {{}, {}}, x), {8, 8}),
+  EXPECT_EQ(steps_of(xyz, on_mesh({{}, {}}, {full(xyz, "x"), full(xyz, "y")}), on_mesh({{}, {}}, x), {8, 8}),
             Lines{"all_reduce {y} -> m[{}, {}; unreduced {x} by sum]"});
 }
 
 // 10 over x = 2, y = 3: 2, 2, 2, 2, 2, 0 together and 5, 5 by x alone, so that {x, y} → {x} is no gather within groups.
 TEST(Reshard, CopiesWhereGroupsDoNotHoldWhatTheyNeed) {
   Mesh mesh{"m", {{"x", 2}, {"y", 3}}, {}};
-  auto steps = checked_reshard({mesh, on(mesh, {{full("x"), full("y")}})}, {mesh, on(mesh, {{full("x")}})}, {10});
-  ASSERT_EQ(written(steps), Lines{"copy -> m[{x}]"});
+  auto steps = checked_reshard({mesh, on_mesh({{full(mesh, "x"), full(mesh, "y")}})},
+                               {mesh, on_mesh({{full(mesh, "x")}})}, {10});
+  ASSERT_EQ(written({mesh}, steps), Lines{"copy -> m[{x}]"});
   EXPECT_EQ(steps[0].moved, 5);
   // Of 12 it is one.
-  EXPECT_EQ(steps_of(mesh, on(mesh, {{full("x"), full("y")}}), on(mesh, {{full("x")}}), {12}),
+  EXPECT_EQ(steps_of(mesh, on_mesh({{full(mesh, "x"), full(mesh, "y")}}), on_mesh({{full(mesh, "x")}}), {12}),
             Lines{"all_gather [{y}] -> m[{x}]"});
 }
 
@@ -100,17 +106,21 @@ TEST(Reshard, BetweenMeshes) {
   turned.name = "turned";
   turned.devices = {7, 6, 5, 4, 3, 2, 1, 0};
   auto between = [&](const Mesh& a, const std::vector<Axes>& from, const Mesh& b, const std::vector<Axes>& to) {
-    return written(checked_reshard({a, on(a, from)}, {b, on(b, to)}, {8, 8}));
+    Sharding target = on_mesh(to);
+    target.mesh = MeshId(1);
+    return written({a, b}, checked_reshard({a, on_mesh(from)}, {b, target}, {8, 8}));
   };
-  EXPECT_EQ(between(xy, {{part("x", 1, 2)}, {full("y")}}, xt, {{full("x")}, {part("t", 2, 2)}}), Lines{});
-  EXPECT_EQ(between(xy, {{full("x")}, {}}, xt, {{}, {full("t")}}).back().substr(0, 10), "all_gather");
-  EXPECT_EQ(between(xy, {{full("x")}, {}}, turned, {{full("x")}, {}}), Lines{"collective_permute -> turned[{x}, {}]"});
-  EXPECT_EQ(between(xy, {{full("x")}, {full("y")}}, turned, {{full("x")}, {}}),
+  EXPECT_EQ(between(xy, {{part(xy, "x", 1, 2)}, {full(xy, "y")}}, xt, {{full(xt, "x")}, {part(xt, "t", 2, 2)}}),
+            Lines{});
+  EXPECT_EQ(between(xy, {{full(xy, "x")}, {}}, xt, {{}, {full(xt, "t")}}).back().substr(0, 10), "all_gather");
+  EXPECT_EQ(between(xy, {{full(xy, "x")}, {}}, turned, {{full(turned, "x")}, {}}),
+            Lines{"collective_permute -> turned[{x}, {}]"});
+  EXPECT_EQ(between(xy, {{full(xy, "x")}, {full(xy, "y")}}, turned, {{full(turned, "x")}, {}}),
             (Lines{"collective_permute -> turned[{x}, {y}]", "all_gather [{}, {y}] -> turned[{x}, {}]"}));
-  EXPECT_EQ(between(xy, {{full("x")}, {}}, turned, {{}, {}}), Lines{"all_gather [{x}, {}] -> turned[{}, {}]"});
-  EXPECT_EQ(between(xy, {{}, {}}, turned, {{full("x")}, {}}), Lines{"all_slice [{x}, {}] -> turned[{x}, {}]"});
-  EXPECT_EQ(between(odd, {{full("u")}, {}}, xy, {{}, {full("x")}}), Lines{"copy -> xy[{}, {x}]"});
-  EXPECT_EQ(between(xy, {{full("x")}, {}}, one, {{}, {}}), Lines{"copy -> one[{}, {}]"});
+  EXPECT_EQ(between(xy, {{full(xy, "x")}, {}}, turned, {{}, {}}), Lines{"all_gather [{x}, {}] -> turned[{}, {}]"});
+  EXPECT_EQ(between(xy, {{}, {}}, turned, {{full(turned, "x")}, {}}), Lines{"all_slice [{x}, {}] -> turned[{x}, {}]"});
+  EXPECT_EQ(between(odd, {{full(odd, "u")}, {}}, xy, {{}, {full(xy, "x")}}), Lines{"copy -> xy[{}, {x}]"});
+  EXPECT_EQ(between(xy, {{full(xy, "x")}, {}}, one, {{}, {}}), Lines{"copy -> one[{}, {}]"});
 }
 
 struct RandomSharding {
@@ -118,12 +128,13 @@ struct RandomSharding {
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random() % n); }
 
   Sharding operator()(const Mesh& mesh, std::size_t rank, bool partial) {
-    Sharding s = on(mesh, std::vector<Axes>(rank));
+    Sharding s = on_mesh(std::vector<Axes>(rank));
     for (int tries = 0; tries < 8; ++tries) {
-      const MeshAxis& axis = mesh.axes[below(mesh.axes.size())];
+      const AxisId axis(below(mesh.axes.size()));
       auto pre = static_cast<std::int64_t>(1 + below(4)), size = static_cast<std::int64_t>(2 + below(7));
-      AxisRef ref = below(2) || axis.size % (pre * size) != 0 ? full(axis.name) : axis_of(mesh, axis.name, {pre, size});
-      bool free = axis.size > 1;
+      AxisRef ref = below(2) || mesh[axis].size % (pre * size) != 0 ? AxisRef{axis, {}}
+                                                                    : axis_of(mesh, axis, {pre, size});
+      bool free = mesh[axis].size > 1;
       for (const AxisRef& used : used_axes(s)) free &= !overlap(mesh, used, ref) && are_compatible(mesh, used, ref);
       if (!free) continue;
       if (partial && below(3) == 0) s.unreduced.push_back(ref);
@@ -158,8 +169,9 @@ TEST(Reshard, Random) {
     for (std::size_t d = 0; d < rank; ++d)
       shape.push_back(whole ? static_cast<std::int64_t>(24 / rank) : static_cast<std::int64_t>(any.below(14)));
     Sharding from = any(mesh, rank, partial), to = any(other, rank, partial);
-    SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": " + to_string(from) + " to " +
-                 to_string(to));
+    if (mesh != other) to.mesh = MeshId(1);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": " + to_string({mesh}, from) +
+                 " to " + to_string({mesh, other}, to));
     auto steps = checked_reshard({mesh, from}, {other, to}, shape);
     for (const Collective& step : steps) (step.kind == CollectiveKind::copy ? copies : collectives)++;
     if (HasFailure()) return;

@@ -113,7 +113,7 @@ TEST(ExpandDevice, ListsWhatExpandLists) {
     for (int round = 0; round < 10; ++round) {
       ir::Program program = lowered;
       test::shard_at_random(program, random);
-      SCOPED_TRACE(fmt::format("{}, seed {}{}", sample.name, seed, test::written(program[program.main])));
+      SCOPED_TRACE(fmt::format("{}, seed {}{}", sample.name, seed, test::written(program)));
       const ir::Program realised = realise(apply_splits(program, plan_of_shardings(program).plan).program).program;
       for (std::int64_t device : {std::int64_t{0}, std::int64_t{5}, static_cast<std::int64_t>(random() % 16)}) {
         const ir::BlockProgram wanted = expand(realised, device), found = expand_device(realised, device);

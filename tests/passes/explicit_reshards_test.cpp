@@ -28,7 +28,8 @@ Lines moves(const Program& program) {
   for (const Reshard& reshard : reshards(program, graph, sites)) {
     const Site& site = sites[reshard.site].site;
     ValueId value = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
-    for (const Collective& step : reshard.steps) lines.push_back(graph[value].name + ": " + to_string(step));
+    for (const Collective& step : reshard.steps)
+      lines.push_back(graph[value].name + ": " + to_string(program.meshes, step));
   }
   return lines;
 }
@@ -89,7 +90,7 @@ TEST(ExplicitReshards, AnyShardingsMakeSense) {
     for (int round = 0; round < 40; ++round) {
       const Mesh mesh = shard_at_random(program, random);
       const Graph& graph = program[program.main];
-      SCOPED_TRACE(std::string(sample.name) + ", seed " + std::to_string(seed) + written(graph));
+      SCOPED_TRACE(std::string(sample.name) + ", seed " + std::to_string(seed) + written(program));
       std::vector<SiteShardings> sites = explicit_shardings(program, graph);
       for (const SiteShardings& site : sites) EXPECT_EQ(faults_of(program, program.main, site), Lines{});
       for (const Reshard& reshard : reshards(program, graph, sites)) {

@@ -109,7 +109,7 @@ TEST(PlanOfShardings, AnyShardingsComputeTheSame) {
     for (int round = 0; round < 12; ++round) {
       Program program = lowered;
       test::shard_at_random(program, random);
-      SCOPED_TRACE(std::string(sample.name) + ", seed " + std::to_string(seed) + test::written(program[program.main]));
+      SCOPED_TRACE(std::string(sample.name) + ", seed " + std::to_string(seed) + test::written(program));
       ShardedPlan sharded = plan_of_shardings(program);
       cut += sharded.plan.decisions.size();
       SplitResult split = apply_splits(program, sharded.plan);

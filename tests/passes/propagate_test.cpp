@@ -22,7 +22,7 @@ ir::Program propagated(const std::string& text, const PropagationOptions& option
 
 std::string sharding_of(const ir::Program& program, const std::string& name) {
   for (const ir::Value& value : program[program.main].values)
-    if (value.name == name) return value.sharding ? to_string(*value.sharding) : "none";
+    if (value.name == name) return value.sharding ? to_string(program.meshes, *value.sharding) : "none";
   return "no such value";
 }
 
@@ -121,7 +121,8 @@ TEST(Propagation, TheStateOfAnIterateHasOneSharding) {
   EXPECT_EQ(sharding_of(program, "Y"), "m[{a}]");
   for (const ir::Graph& graph : program.graphs)
     for (const ir::Value& value : graph.values)
-      EXPECT_EQ(value.sharding ? to_string(*value.sharding) : "none", "m[{a}]") << graph.name << " " << value.name;
+      EXPECT_EQ(value.sharding ? to_string(program.meshes, *value.sharding) : "none", "m[{a}]")
+          << graph.name << " " << value.name;
 }
 
 TEST(Propagation, BackwardIntoAnIterate) {
@@ -274,10 +275,11 @@ RC_GTEST_PROP(Propagation, OfRandomPrograms, ()) {
   before.meshes.push_back({"m", {{"a", 2}, {"b", 3}, {"c", 4}}, {}});
   ir::Graph& main = before.graphs[before.main.index()];
   auto say = [&](ir::ValueId v) {
-    ir::Sharding sharding{"m", std::vector<ir::DimSharding>(main[v].type.shape.size()), {}, {}, {}};
-    for (const char* axis : {"a", "b", "c"}) {
+    ir::Sharding sharding{
+        ir::MeshId(before.meshes.size() - 1), std::vector<ir::DimSharding>(main[v].type.shape.size()), {}, {}, {}};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
       std::size_t dim = *rc::gen::inRange<std::size_t>(0, sharding.dims.size() + 1);
-      if (dim < sharding.dims.size()) sharding.dims[dim].axes.push_back({axis, std::nullopt});
+      if (dim < sharding.dims.size()) sharding.dims[dim].axes.push_back({ir::AxisId(axis), std::nullopt});
     }
     for (ir::DimSharding& dim : sharding.dims) {
       dim.open = *rc::gen::arbitrary<bool>();

@@ -99,12 +99,12 @@ class RandomPlan {
     std::string axis = free[k];
     // A whole axis and its part do not go together in one tensor.
     std::erase_if(free, [&](const std::string& other) { return other[0] == axis[0]; });
-    AxisRef ref{axis.substr(0, 1), {}};
-    if (axis.size() > 1) ref.sub = SubAxis{2, 2};
-    std::int64_t count = size_of(program_.meshes[0], ref);
+    AxisName named{axis.substr(0, 1), {}};
+    if (axis.size() > 1) named.sub = SubAxis{2, 2};
+    std::int64_t count = size_of(program_.meshes[0], {find_axis(program_.meshes[0], named.name).value(), named.sub});
     Blocks even{count};
     plan_.decisions.push_back(PlannedSplit{name, dim_name(op, d), choose_(3) ? even : uneven(op.dims[d].range, count),
-                                           Placement::mesh_axis, "m", ref});
+                                           Placement::mesh_axis, "m", named});
     return true;
   }
 

@@ -6,6 +6,7 @@
 
 #include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_names.h"
 
 namespace tap::passes::test {
 
@@ -42,11 +43,10 @@ inline ir::Mesh shard_at_random(ir::Program& program, std::mt19937& random) {
   for (ir::Value& value : program.graphs[program.main.index()].values) {
     value.sharding.reset();
     if (below(6) == 0) continue;
-    ir::Sharding s{"m", std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
+    ir::Sharding s{ir::MeshId(0), std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
     for (int tries = 0; tries < 4 && !s.dims.empty(); ++tries) {
-      const ir::MeshAxis& axis = mesh.axes[below(3)];
-      ir::AxisRef ref{axis.name, {}};
-      if (axis.size % 4 == 0 && below(2)) ref = {axis.name, ir::SubAxis{below(2) ? 1 : 2, 2}};
+      ir::AxisRef ref{ir::AxisId(below(3)), {}};
+      if (mesh[ref.id].size % 4 == 0 && below(2)) ref.sub = ir::SubAxis{below(2) ? 1 : 2, 2};
       if (!overlap(mesh, used_axes(s), {ref})) s.dims[below(s.dims.size())].axes.push_back(ref);
     }
     value.sharding = canonical(mesh, s);
@@ -54,10 +54,10 @@ inline ir::Mesh shard_at_random(ir::Program& program, std::mt19937& random) {
   return mesh;
 }
 
-inline std::string written(const ir::Graph& graph) {
+inline std::string written(const ir::Program& program) {
   std::string text;
-  for (const ir::Value& value : graph.values)
-    text += "\n" + value.name + (value.sharding ? " @ " + to_string(*value.sharding) : "");
+  for (const ir::Value& value : program[program.main].values)
+    text += "\n" + value.name + (value.sharding ? " @ " + to_string(program.meshes, *value.sharding) : "");
   return text;
 }
 

@@ -161,8 +161,8 @@ TEST(Expand, AHundredThousandApplications) {
   for (int o = 0; o < 1000; ++o) {
     ValueId next = g.value("v" + std::to_string(o), {i64, {200, 200}});
     g.graph.operations.push_back({OperatorId(o % 2), {v}, {next}, {}});
-    plan.decisions.push_back(
-        PlannedSplit{"v" + std::to_string(o), o % 50 == 0 ? "j" : "i", {100}, Placement::mesh_axis, "m", AxisRef{"d"}});
+    plan.decisions.push_back(PlannedSplit{
+        "v" + std::to_string(o), o % 50 == 0 ? "j" : "i", {100}, Placement::mesh_axis, "m", AxisName{"d"}});
     v = next;
   }
   program.main = g.finish({v});
@@ -200,7 +200,7 @@ TEST(Expand, PiecesThatLieApart) {
   program.main = g.finish({last});
   Plan plan;
   for (auto [name, dim] : {std::pair("v", "i"), std::pair("y", "j")})
-    plan.decisions.push_back(PlannedSplit{name, dim, {10}, Placement::mesh_axis, "m", AxisRef{"d"}});
+    plan.decisions.push_back(PlannedSplit{name, dim, {10}, Placement::mesh_axis, "m", AxisName{"d"}});
   const BlockProgram blocks = expand(realise(apply_splits(program, plan).program).program);
   std::int64_t cells = 0;
   for (const Task& task : one_by_one(blocks.graphs[0].tasks))
@@ -337,7 +337,7 @@ TEST(Split, ADeviceWithoutABlockHoldsNothing) {
       "program p(X: i64[4]) -> (Y: i64[], B: i64[3]) {\n"
       "  (a[], B[z]) = both[k] (X[k], X[k] * z) for z in 0..3\n"
       "  Y[] = a[] + 1 }");
-  PlannedSplit split{"a", "z", Blocks{2, {0, 0, 3}}, Placement::mesh_axis, "m", AxisRef{"x", {}}};
+  PlannedSplit split{"a", "z", Blocks{2, {0, 0, 3}}, Placement::mesh_axis, "m", AxisName{"x", {}}};
   for (const Blocks& blocks : {Blocks{2, {0, 0, 3}}, Blocks{2, {0, 3, 3}}, Blocks{2}}) {
     split.blocks = blocks;
     SplitResult cut = apply_splits(program, {{split}});

@@ -23,10 +23,9 @@ ir::Mesh random_mesh(Choose& choose) {
 // The axis, or where its size is a product a part of it.
 template <class Choose>
 ir::AxisRef random_axis(Choose& choose, const ir::Mesh& mesh) {
-  const ir::MeshAxis& axis = mesh.axes[static_cast<std::size_t>(choose(static_cast<std::int64_t>(mesh.axes.size())))];
-  ir::AxisRef ref{axis.name, {}};
-  if (axis.size % 2 == 0 && axis.size > 2 && choose(2))
-    ref.sub = ir::SubAxis{axis.size % 4 == 0 && choose(2) ? axis.size / 2 : 1, 2};
+  ir::AxisRef ref{ir::AxisId(static_cast<std::size_t>(choose(static_cast<std::int64_t>(mesh.axes.size())))), {}};
+  const std::int64_t size = mesh[ref.id].size;
+  if (size % 2 == 0 && size > 2 && choose(2)) ref.sub = ir::SubAxis{size % 4 == 0 && choose(2) ? size / 2 : 1, 2};
   return ref;
 }
 
@@ -35,10 +34,11 @@ template <class Choose>
 void shard_at_random(ir::Program& program, Choose& choose) {
   const ir::Mesh mesh = random_mesh(choose);
   program.meshes.push_back(mesh);
+  const ir::MeshId id(program.meshes.size() - 1);
   for (ir::Graph& graph : program.graphs)
     for (ir::Value& value : graph.values) {
       if (value.type.shape.empty() || choose(2)) continue;
-      ir::Sharding sharding{mesh.name, std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
+      ir::Sharding sharding{id, std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
       for (std::int64_t tries = choose(4); tries > 0; --tries) {
         const ir::AxisRef axis = random_axis(choose, mesh);
         const auto dim = static_cast<std::size_t>(choose(static_cast<std::int64_t>(sharding.dims.size())));

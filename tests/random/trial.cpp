@@ -273,7 +273,8 @@ class Evaluation {
   }
 
   void note_operation(const Operator& op, const Operation& operation) {
-    for (const BlockPlacement& placed : operation.placements) note("shardings followed", placed.mesh == "s");
+    for (const BlockPlacement& placed : operation.placements)
+      note("shardings followed", placed.axis && program_[placed.mesh].name == "s");
     if (!op.region() || op.region()->kind != RegionKind::group) return;
     note("groups");
     note("groups that are cut", !op.blockings.empty());

@@ -7,6 +7,7 @@
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/shardings/device_places.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/text/text_tables.h"
 #include "support/plural.h"
 #include "support/source_excerpt.h"
@@ -37,19 +38,20 @@ std::string index_space(const ir::Program& program, const ir::Operator& op, cons
 }
 
 // i in 2 blocks over pod.data
-std::vector<std::string> blocks_of(const ir::Operator& op, const ir::Operation& operation) {
+std::vector<std::string> blocks_of(const ir::Program& program, const ir::Operation& operation) {
+  const ir::Operator& op = program[operation.op];
   std::vector<std::string> lines;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     std::string cut, where;
     for (const ir::Blocking& b : op.blockings)
       if (b.block_dim == d) cut += (cut.empty() ? "" : ", ") + own_dim_name(op, operation.names, b.dim);
     for (const ir::BlockPlacement& p : operation.placements)
-      if (p.dim == d) where = " over " + place_name(p);
+      if (p.dim == d) where = " over " + place_name(program, p);
     if (!cut.empty()) lines.push_back(fmt::format("{} in {}{}", cut, plural(op.dims[d].range.size(), "block"), where));
     else if (!where.empty()) lines.push_back(own_dim_name(op, operation.names, d) + where);
   }
   for (const ir::BlockPlacement& p : operation.placements)
-    if (p.dim == ir::whole_operation) lines.push_back("all on " + place_name(p));
+    if (p.dim == ir::whole_operation) lines.push_back("all on " + place_name(program, p));
   return lines;
 }
 
@@ -63,7 +65,7 @@ std::vector<std::string> lines_of(const ir::Program& program, const ir::Operatio
     lines.push_back(index_space(program, op, operation));
   }
   if (const ir::KernelBody* kernel = op.kernel()) lines.push_back("kernel " + kernel->symbol);
-  for (std::string& line : blocks_of(op, operation)) lines.push_back(std::move(line));
+  for (std::string& line : blocks_of(program, operation)) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -71,9 +73,9 @@ std::string label_of(const ir::Value& value) { return value.name + ": " + to_str
 
 }  // namespace
 
-std::string place_name(const ir::BlockPlacement& p) {
+std::string place_name(const ir::Program& program, const ir::BlockPlacement& p) {
   std::string at = p.axis && p.dim == ir::whole_operation ? fmt::format(" at {}", p.number) : "";
-  if (p.axis) return p.mesh + "." + ir::to_string(*p.axis) + at;
+  if (p.axis) return program[p.mesh].name + "." + ir::to_string(program[p.mesh], *p.axis) + at;
   if (p.placement == ir::Placement::devices) return "devices " + ir::to_string(p.devices);
   return std::string(ir::words::text_of(ir::words::placements, p.placement));
 }

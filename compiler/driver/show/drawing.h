@@ -28,7 +28,7 @@ struct Drawing {
 };
 
 // Where blocks go: threads, pod.data.
-std::string place_name(const ir::BlockPlacement& placement);
+std::string place_name(const ir::Program& program, const ir::BlockPlacement& placement);
 
 Drawing draw(const ir::Program& program, const ir::Graph& graph);
 

@@ -4,6 +4,7 @@
 
 #include "compiler/driver/show/drawing.h"
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/text.h"
 #include "support/memory_failure.h"
 
@@ -128,8 +129,8 @@ ordered_json operation_json(const ir::Program& program, const ir::Operation& ope
   for (std::size_t d = 0; d < op.dims.size(); ++d) dims.push_back(own_dim_name(op, operation.names, d));
   ordered_json placements = ordered_json::array();
   for (const ir::BlockPlacement& p : operation.placements)
-    placements.push_back(
-        {{"dim", p.dim == ir::whole_operation ? ordered_json() : ordered_json(p.dim)}, {"over", place_name(p)}});
+    placements.push_back({{"dim", p.dim == ir::whole_operation ? ordered_json() : ordered_json(p.dim)},
+                          {"over", place_name(program, p)}});
   return {{"name", own_name(op, operation.names)},
           {"dims", dims},
           {"placements", placements},
@@ -144,7 +145,8 @@ ordered_json graph_json(const ir::Program& program, const ir::Graph& graph) {
     values.push_back({{"name", value.name},
                       {"type", type_json(value.type)},
                       {"const", value.is_const},
-                      {"sharding", value.sharding ? ordered_json(to_string(*value.sharding)) : ordered_json(nullptr)}});
+                      {"sharding", value.sharding ? ordered_json(to_string(program.meshes, *value.sharding))
+                                                  : ordered_json(nullptr)}});
   for (const ir::Operation& operation : graph.operations) operations.push_back(operation_json(program, operation));
   return {{"name", graph.name},
           {"inputs", ids(graph.inputs)},

@@ -11,6 +11,7 @@
 #include "compiler/frontend/elaborate/compile.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "support/byte_size.h"
@@ -26,14 +27,13 @@ using ir::ValueId;
 // The largest part of a value that one device holds.
 ir::TensorType on_a_device(const ir::Program& program, const ir::Value& value) {
   if (!value.sharding) return value.type;
-  return {value.type.element,
-          local_shape(*find_mesh(program, value.sharding->mesh), *value.sharding, value.type.shape)};
+  return {value.type.element, local_shape(program[value.sharding->mesh], *value.sharding, value.type.shape)};
 }
 
 // Nothing where it is on other devices.
 std::optional<ir::Box> box_on(const ir::Program& program, const ir::Value& value, std::int64_t device) {
   if (!value.sharding) return ir::Box::of_shape(value.type.shape);
-  const ir::Mesh& mesh = *find_mesh(program, value.sharding->mesh);
+  const ir::Mesh& mesh = program[value.sharding->mesh];
   const std::int64_t place = ir::place_of(mesh, device);
   if (place < 0) return std::nullopt;
   return ir::box_at(mesh, *value.sharding, value.type.shape, place);
@@ -130,7 +130,7 @@ class Reasons {
     for (const passes::Origin& origin : found_.origins) {
       if (origin.graph != graph || origin.value != value || (dim != any_dim && origin.dim != dim)) continue;
       const auto& sharding = program_[graph][value].sharding;
-      if (sharding && overlap(*find_mesh(program_, sharding->mesh), origin.axis, axis)) return &origin;
+      if (sharding && overlap(program_[sharding->mesh], origin.axis, axis)) return &origin;
     }
     return nullptr;
   }
@@ -156,7 +156,7 @@ class Reasons {
 // What reached an input or a result of the program, and was cut back in the end.
 std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId graph, ValueId value) {
   const Sharding& sharding = *found.program[graph][value].sharding;
-  const ir::Mesh& mesh = *find_mesh(found.program, sharding.mesh);
+  const ir::Mesh& mesh = found.program[sharding.mesh];
   std::vector<std::string> lines;
   for (const passes::Origin& origin : found.origins) {
     if (origin.graph != graph || origin.value != value) continue;
@@ -166,7 +166,7 @@ std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId 
     std::string line = fmt::format(
         "  axis {} could also be sharded by {}, but inferred shardings of program inputs and results must divide "
         "evenly, by whole axes\n",
-        origin.dim, to_string(origin.axis));
+        origin.dim, to_string(mesh, origin.axis));
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
   return fmt::format("{}", fmt::join(lines, ""));
@@ -174,7 +174,7 @@ std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId 
 
 std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId graph, ValueId value) {
   const ir::Value& about = program[graph][value];
-  const ir::Mesh& mesh = *find_mesh(program, about.sharding->mesh);
+  const ir::Mesh& mesh = program[about.sharding->mesh];
   double local = bytes_of(on_a_device(program, about));
   std::string text;
   for (std::uint32_t d = 0; d < about.sharding->dims.size(); ++d)
@@ -182,8 +182,8 @@ std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId gra
       Sharding without_it = *about.sharding;
       std::erase(without_it.dims[d].axes, axis);
       ir::Value other{about.name, about.type, false, without_it};
-      text += fmt::format("  axis {} is sharded by {}; without it, a device would hold {} more\n", d, to_string(axis),
-                          byte_size(bytes_of(on_a_device(program, other)) - local));
+      text += fmt::format("  axis {} is sharded by {}; without it, a device would hold {} more\n", d,
+                          to_string(mesh, axis), byte_size(bytes_of(on_a_device(program, other)) - local));
       text += reasons.of(graph, value, d, axis);
     }
   if (text.empty()) return "  not sharded: every device holds all of it\n";
@@ -199,7 +199,7 @@ std::string tables(const ir::Program& program, const std::function<std::string(c
     std::vector<Row> rows;
     for (const ir::Value& value : program[graph].values)
       rows.push_back({path + value.name, to_string(value.type),
-                      value.sharding ? to_string(*value.sharding) : "not sharded", on_device(value)});
+                      value.sharding ? to_string(program.meshes, *value.sharding) : "not sharded", on_device(value)});
     text += "\n" + table(rows);
   }
   return text;
@@ -257,8 +257,9 @@ std::string why_sharded(const Session& session, const passes::Propagated& found,
       const ir::Value& value = program[graph].values[v];
       if (path + value.name != name) continue;
       ir::TensorType local = on_a_device(program, value);
-      std::string text = fmt::format("{}: {}{}\n", name, to_string(value.type),
-                                     value.sharding ? " @ " + to_string(*value.sharding) : ", not sharded");
+      std::string text =
+          fmt::format("{}: {}{}\n", name, to_string(value.type),
+                      value.sharding ? " @ " + to_string(program.meshes, *value.sharding) : ", not sharded");
       if (!value.sharding)
         return text + fmt::format("  no annotated sharding propagates to it: every device holds {}\n",
                                   byte_size(bytes_of(value.type)));

@@ -8,6 +8,7 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "compiler/frontend/syntax/builtins.h"
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/checked.h"
 
@@ -97,12 +98,6 @@ void add_mesh(Elaboration& elaboration, const ModuleScope& scope, const ast::Mes
   elaboration.program.meshes.push_back(std::move(mesh));
 }
 
-std::int64_t size_of_axis(const ir::Mesh& mesh, const std::string& name) {
-  for (const auto& axis : mesh.axes)
-    if (axis.name == name) return axis.size;
-  return 0;
-}
-
 class ShardingResolver {
  public:
   ShardingResolver(Elaboration& elaboration, const ModuleScope& scope, const ast::Sharding& written,
@@ -110,14 +105,15 @@ class ShardingResolver {
       : elaboration_(elaboration), scope_(scope), written_(written), type_(type) {}
 
   ir::Sharding resolve() {
-    mesh_ = &mesh_named(elaboration_, scope_, written_.mesh);
+    const ir::MeshId mesh = mesh_named(elaboration_, scope_, written_.mesh);
+    mesh_ = &elaboration_.program[mesh];
     if (written_.dims.size() != type_.shape.size())
       elaboration_.fail(Diagnostic(Code::sharding_rank, written_.span,
                                    "the number of dimension shardings must match the rank of the tensor: it is " +
                                        std::to_string(type_.shape.size()) + "; got " +
                                        std::to_string(written_.dims.size())));
     ir::Sharding result;
-    result.mesh = mesh_->name;
+    result.mesh = mesh;
     for (const auto& dim : written_.dims) result.dims.push_back(dim_of(dim));
     std::vector<std::pair<ir::AxisRef, ast::AxisRef>> replicated;
     for (const auto& axis : written_.replicated) replicated.emplace_back(axis_of(axis), axis);
@@ -184,23 +180,22 @@ class ShardingResolver {
     return result;
   }
 
-  std::pair<std::size_t, std::int64_t> order(const ir::AxisRef& axis) const {
-    std::size_t at = 0;
-    while (at < mesh_->axes.size() && mesh_->axes[at].name != axis.name) ++at;
-    return {at, axis.sub ? axis.sub->pre_size : 1};
+  static std::pair<ir::AxisId, std::int64_t> order(const ir::AxisRef& axis) {
+    return {axis.id, axis.sub ? axis.sub->pre_size : 1};
   }
 
   ir::AxisRef axis_of(const ast::AxisRef& axis) {
     ir::AxisRef result = resolve_axis(elaboration_, *mesh_, axis);
-    refuse_overlap(result, axis.span, size_of_axis(*mesh_, axis.name.text));
+    refuse_overlap(result, axis.span);
     return result;
   }
 
   // Two parts of one axis coexist if they do not overlap and some order of factors has both.
-  void refuse_overlap(const ir::AxisRef& axis, Span span, std::int64_t n) {
+  void refuse_overlap(const ir::AxisRef& axis, Span span) {
+    const std::int64_t n = (*mesh_)[axis.id].size;
     ir::SubAxis mine = axis.sub.value_or(ir::SubAxis{1, n});
     for (const auto& [other, where] : used_) {
-      if (other.name != axis.name) continue;
+      if (other.id != axis.id) continue;
       ir::SubAxis theirs = other.sub.value_or(ir::SubAxis{1, n});
       ir::SubAxis lo = mine.pre_size <= theirs.pre_size ? mine : theirs,
                   hi = mine.pre_size <= theirs.pre_size ? theirs : mine;
@@ -226,7 +221,7 @@ class ShardingResolver {
   // the parts may be written in any order, and others between them.
   void refuse_mergeable(const std::vector<ir::AxisRef>& axes, const std::vector<ast::AxisRef>& written) {
     auto continues = [](const ir::AxisRef& a, const ir::AxisRef& b) {
-      return a.name == b.name && a.sub && b.sub && a.sub->pre_size * a.sub->size == b.sub->pre_size;
+      return a.id == b.id && a.sub && b.sub && a.sub->pre_size * a.sub->size == b.sub->pre_size;
     };
     for (std::size_t first = 0, last; first < axes.size(); first = last + 1) {
       last = first;
@@ -234,18 +229,19 @@ class ShardingResolver {
       while (last + 1 < axes.size() && continues(axes[last], axes[last + 1])) size *= axes[++last].sub->size;
       if (last == first) continue;
       const ir::AxisRef& a = axes[first];
-      std::string merged = size == size_of_axis(*mesh_, a.name)
-                               ? a.name
-                               : a.name + ":(" + std::to_string(a.sub->pre_size) + ")" + std::to_string(size);
+      const ir::MeshAxis& full = (*mesh_)[a.id];
+      std::string merged = size == full.size
+                               ? full.name
+                               : full.name + ":(" + std::to_string(a.sub->pre_size) + ")" + std::to_string(size);
       Span span = written[first].span;
       for (std::size_t i = first; i <= last; ++i)
         span = {span.file, std::min(span.begin, written[i].span.begin), std::max(span.end, written[i].span.end)};
       auto inside = std::count_if(written.begin(), written.end(), [&](const ast::AxisRef& other) {
         return other.span.begin >= span.begin && other.span.end <= span.end;
       });
-      Diagnostic d(
-          Code::mergeable_sub_axes, span,
-          "sub-axes must be as big as possible: adjacent parts of " + quoted(a.name) + " are one, " + quoted(merged));
+      Diagnostic d(Code::mergeable_sub_axes, span,
+                   "sub-axes must be as big as possible: adjacent parts of " + quoted(full.name) + " are one, " +
+                       quoted(merged));
       d.help("write " + quoted(merged));
       if (static_cast<std::size_t>(inside) == last - first + 1) d.fix(span, merged);
       elaboration_.fail(std::move(d));
@@ -271,25 +267,23 @@ void declare_meshes(Elaboration& elaboration, const ModuleScope& scope) {
   }
 }
 
-const ir::Mesh& mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name) {
-  std::vector<std::string> names;
-  for (const auto& mesh : elaboration.program.meshes) {
-    if (mesh.name == name.text) return mesh;
-    names.push_back(mesh.name);
-  }
+ir::MeshId mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name) {
+  if (auto mesh = ir::find_mesh(elaboration.program.meshes, name.text)) return *mesh;
   // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
   if (const Definition* d = elaboration.definitions.find(scope, Sort::mesh, name)) {
     if (d->scope == &scope) throw Abandoned{};
     add_mesh(elaboration, scope, *d->as<ast::MeshDecl>());
-    return elaboration.program.meshes.back();
+    return ir::MeshId(elaboration.program.meshes.size() - 1);
   }
+  std::vector<std::string> names;
+  for (const auto& mesh : elaboration.program.meshes) names.push_back(mesh.name);
   elaboration.fail(with_near_name(Diagnostic(Code::unknown_axis, name.span, "unknown mesh " + quoted(name.text)),
                                   name.span, name.text, names));
 }
 
 ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const ast::AxisRef& axis) {
-  std::int64_t n = size_of_axis(mesh, axis.name.text);
-  if (n == 0) {
+  const std::optional<ir::AxisId> id = ir::find_axis(mesh, axis.name.text);
+  if (!id) {
     std::vector<std::string> names;
     for (const auto& known : mesh.axes) names.push_back(known.name);
     elaboration.fail(
@@ -297,7 +291,8 @@ ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const a
                                   "the mesh " + quoted(mesh.name) + " has no axis " + quoted(axis.name.text)),
                        axis.name.span, axis.name.text, names));
   }
-  if (!axis.sub) return {axis.name.text, std::nullopt};
+  if (!axis.sub) return {*id, std::nullopt};
+  const std::int64_t n = mesh[*id].size;
   auto [m, k] = *axis.sub;
   auto refuse = [&](const std::string& why) {
     elaboration.fail(Diagnostic(Code::bad_sub_axis, axis.span,
@@ -310,7 +305,7 @@ ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const a
     refuse("pre-size times size, " + std::to_string(m) + "*" + std::to_string(k) + ", must divide " +
            std::to_string(n));
   if (k == n) refuse("a sub-axis of the full size is written as the full axis, " + quoted(axis.name.text));
-  return {axis.name.text, ir::SubAxis{m, k}};
+  return {*id, ir::SubAxis{m, k}};
 }
 
 ir::Sharding resolve_sharding(Elaboration& elaboration, const ModuleScope& scope, const ast::Sharding& sharding,

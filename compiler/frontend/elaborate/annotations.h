@@ -13,7 +13,7 @@ void check_rewrites(Elaboration& elaboration, const ModuleScope& scope);
 // The sharding that was written for such a tensor; checks every invariant of form and quotes the one that is broken.
 ir::Sharding resolve_sharding(Elaboration& elaboration, const ModuleScope& scope, const ast::Sharding& sharding,
                               const ir::TensorType& type);
-const ir::Mesh& mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name);
+ir::MeshId mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name);
 // The part of a mesh axis that was written, `model:(1)2`.
 ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const ast::AxisRef& axis);
 

@@ -129,7 +129,7 @@ class BodyBuilder {
   std::vector<ir::Range> split_blocks(const ast::SplitStatement& split, ir::Range range, const std::string& what,
                                       Span span);
   ir::OperationId sole_writer(ir::ValueId value, const ast::Name& name);
-  ir::AxisRef split_axis(const ast::SplitStatement& split, std::size_t blocks);
+  void split_over_axis(const ast::SplitStatement& split, ir::SplitRequest& request);
   ir::Range split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what);
 
   Elaboration& elaboration_;

@@ -5,6 +5,7 @@
 #include "compiler/frontend/elaborate/body.h"
 #include "compiler/frontend/elaborate/sizes.h"
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
 
 namespace tap {
 
@@ -29,7 +30,8 @@ void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<st
     if (slot && !(*slot == sharding))
       elaboration_.fail(Diagnostic(
           Code::axis_used_twice, written.span,
-          "this argument is given twice, with two shardings: " + to_string(*slot) + " and " + to_string(sharding)));
+          "this argument is given twice, with two shardings: " + to_string(elaboration_.program.meshes, *slot) +
+              " and " + to_string(elaboration_.program.meshes, sharding)));
     slot = std::move(sharding);
   }
 }
@@ -76,8 +78,9 @@ void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const st
     ir::Sharding sharding = resolve_sharding(elaboration_, *env_.scope, written, graph_[value].type);
     auto& slot = graph_.values[value.index()].sharding;
     if (slot && !(*slot == sharding))
-      elaboration_.fail(Diagnostic(Code::axis_used_twice, written.span,
-                                   quoted(name.text) + " already has a different sharding: " + to_string(*slot)));
+      elaboration_.fail(Diagnostic(
+          Code::axis_used_twice, written.span,
+          quoted(name.text) + " already has a different sharding: " + to_string(elaboration_.program.meshes, *slot)));
     slot = std::move(sharding);
   };
   auto guarded = [&](auto&& work) {

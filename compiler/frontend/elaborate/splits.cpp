@@ -6,6 +6,8 @@
 #include "compiler/frontend/elaborate/sizes.h"
 #include "ir/block_graph.h"
 #include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
+#include "ir/shardings/mesh_position.h"
 #include "support/checked.h"
 
 namespace tap {
@@ -101,7 +103,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
   }
   request.blocks = split_blocks(split, range, what, span);
   request.placement = static_cast<ir::Placement>(split.placement);
-  if (split.axis_ref) request.mesh_axis = split_axis(split, request.blocks.size());
+  if (split.axis_ref) split_over_axis(split, request);
   for (const ir::SplitRequest& other : graph_.splits)
     if (other.operation == request.operation && other.value == request.value && other.axis == request.axis &&
         other.dim == request.dim)
@@ -128,33 +130,31 @@ ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& nam
 }
 
 // The blocks of a split over a mesh axis: one for each of its devices.
-ir::AxisRef BodyBuilder::split_axis(const ast::SplitStatement& split, std::size_t blocks) {
+void BodyBuilder::split_over_axis(const ast::SplitStatement& split, ir::SplitRequest& request) {
   const ast::AxisRef& written = *split.axis_ref;
-  std::vector<const ir::Mesh*> holders;
-  if (split.mesh) resolve_axis(elaboration_, mesh_named(elaboration_, *env_.scope, *split.mesh), written);
-  for (const auto& mesh : elaboration_.program.meshes)
-    for (const auto& axis : mesh.axes)
-      if (axis.name == written.name.text) holders.push_back(&mesh);
+  const ir::Program& program = elaboration_.program;
+  if (split.mesh) resolve_axis(elaboration_, program[mesh_named(elaboration_, *env_.scope, *split.mesh)], written);
+  std::vector<ir::MeshId> holders;
+  for (std::size_t m = 0; m < program.meshes.size(); ++m)
+    if (find_axis(program.meshes[m], written.name.text)) holders.emplace_back(m);
   if (holders.empty())
     elaboration_.fail(Diagnostic(Code::unknown_axis, written.span, "no mesh has an axis " + quoted(written.name.text)));
-  const ir::Mesh* found = holders.front();
+  const ir::Mesh& found = program[holders.front()];
   if (holders.size() > 1)
     elaboration_.fail(
         Diagnostic(Code::bad_split, written.span,
-                   "the meshes " + quoted(holders[0]->name) + " and " + quoted(holders[1]->name) +
+                   "the meshes " + quoted(found.name) + " and " + quoted(program[holders[1]].name) +
                        " both have an axis " + quoted(written.name.text))
             .help("rename one of them, or use a plan: " +
-                  quoted("over " + (split.mesh ? split.mesh->text : found->name) + "." + written.name.text)));
-  ir::AxisRef axis = resolve_axis(elaboration_, *found, written);
-  std::int64_t size = axis.sub ? axis.sub->size : 0;
-  for (const auto& known : found->axes)
-    if (known.name == axis.name && !axis.sub) size = known.size;
-  if (static_cast<std::int64_t>(blocks) != size)
+                  quoted("over " + (split.mesh ? split.mesh->text : found.name) + "." + written.name.text)));
+  request.mesh = holders.front();
+  request.mesh_axis = resolve_axis(elaboration_, found, written);
+  const std::int64_t size = size_of(found, *request.mesh_axis);
+  if (std::ssize(request.blocks) != size)
     elaboration_.fail(Diagnostic(Code::bad_split, written.span,
                                  "the axis " + quoted(source_of(elaboration_, written.span)) + " has " +
                                      counted(size, "device") + ", one for each block; got " +
-                                     counted(blocks, "block")));
-  return axis;
+                                     counted(request.blocks.size(), "block")));
 }
 
 // The range of an index variable of an operation; of a call, of the operations inside it.
