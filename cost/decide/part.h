@@ -15,7 +15,7 @@ ir::Program part_of(const ir::Program& program, const ir::Graph& graph, const ir
                     const std::vector<ir::OperationId>& operations);
 
 // Whether a part with this operation can be lowered by itself: it is no region, has no counter of an `iterate` around it, and
-// nobody has decided where it runs.
+// its placement is not decided yet.
 bool stands_alone(const ir::Program& program, const ir::Operation& operation);
 
 }  // namespace tap::cost

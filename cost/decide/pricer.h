@@ -21,9 +21,9 @@ struct Prediction {
 
 // What is minimised: a plan that takes twice the memory must save a tenth of the time.
 double score(const Prediction& prediction);
-// Whether the first is to be taken instead of the second, which is there: by more than what the model cannot tell.
+// Whether the first is better than the second, by more than the accuracy of the model.
 bool is_better(const Prediction& now, const Prediction& before);
-// Whether it is no slower, as far as the model can tell.
+// Whether it is no slower, within the accuracy of the model.
 bool is_as_fast(const Prediction& now, const Prediction& before);
 
 class Pricer {

@@ -28,7 +28,7 @@ std::string why_taken(const Mesh& mesh, const Operation& operation, const Planne
   for (const BlockPlacement& other : operation.placements) {
     if (other.placement == Placement::devices) return "`" + split.operation + "` is already placed on listed devices";
     if (!other.axis) continue;
-    if (other.mesh != split.mesh) return "`" + split.operation + "` is on the mesh `" + other.mesh + "` already";
+    if (other.mesh != split.mesh) return "`" + split.operation + "` is already on the mesh `" + other.mesh + "`";
     std::vector<std::string> faults = faults_of(Sharding{split.mesh, {{{*other.axis}}, {{*split.axis}}}}, mesh);
     if (!faults.empty())
       return "two dims of `" + split.operation + "` cannot use both `" + to_string(*other.axis) + "` and `" +

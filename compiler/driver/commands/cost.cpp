@@ -101,7 +101,7 @@ CostReport report_here(const pipeline::Compilation& made, const CostOptions& opt
           memory_of(*made.schedule, kernels, options.threads)};
 }
 
-// Of the memory that nobody plans yet for one device, an upper bound: all that it holds, at the same time.
+// Memory is not planned for a single device yet; this is an upper bound: everything that it holds, at the same time.
 CostReport report_of_device(const ir::Program& program, const CostOptions& options, cost::Model& model) {
   require_device(program, *options.device);
   const backend::CompiledProgram lowered =

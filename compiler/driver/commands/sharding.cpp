@@ -33,7 +33,7 @@ struct ShardingOptions {
   SourceOptions source;
 };
 
-// As a plan for `--plan`; what of the shardings it cannot say is told.
+// As a plan for `--plan`; shardings that it cannot express are reported.
 ir::Plan plan_of(Session& session, const ir::Program& program, const passes::ListedValues& listed = {}) {
   passes::ShardedPlan sharded = passes::plan_of_shardings(program, {}, {}, listed);
   for (const passes::LeftWhole& left : sharded.left)
