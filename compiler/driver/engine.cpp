@@ -80,7 +80,7 @@ void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOpti
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   options.engine = engines().front();
-  app.add_option("--engine", options.engine, "Native code, or the interpreter (interp), a slow reference")
+  app.add_option("--engine", options.engine, "Native code (native, default), or the interpreter (interp), a slow reference")
       ->check(CLI::IsMember(engines()));
   add_native_options(app, options);
 }

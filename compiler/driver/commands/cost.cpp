@@ -141,7 +141,7 @@ Action declare_cost(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--device", options->device,
                  "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices "
-                 "are threads here)")
+                 "run as threads of this machine)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", options->threads,
                  "Number of threads for native code (default: as many as this process may use)")
