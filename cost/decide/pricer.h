@@ -1,5 +1,5 @@
-// What programs cost on a machine: lowered, scheduled and priced, each once. How many may be is a number, not a time, so that
-// a decision does not depend on how busy the machine is.
+// The cost of programs on a machine: each is lowered, scheduled and priced once. Their number is limited, not the time, so
+// that a decision does not depend on how busy the machine is.
 #pragma once
 
 #include <optional>
