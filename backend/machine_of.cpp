@@ -11,7 +11,7 @@ namespace {
 
 using ir::Machine;
 
-// A core's part of the first cache of a level, or what was assumed where the system tells nothing.
+// A core's part of the first cache of a level, or the default if the system reports none.
 std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level, std::int64_t assumed) {
   if (hwloc_get_nbobjs_by_type(topology, level) < 1) return assumed;
   hwloc_obj_t cache = hwloc_get_obj_by_type(topology, level, 0);

@@ -19,7 +19,8 @@ void is_choice(bool holds, const char* why) { expect(Obligation::choice, holds, 
 std::set<std::string> discharged(Context inner) {
   const ir::GraphClaim& claim = inner.claims.front();
   bool there = claim.after.index() < inner.after.graphs.size() && claim.before.index() < inner.before.graphs.size();
-  is_choice(there && claim.steps == 1 && claim.first == 0, "its claim covers several steps, or a missing graph");
+  is_choice(there && claim.steps == 1 && claim.first == 0,
+            "its claim spans several steps, or refers to a missing graph");
   inner.offered = true;
   Verdict verdict;
   check_graphs(inner, "", verdict);
@@ -47,7 +48,8 @@ void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& o
          offered.graph.index(), offered.rule);
   const auto& [claim, rule] = *found->second;
   const bool rewrite = offered.rule.starts_with("rewrite ");
-  expect(Obligation::choice, rewrite == rule.has_value(), "`{}` is not a rule, or is marked as none", offered.rule);
+  expect(Obligation::choice, rewrite == rule.has_value(),
+         "the claim of `{}` must name a rule if and only if it is a rewrite", offered.rule);
   if (!rule) {
     is_choice(claim.before == choice.graph, "it is derived from a graph other than the choice's first one");
     std::string named;
@@ -119,8 +121,8 @@ Justify::Result Justify::justify(const ir::WholeCopy&) {
   const ir::Access& read = op.reads[cell.attribute];
   for (const auto& coordinate : read.coordinates) is_choice(!coordinate, "a copy has data-dependent reads");
   is_choice(read.projection == to && op.operands[read.tensor] == op.results[0],
-            "a copy reads other cells than it writes");
-  is_choice(side_.operands[read.tensor] == side_.results[0], "a copy is claimed to be another value");
+            "a copy does not read the cells that it writes");
+  is_choice(side_.operands[read.tensor] == side_.results[0], "a copy is claimed to be a different value");
   return {Obligation::choice, {}};
 }
 

@@ -23,7 +23,7 @@ struct HashedStage {
 // The stages are the source and what each step made of it, in order. Never throws for what is wrong with them.
 // `rules` is believed, as the source is: instances of the source's rewrite rules, by which alternatives of choices are equal.
 // Each is an operation of its main graph: a choice between the rule's pattern and its replacement. `is_legal`: that the reads
-// of the source lie inside, and that it writes every cell once, has been proved by whoever made it. `runs`: the last program runs
+// of the source lie inside, and that it writes every cell once, has been proved by the compiler that made it. `runs`: the last program runs
 // as it stands; else what its devices lack is still to be moved.
 Verdict check(const ir::Certificate& certificate, const std::vector<HashedStage>& stages,
               const ir::Program* rules = nullptr, bool is_legal = false, bool runs = true);

@@ -35,7 +35,7 @@ Dims dims_at(const Match& match, const ir::Operator& map, const std::vector<Affi
     if (dim.range.hi - dim.range.lo == 1) dims[d] = number(over, dim.range.lo);
     for (std::size_t r = 0; r < over; ++r)
       if (dim.role == ir::DimRole::counter && reader.dims[r].role == dim.role && reader.dims[r].level == dim.level) {
-        match.expect(reader.dims[r].range == dim.range, "the counter of the producer runs over another range");
+        match.expect(reader.dims[r].range == dim.range, "the counter of the producer has the wrong range");
         dims[d] = unit(over, r);
       }
   }
@@ -101,7 +101,7 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::
   match.expect(read.read < reader.op->reads.size(), "the reader has no read {}", read.read);
   const ir::Access& access = reader.op->reads[read.read];
   Side producer = places_.side(read.producer);
-  match.expect(read.producer.path == path, "the producer lies in another graph");
+  match.expect(read.producer.path == path, "the producer is in a different graph");
   bool plain = producer.op->map() && producer.op->writes.size() == 1 && producer.op->blockings.empty();
   match.expect(plain, "the producer must be a map with one result that is not split");
   std::uint32_t result = producer.op->writes[0].tensor;

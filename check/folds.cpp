@@ -29,7 +29,7 @@ struct Folded {
   void look_at(const ir::FoldOf& j) {
     unless(reduced.count(j.dim) > 0 && !op.dims[j.dim].keep && j.size >= 1, "the split dim is not reduced");
     bool plain = op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
-    unless(plain && monoid.fold.has_value(), "it is split already, uses a counter, or its monoid has no fold");
+    unless(plain && monoid.fold.has_value(), "it is already split, uses a counter, or its monoid has no fold");
     std::int64_t lo = box.dims[j.dim].lo, points = checked::sub(box.dims[j.dim].hi, lo),
                  count = (points - 1) / j.size + 1;
     box.dims[j.dim] = {0, j.size};
@@ -98,10 +98,10 @@ struct Folded {
       const bool axis = d < rows.size();
       std::size_t is = 0;
       while (is < over && dims[d] != unit(over, is)) ++is;
-      unless(is < over && used.insert(is).second, "a part is read at another point");
-      unless(role == (axis ? ir::DimRole::parallel : ir::DimRole::reduction), "a dim of a part has another role");
+      unless(is < over && used.insert(is).second, "a part is read at the wrong point");
+      unless(role == (axis ? ir::DimRole::parallel : ir::DimRole::reduction), "a dim of a part has the wrong role");
       bool whole = !axis || (range.lo == 0 && shape[d] == 1 && its.results[0].shape[d] == range.hi);
-      unless(range == box.dims[is] && whole, "a dim of a part runs over another range");
+      unless(range == box.dims[is] && whole, "a dim of a part has the wrong range");
     }
     std::vector<ir::Constraint> points, wanted = reduces ? constraints : points;
     for (const ir::Constraint& c : its.constraints) points.push_back({substituted(c.expr, dims, over), c.comparison});
@@ -133,7 +133,8 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
   Dims dims;
   for (std::uint32_t d = 0; d < fold.over; ++d)
     if (fold.reduced.count(d) == 0) dims.push_back(unit(fold.over, d));
-  unless(a.writes.size() == wanted.values.size() && dims.size() == a.dims.size(), "it combines other values");
+  unless(a.writes.size() == wanted.values.size() && dims.size() == a.dims.size(),
+         "it does not combine the values of the fold");
   for (std::size_t k = 0; k < wanted.values.size(); ++k) {
     ir::CellId cell = a.reduce()->operands[k], root = fold.monoid.fold->roots[k];
     bool same = fold.cell_of(*side_.operation, dims, cell) == fold.cells[root.index()];

@@ -18,7 +18,7 @@ struct Span {
 };
 using Spans = std::vector<Span>;
 
-// What is asked for, and at which points at all: where each row · p + its number is at least zero. Of Y[i] = b[i] + b[7],
+// What is demanded, and at which points: where each row · p + its number is at least zero. Of Y[i] = b[i] + b[7],
 // b[i] = a[i - 2 else 0], point i asks for a[i - 2] where i >= 2, and for a[5] at all points.
 struct Region {
   Spans spans;

@@ -33,7 +33,7 @@ struct Context {
 };
 
 // What an operation of `after` writes, by result: cells of a value of before as those operations write it; or, without any,
-// a value that nobody had before.
+// a value that did not exist before.
 using StandsFor = std::vector<ir::OperationRef>;
 
 // A monoid is associative, has its identity, and commutes if it is combined in any order (blocks.cpp).
@@ -73,7 +73,7 @@ class Justify {
   void laws(const ir::Monoid& monoid, bool in_any_order, bool folded = false);
   // What the form writes become parts of the results: of the components' types, without the axis that runs along a dim that
   // is gone, and behind the number of the block. An outside kernel writes cells of the result's own type, and finds them by
-  // its own axes first: the number of the block is their last one. These are what is written, and nobody had them before
+  // its own axes first: the number of the block is their last one. These are what is written, and they did not exist before
   // unless they are old.
   void parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
              std::optional<std::uint32_t> block, bool old = false) const;
@@ -109,7 +109,7 @@ void check_streams(const ir::Program& program, const ir::Operator& group, Assump
 void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer);
 // Every value is written before it is read, and never an input (step.cpp).
 void check_data_flow(const ir::Graph& graph);
-// The writers of a value stand for all the writers of one value of before, each once. A value that nobody had before has
+// The writers of a value stand for all the writers of one value of before, each once. A value that did not exist before has
 // one writer: what may write such a one covers it.
 void check_writes(const ir::Graph& graph, const Places& places, const std::vector<StandsFor>& stands_for);
 

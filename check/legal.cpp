@@ -67,7 +67,7 @@ bool has_no_point(const Space& space) try {
 namespace {
 
 // In which ways a condition may hold, as far as that is affine: wherever it holds, all of one list do. Without any list it never
-// holds; what is not affine says nothing. Of more ways than are looked at less is said, which holds as well.
+// holds; a condition that is not affine is ignored. Beyond the limit on cases fewer facts are used, which is sound as well.
 //
 //   i != 3            i - 4 >= 0, or 2 - i >= 0
 //   i < 4 and u[i]    3 - i >= 0

@@ -26,7 +26,7 @@ class Cells {
   Term term(ir::CellId cell);
   std::vector<Term> all(const ir::CellExprs& exprs);  // of other cells with the same leaves
   Term read(std::uint32_t number);
-  void replace(std::uint32_t read, Term by);  // in all cells, also those that were asked for before
+  void replace(std::uint32_t read, Term by);  // in all cells, also in those returned before
   AffineExpr placed(const AffineExpr& e) const { return substituted(e, dims_, terms_.dims()); }
   std::vector<AffineExpr> rows(const ir::Access& access) const;
 

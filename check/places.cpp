@@ -87,15 +87,15 @@ Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) 
   for (std::size_t k = trail.size(); k-- > 0;) {
     const ir::RegionBody* region = region_of(trail, k);
     if (region && region->kind != RegionKind::iterate) continue;
-    expect(Obligation::well_formed, step || !region, "a path leads into an iterate, but names no step");
+    expect(Obligation::well_formed, step || !region, "a path leads into an iterate, but names no trip");
     if (!step) return trail;
     ir::Range trips = region ? region->trips : ir::Range{0, claim_.steps};
-    expect(Obligation::well_formed, *step >= trips.lo && *step <= trips.hi, "step {} of an iterate over {}..{}", *step,
-           trips.lo, trips.hi);
+    expect(Obligation::well_formed, *step >= trips.lo && *step <= trips.hi,
+           "trip {} is out of range for an iterate over {}..{}", *step, trips.lo, trips.hi);
     trail[k].step = *step;
     return trail;
   }
-  expect(Obligation::well_formed, !step, "a step outside an iterate");
+  expect(Obligation::well_formed, !step, "a trip outside an iterate");
   return trail;
 }
 

@@ -14,7 +14,7 @@ namespace tap::check {
 
 using Class = std::uint32_t;
 
-// Some step of an iterate, of which only that is known that it is one: what state it finds is nobody's value. By different
+// An unspecified trip of an iterate: the state that it finds is no value of the program. By different
 // numbers these are different ones.
 constexpr std::int64_t some_step(std::int64_t number) { return std::numeric_limits<std::int64_t>::min() + number; }
 constexpr bool is_some_step(std::int64_t step) { return step < some_step(std::int64_t{1} << 40); }

@@ -103,7 +103,7 @@ class Product {
     for (std::uint32_t d : write.invariant_dims) invariant.insert(justified(id).dims[d]);
     require(to == was.projection.start.rows && write.projection.shape == was.projection.shape &&
                 invariant == wanted_invariant && own.results == op_.results,
-            "it writes other cells than the product");
+            "it does not write the cells of the product");
   }
 
   // What the semiring takes for granted; refused if it is none.
@@ -125,7 +125,7 @@ class Product {
  private:
   const ir::ProductOf& justified(ir::OperationId id) const {
     const auto* j = std::get_if<ir::ProductOf>(&claim_.operations[id.index()]);
-    require(j && j->of == ref_, "a part belongs to another product");
+    require(j && j->of == ref_, "a part belongs to a different product");
     return *j;
   }
 
@@ -139,10 +139,10 @@ class Product {
       require(numbers[d] < op_.dims.size() && used.insert(numbers[d]).second,
               "two dims of a step map to the same dim, or to none");
       const ir::IndexDim &dim = own.dims[d], &was = op_.dims[numbers[d]];
-      require(dim.range == was.range && dim.range.lo == 0, "a dim of a step runs over another range");
+      require(dim.range == was.range && dim.range.lo == 0, "a dim of a step has the wrong range");
       const bool reduces = dim.role == ir::DimRole::reduction;
       require(reduces ? was.role == dim.role && dim.range.hi > 0 : dim.role == ir::DimRole::parallel,
-              "a dim of a step has another role");
+              "a dim of a step has the wrong role");
       if (reduces) reduced.insert(numbers[d]);
       dims.push_back(unit(op_.dims.size(), numbers[d]));
     }
@@ -150,7 +150,7 @@ class Product {
     else
       require(op_.reduce() && monoid_term(terms_, after_, own.reduce()->monoid) ==
                                   monoid_term(terms_, *of_.program, op_.reduce()->monoid),
-              "a step reduces with another monoid");
+              "a step reduces by the wrong monoid");
     return dims;
   }
 
@@ -179,7 +179,7 @@ class Product {
     std::size_t kept = dims_of_role(its, ir::DimRole::parallel).size();
     require(its.results[0].element == type_, "a part has the wrong type");
     require(axes.size() == kept && rows == at && !read.fill && read.coordinates.empty(),
-            "a part is read at other cells");
+            "a part is read at the wrong cells");
     return part;
   }
 
@@ -214,7 +214,7 @@ Justify::Result Justify::justify(const ir::ProductOf& j) {
   Product product(before, j.of, context_.after, claim_, classes_);
   const ir::Operation* first = context_.after[claim_.after].operations.data();
   product.is_all(ir::OperationId(static_cast<std::size_t>(side_.operation - first)));
-  require(side_.results == before.results, "it writes another value than the product");
+  require(side_.results == before.results, "it does not write the value of the product");
   if (before.op->reduce()) laws((*before.program)[before.op->reduce()->monoid], true);
   if (!product.exact()) context_.assumed.emplace_back(obligation, distributing_floats);
   return {obligation, {j.of}};

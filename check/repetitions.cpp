@@ -13,8 +13,8 @@ void Justify::same_repetition(const Side& before, const ir::OperationRef& from) 
   expect(obligation, claim, "no claim relates the bodies");
   std::int64_t last = checked::add(checked::mul(claim->steps, a->trips.hi), claim->first);
   expect(obligation, checked::add(checked::mul(claim->steps, a->trips.lo), claim->first) == b->trips.lo,
-         "the first step is not step {}", b->trips.lo);
-  expect(obligation, a->trips.lo <= a->trips.hi && last <= b->trips.hi, "it runs to step {}, but ended before step {}",
+         "the first trip is not trip {}", b->trips.lo);
+  expect(obligation, a->trips.lo <= a->trips.hi && last <= b->trips.hi, "it runs to trip {}, but ended before trip {}",
          last, b->trips.hi);
   expect(obligation, side_.operands == before.operands, "its operands differ");
   expect(obligation, side_.results.size() == before.results.size(), "its results differ");
@@ -23,7 +23,7 @@ void Justify::same_repetition(const Side& before, const ir::OperationRef& from) 
   for (std::size_t k = 0; k < side_.results.size(); ++k) {
     Class state = before.results[k];
     if (last < b->trips.hi) state = places_.class_of({body, context_.before[b->graph].inputs[k], last});
-    expect(obligation, places_.same(side_.results[k], state), "result {} is not the state after {} steps", k,
+    expect(obligation, places_.same(side_.results[k], state), "result {} is not the state after {} trips", k,
            last - b->trips.lo);
   }
 }

@@ -36,7 +36,7 @@ Scan scan_of(const ir::Operator& op) {
   }
   unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel, "the reduced dim has no scan bound");
   for (const ir::Blocking& b : op.blockings)
-    unless(b.dim != scan.along && b.dim != scan.reduced, "the operation is split already");
+    unless(b.dim != scan.along && b.dim != scan.reduced, "the operation is already split");
   // No term depends on where along the scan it is requested.
   for (std::size_t k = 0; k < op.exprs.size(); ++k) {
     const ir::CellNode& node = op.exprs[ir::CellId(k)];
@@ -103,7 +103,7 @@ Justify::Result Justify::justify(const ir::TotalsOf& j) {
   return {Obligation::scan, {}};
 }
 
-// Of the totals before each block, in order; what they are is told by their own claim.
+// Of the totals before each block, in order; their own claim shows what they are.
 Justify::Result Justify::justify(const ir::CarryOf& j) {
   Side before = places_.side(j.of), totals = part<ir::TotalsOf>(j.totals, j.of, Obligation::scan).second;
   const ir::Operator &a = *side_.op, &b = *before.op;

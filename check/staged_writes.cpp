@@ -63,7 +63,8 @@ Justify::Result Justify::justify(const ir::PlacedFrom& j) {
   const Dims dims = in_order(*before.op, over, obligation, dims_of_role(*before.op, ir::DimRole::reduction));
   Match match(side_, before, dims, obligation);
   Form wanted = match.form();
-  match.expect(side_.op->map() && staged.results.size() == wanted.writes.size(), "it places other cells");
+  match.expect(side_.op->map() && staged.results.size() == wanted.writes.size(),
+               "it does not move each staged cell into place");
   wanted.body = side_.op->body.index();
   wanted.monoid.reset();
   wanted.values.clear();

@@ -59,7 +59,8 @@ class GraphCheck {
   void run() {
     bool all = claim_.values.size() == after_.values.size() && claim_.operations.size() == after_.operations.size();
     expect(Obligation::well_formed, all, "the claims do not match the values and operations");
-    expect(Obligation::unroll, claim_.steps >= 1, "{} steps of an iterate", claim_.steps);
+    expect(Obligation::unroll, claim_.steps >= 1, "the claim covers {} trips of an iterate, expected at least 1",
+           claim_.steps);
     if (context_.rule) bind();
     for (const OperationRef& copy : claim_.copies) copies(copy);
     for (const ir::EqualOperations& equal : claim_.equal) equal_operations(equal);

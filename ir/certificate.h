@@ -102,7 +102,7 @@ struct CombinationOf {
 // A cut scan  y[i] = sum[k] f(k) where k <= i  in blocks of i and k alike, numbered by r:
 //   l[i] = sum[k] f(k) where k <= i, within i's block     the local scan
 //   t[r] = sum[k in block r] f(k)                         the totals of the blocks
-//   c[r] = sum[q] t[q] where q < r                        what lies before each block: the carry
+//   c[r] = sum[q] t[q] where q < r                        the total before each block: the carry
 //   y[i] = c[r] + l[i]                                    the carried scan
 // All four are new operations of `after`; the first three write values of the monoid's component types.
 struct LocalScanOf {

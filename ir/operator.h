@@ -124,7 +124,7 @@ struct RegionBody {
   std::vector<Alternative> alternatives = {};  // choice
   bool operator==(const RegionBody&) const = default;
 };
-// A copy of the one operand, cell for cell, of which only the regions of the reads are asked for: what one consumer needs
+// A copy of the one operand, cell for cell, of which only the regions of the reads are needed: what one consumer reads
 // of a value, brought to where it runs. The dims are that consumer's, each read is one of its accesses, and the write of the
 // same number is at the same place.
 struct TransferBody {

@@ -48,7 +48,7 @@ struct Numbers {
   }
 };
 
-// Below, `numbers_of(T&)` tells the numbers of a T, and `row_of(T&)` is its row.
+// Below, `numbers_of(T&)` returns the numbers of a T, and `row_of(T&)` is its row.
 template <class T>
 Row& row_of(T& one) {
   return one.row;
@@ -143,7 +143,7 @@ std::vector<std::vector<T>> runs_of(std::vector<std::vector<T>> lists, const Fit
   return runs;
 }
 
-// The same as one list, in rows of rows: as where every second device goes on to another memory.
+// The same as one list, in rows of rows: for example if every second device uses a different memory.
 template <class T, class Fit = decltype(always)>
 std::vector<T> in_rows_across(std::vector<std::vector<T>> lists, const Fit& fit = always) {
   for (std::size_t before = lists.size() + 1; lists.size() < before;) {

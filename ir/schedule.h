@@ -116,7 +116,7 @@ using Batch = std::vector<ScheduledTask>;  // they share nothing; an iteration i
 using Sequence = std::vector<Batch>;
 
 // Which operation of the program it is, by the regions that it is in; and what messages say of it. They are listed in the order of
-// the program, behind a group those inside of it: of several that fail at a time, the first is told.
+// the program, behind a group those inside of it: if several fail at the same time, the first is reported.
 struct ScheduledOperation {
   struct Dim {
     std::string name;

@@ -22,9 +22,9 @@ struct PassContext {
   ir::Plan plan = {};
   bool strict_fp = false;            // floats as written: no reassociation
   const RuleSet* rules = nullptr;    // the program's rewrites, and those of the libraries that it uses
-  bool require_proof = false;        // nothing is done by itself that rests on a law which is only assumed
+  bool require_proof = false;        // no default rewrite relies on a law that is assumed, not proved
   bool no_distribute = false;        // products and folds are computed as they are written
-  bool no_implicit_reshard = false;  // shardings that disagree are an error
+  bool no_implicit_reshard = false;  // implicit reshards are an error
 };
 
 // Why a pass declined, or dropped something that was mentioned, in one sentence, for people (`--remarks`).
@@ -33,7 +33,7 @@ struct Remark {
   std::string graph;      // its name
   std::string operation;  // the name of a value that it writes
   std::string message;
-  bool dropped = false;  // the operation is gone, and not left as it was
+  bool dropped = false;  // the operation was removed, not left unchanged
   bool operator==(const Remark&) const = default;
 };
 
@@ -46,7 +46,7 @@ struct PlanProblem {
   std::string help = {};
 };
 
-// What one step made, and what it claims.
+// The result of one step, and its claims.
 struct ClaimedStage {
   ir::Program program;
   ir::Step step;
@@ -67,17 +67,17 @@ struct PassResult {
 
 enum class When : std::uint8_t {
   always,
-  with_a_plan,  // for the lines of the plan, after all that always runs
+  with_a_plan,  // for the lines of the plan, after the passes that always run
   on_request,   // only if it is named
-  to_shard,     // after fusion: what is split and placed, and the transfers that this takes
+  to_shard,     // after fusion: splits, placements, and the transfers that they need
 };
 
 struct Pass {
   std::string_view name;
-  std::string_view reason;  // why it stands where it does
+  std::string_view reason;  // why it has this position
   PassResult (*run)(const ir::Program& program, const PassContext& context);
-  // Run again until nothing changes: for a pass each of whose results stands on claims about what it was given, so that
-  // what it makes can only be looked at by its next run.
+  // Run again until nothing changes: for a pass whose claims refer to its input only, so that a new operation can be
+  // rewritten only by the next run.
   bool until_stable = false;
   When when = When::always;
 };

@@ -21,7 +21,7 @@ namespace tap::passes {
 
 namespace {
 
-// Those that always run stand first.
+// Passes that always run come first.
 constexpr Pass passes_in_order[] = {
     {"inline_calls", "first: later passes see the operations inside calls", inline_calls},
     {"simplify_graph", "before cells: a reduction over one point becomes cells of its monoid", simplify_graph},
@@ -61,7 +61,7 @@ std::span<const Pass> run_when(When when) {
 std::span<const Pass> lowering() { return run_when(When::always); }
 std::span<const Pass> planned_passes() { return run_when(When::with_a_plan); }
 std::span<const Pass> fusing_passes() {
-  return {planned_passes().data(), sharding_passes().data()};  // those on request stand between
+  return {planned_passes().data(), sharding_passes().data()};  // those on request are between them
 }
 std::span<const Pass> sharding_passes() { return run_when(When::to_shard); }
 

@@ -30,19 +30,19 @@ class Rebuild {
 
   // Operations, in their order.
   void copy(ir::OperationId operation);
-  // `stands_for`: the operation whose splits are now asked of this one.
+  // `stands_for`: the operation whose splits now apply to this one.
   void add(ir::Operation operation, ir::Justification why, std::optional<ir::OperationId> stands_for = {});
 
   ir::ValueId add_value(ir::Value value);
   void rename(ir::ValueId value, std::string name) { values_[value.index()].name = std::move(name); }
-  // Whoever mentions `gone` means `kept`, now and later. An operation may write `gone` no more.
+  // Every use of `gone`, present or future, becomes `kept`. No operation may write `gone` any more.
   void forward(ir::ValueId gone, ir::ValueId kept);
-  // What `value` is by now.
+  // The value that `value` was forwarded to.
   ir::ValueId now(ir::ValueId value) const;
   // That operation copies its operand: `forward` its result.
   void claim_copy(ir::OperationId operation) { copies_.push_back({{}, operation}); }
 
-  // What another graph says of its values and of how its operations are split, said of those here: `place` has its values, and
+  // Copies the annotations of another graph's values and the splits of its operations to this graph: `place` has its values, and
   // its operations are the last ones that were added.
   void annotate_like(const ir::Graph& other, const std::vector<ir::ValueId>& place);
 

@@ -36,7 +36,7 @@ bool differs(const ir::Row& levels, const Along& number);
 // How far along each level of a row its members are that have this number.
 std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation);
 
-// A box that goes on along the levels: where it begins along each dim, and its sizes.
+// A box repeated along the levels: where it begins along each dim, and its sizes.
 struct Moving {
   std::vector<Along> begins = {};
   std::vector<std::int64_t> sizes = {};

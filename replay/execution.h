@@ -23,7 +23,7 @@ struct Wrote {
   Pace pace = {};
 };
 
-// Points that wrote some members of a row of memories, told in the same way.
+// Points that wrote some members of a row of memories, in the same form.
 class Points {
  public:
   // As seen from the members that were written before; nothing if they would differ in that.
@@ -61,7 +61,7 @@ struct Run {
 void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool streamed, bool parts,
                   Obligation obligation);
 inline void expect_few(std::int64_t boxes) {
-  expect(Obligation::well_formed, boxes <= 1 << 22, "a row of {} would have to be checked one by one", boxes);
+  expect(Obligation::well_formed, boxes <= 1 << 22, "{} members of a row would have to be checked one by one", boxes);
 }
 // `take` is given the row if it refuses nothing of it, else each of those that the outermost level is of, and so on.
 template <class T, class Take>

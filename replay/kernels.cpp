@@ -35,7 +35,8 @@ void same_operator(const ir::Program& program, const ir::Operator& a, const ir::
   match.expect(same, "the groups differ");
   for (std::size_t o = 0; o < x.operations.size(); ++o) {
     const ir::Operation &one = x.operations[o], &its = y.operations[o];
-    match.expect(one.operands == its.operands && one.results == its.results, "operation {} has other values", o);
+    match.expect(one.operands == its.operands && one.results == its.results,
+                 "operation {} has different operands or results", o);
     same_operator(program, program[one.op], program[its.op]);
   }
 }
@@ -147,7 +148,7 @@ class Kernels {
     expect(obligation, kernel || wants.empty(), "it is not a kernel, but its operands are prepared");
     if (!kernel) return;
     same_operator(program_, op, what_[*kernel]);
-    expect(obligation, wants == wanted_by(*kernel), "it needs other operand layouts");
+    expect(obligation, wants == wanted_by(*kernel), "its kernel needs different operand layouts");
     for (const ir::Preparation& how : wants) {
       expect(obligation, wanted_by(how.kernel).empty(), "the preparation of operand {} needs a prepared operand itself",
              how.operand);

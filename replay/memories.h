@@ -28,7 +28,7 @@ struct State {
   BoxSet cells = {};                        // written in that batch: what, and …
   Points points = {};                       // … by which points of `by`
   const ir::Access* by = nullptr;
-  bool dense = true;  // all those writes leave no gaps, so that the cells tell all
+  bool dense = true;  // all those writes leave no gaps, so that the cells describe them
 };
 
 class Memories {
@@ -40,7 +40,7 @@ class Memories {
   const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
   Where where(const ir::BufferMember& one, const ir::Row& levels, std::size_t column) const;
   Where where(BufferId id) const;  // all members
-  // Of a box that goes on along the levels what the tasks touch, as cells of the first member's: all of it, if they touch
+  // What the tasks touch of a box that is repeated along the levels, as cells of the first member's: all of it, if they touch
   // different cells of theirs.
   Box cells_of(const Where& where, const ir::Row& levels, const Moving& box) const;
   // The whole tensor as cells of the first member's: what all of the members see of it, and what some do.
@@ -62,7 +62,7 @@ class Memories {
   static std::optional<Wrote> wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
                                     const Moving& points);
   void take(BufferId id, BufferId writer);  // its range is its own, or its partner's
-  void invalidate(BufferId id);             // nor what lies over it
+  void invalidate(BufferId id);             // nor what overlaps it
   void exchange_places(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);
 
@@ -72,7 +72,7 @@ class Memories {
     bool each = false;      // has one, in order
     BufferId partner = {};  // with which it changes places
     std::size_t read_in = 0;
-    std::vector<Box> read = {};  // in that batch, unless each is told of it
+    std::vector<Box> read = {};  // in that batch, unless each is notified
   };
   void own(BufferId id);
   Box all_members(BufferId id) const;

@@ -10,7 +10,7 @@ namespace tap::check {
 namespace {
 
 // Whether these blocks of what begins there are all of that size. Blocks that are not written out never grow, so that the first
-// and the sum of all tell of each.
+// and the sum of all determine each.
 bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::int64_t size) {
   auto begin = [&](std::int64_t n) { return edge(blocks, cut, n); };
   if (blocks.boundaries.empty())

@@ -142,7 +142,7 @@ class Machine {
     return known->second = {places_.side(what, steps_), &graph, &places_.writers_in(graph)};
   }
 
-  // Refuses if the memories lack cells of a box of the operand; what lies outside it needs not be there, but may have to be
+  // Refuses if the memories lack cells of a box of the operand; cells outside of it need not be there, but may have to be
   // filled.
   void check_read(const Run& run, std::size_t operand, const Where& where, const Box& cells,
                   const std::optional<ir::Scalar>& fill = {}) {
@@ -175,7 +175,7 @@ class Machine {
     check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), parts, tasks_.does);
     ir::Row across, within;  // to other memories, or to other boxes alone
     for (const ir::Level& level : call.row) (is_across(level, first.rank()) ? across : within).push_back(level);
-    expect(tasks_.does, across.empty() || !is_whole(op), "`{}` runs in a row", op.name);
+    expect(tasks_.does, across.empty() || !is_whole(op), "`{}` cannot be part of a row of tasks", op.name);
     std::vector<Where> where;
     for (std::size_t k = 0; k < call.buffers.size(); ++k)
       where.push_back(memories_->where(call.buffers[k], across, first.rank() + k));

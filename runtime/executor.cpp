@@ -234,7 +234,7 @@ struct BatchRun {
   const Batch& batch;
   int64_t depth;
   int64_t portion;
-  int64_t next = 0;                  // the first tile that nobody has taken
+  int64_t next = 0;                  // the first tile that is not taken yet
   int64_t failed_order = INT64_MAX;  // the least of the tasks that failed
 
   void fail(int64_t order) {
@@ -274,7 +274,7 @@ Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   return run.failed_order == INT64_MAX ? Status::done : report(call, batch, depth, run.failed_order);
 }
 
-// Of several failures of one operation the first in the order of its index space is told, whatever the tiles and threads: its
+// Of several failures of one operation the first in the order of its index space is reported, whatever the tiles and threads: its
 // tasks run again, each tile alone.
 Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t order) {
   Reader tables(code_.tables);

@@ -71,7 +71,7 @@ Status check_processor(const Reader& tables, Message& message) {
   for (int64_t k = 0; k < features.count; ++k) {
     const tables::Text& name = tables.all<tables::Text>(features)[k];
     if (processor::has(tables.text(name), static_cast<size_t>(name.bytes))) continue;
-    message.add(lacking++ == 0 ? "the program was compiled for another processor; this one lacks " : ", ");
+    message.add(lacking++ == 0 ? "the program was compiled for a different processor; this one lacks " : ", ");
     message.add(tables.text(name), static_cast<size_t>(name.bytes));
   }
   return lacking == 0 ? Status::done : Status::wrong_processor;

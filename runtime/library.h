@@ -61,7 +61,7 @@ int32_t tap_library_prepare_dlpack(const tap::library::Program* program, tap::li
                                    const tap::library::Options* options);
 int32_t tap_library_run_dlpack(tap::library::Context* context, const tap::library::DlTensor* const* inputs,
                                const tap::library::DlTensor* const* outputs);
-// Copies what was said of the last call that failed, cut to `size` with its end mark; gives the length of the whole.
+// Copies the message of the last call that failed, truncated to `size` with its terminator; returns its full length.
 size_t tap_library_message(tap::library::Context* context, char* text, size_t size);
 void tap_library_release(tap::library::Context* context);
 }

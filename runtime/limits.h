@@ -11,7 +11,7 @@ namespace tap {
 
 struct DataLimits {
   std::uint64_t bytes = std::uint64_t{1} << 40;  // of one tensor, and of all entries of an archive together
-  std::uint64_t ratio = 1000;                    // unpacked size over packed size; asked of entries above 1 MiB
+  std::uint64_t ratio = 1000;                    // unpacked size over packed size; checked for entries above 1 MiB
   std::uint64_t entries = 10000;                 // of an archive
   std::size_t dims = 64;                         // of one tensor, as in NumPy
 };

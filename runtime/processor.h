@@ -6,9 +6,9 @@
 
 namespace tap::processor {
 
-// Whether a library tells of this feature, and requests it (processor.def).
+// Whether a library lists this feature, and requires it (processor.def).
 bool is_known(const char* feature, size_t length);
-// Of a known one; of others nothing is said against it.
+// For a known feature; true for unknown ones.
 bool has(const char* feature, size_t length);
 
 }  // namespace tap::processor

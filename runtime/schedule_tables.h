@@ -65,7 +65,7 @@ enum TaskKind : int64_t { kernel_call, copy_box, fill_buffer, outside_call, iter
 struct Task {
   int64_t kind;
   int64_t tiles;  // parts that threads may take, in any order
-  int64_t order;  // of failures in one batch that of the least order is told
+  int64_t order;  // of several failures in one batch, that of the least order is reported
 };
 // Where a tensor's cell 0 is, or would be.
 struct Argument {

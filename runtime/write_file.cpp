@@ -57,7 +57,7 @@ void write_content(int fd, const Content& content, std::optional<mode_t> mode, c
     close(fd);
     throw;
   }
-  if (close(fd) != 0) throw cannot_write(path, errno);  // some file systems tell of a failed write only now
+  if (close(fd) != 0) throw cannot_write(path, errno);  // some file systems report a failed write only now
 }
 
 void sync_folder(const std::string& folder) {
@@ -67,7 +67,7 @@ void sync_folder(const std::string& folder) {
   close(fd);
 }
 
-// What is written under one name twice would be the last of them, and nobody would be told. A folder may have several names.
+// Of two outputs with one name the last would silently replace the first. A folder may have several names.
 void require_distinct(const std::vector<OutputFile>& files) {
   std::map<std::pair<std::string, std::string>, const OutputFile*> names;
   for (const OutputFile& file : files) {

@@ -19,7 +19,7 @@ namespace tap {
 struct OutputFile {
   std::string path;
   Content content;
-  bool executable = false;  // whoever may read it may run it
+  bool executable = false;  // every user who may read it may run it
 };
 
 // Throws Failure (exit 4, the system's reason; exit 2, two of one name); then nothing has changed.

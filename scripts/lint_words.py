@@ -96,6 +96,9 @@ PHRASES = [
     (r"is meant\b|are meant\b", "is intended"),
     (r"of its own kind|of another kind\b", "of a different kind"),
     (r"rounds of (?:a |its )?loops?", "iterations"),
+    (r"(?:is|are) (?:split|placed|streamed|written|proved) already", "is already …"),
+    (r"nobody\b", "no operation, unused, undecided"),
+    (r"are no (?:value|operation|region|map|type|input|output)s?\b", "are not …"),
 ]
 SKIPPED = ("build", "out", "tests/", "docs/dev/results/", "docs/glossary.md", "CHANGELOG.md")
 

@@ -126,7 +126,7 @@ class Diagnostics {
 // Thrown after a diagnostic was reported, where nothing sensible can follow in the current statement.
 struct Abandoned {};
 
-// A failure with its exit code already decided (bad data file, file system, command line), told by one diagnostic.
+// A failure with its exit code already decided (bad data file, file system, command line), reported by one diagnostic.
 struct Failure {
   int exit_code;
   Diagnostic diagnostic;

@@ -8,7 +8,7 @@
 namespace tap {
 namespace {
 
-constexpr std::size_t longest_name = 100;  // nobody mistypes a longer one, and the distance is quadratic
+constexpr std::size_t longest_name = 100;  // longer names are not compared: the distance takes quadratic time
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 

@@ -20,7 +20,7 @@ inline void* large_memory(uint64_t bytes) {
   const uint64_t whole = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   void* memory = aligned_alloc(unit, whole);
 #ifdef MADV_HUGEPAGE
-  // Only whole pages, so that no more memory is taken than was asked for.
+  // Only whole pages, so that no more memory is used than was requested.
   if (memory && bytes >= large) madvise(memory, bytes / page * page, MADV_HUGEPAGE);
 #endif
   return memory;

@@ -18,10 +18,10 @@ class LazyCells {
     EmitState::Failure failure;
   };
   struct Scope {
-    llvm::BasicBlock* end = nullptr;  // where it goes on once what it holds is emitted
+    llvm::BasicBlock* end = nullptr;  // where code continues once its contents are emitted
     EmitState::Attempt* attempt = nullptr;
     std::unordered_map<ir::CellId, llvm::Value*> known = {};
-    std::unordered_map<ir::CellId, Tried> tried = {};  // here: whoever uses one fails where it failed
+    std::unordered_map<ir::CellId, Tried> tried = {};  // here: its users fail where it failed
   };
   struct Emitted {
     llvm::Value* value;

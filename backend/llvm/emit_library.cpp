@@ -35,7 +35,7 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const Target& target) {
   std::string problem;
   llvm::Triple triple(target.triple);
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, problem);
-  TAP_CHECK(known, "LLVM generates no code for " + target.triple + ": " + problem);
+  TAP_CHECK(known, "LLVM cannot generate code for " + target.triple + ": " + problem);
   return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(
       triple, target.cpu, target.features, {}, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }

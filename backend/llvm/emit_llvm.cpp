@@ -68,7 +68,7 @@ void KernelEmitter::emit_arguments() {
   emit_tensors(argument(1), argument(2), argument(3));
 }
 
-// Of the box, the tiles that this call is asked for.
+// Of the box, the tiles that this call computes.
 void KernelEmitter::emit_cut(Value* first_tile, Value* end_tile) {
   Value*& lo = s_.variables[kernel_.lo(*kernel_.cut)];
   Value*& hi = s_.variables[kernel_.hi(*kernel_.cut)];

@@ -79,7 +79,7 @@ std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNo
   return {};
 }
 
-// Of the tensor is told which operand of the operation it is.
+// The tensor is described by the number of the operand that it is.
 void EmitState::fail_if(Value* condition, KernelFailure why, const Where& where) {
   const auto& operands = kernel.sections[section].operands;
   auto found = std::find(operands.begin(), operands.end(), where.tensor);

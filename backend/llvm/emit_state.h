@@ -71,7 +71,7 @@ struct EmitState {
     known.clear();
     turns.clear();
   }
-  std::vector<std::optional<CellFacts>> facts;          // by cell, where they have been asked for
+  std::vector<std::optional<CellFacts>> facts;          // by cell, if already computed
   std::vector<std::vector<llvm::Value*>> accumulators;  // addresses, by accumulator and number
   std::vector<llvm::Value*> bases;                      // of tensors
   std::vector<std::vector<llvm::Value*>> strides;       // of tensors, per axis

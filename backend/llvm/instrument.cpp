@@ -88,7 +88,7 @@ void check_addresses(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeAddress);
   run_passes(module, machine, [](llvm::PassBuilder&, ModulePasses& passes) {
-    // Nothing of the module has to be told before it runs.
+    // The module needs no registration before it runs.
     passes.addPass(llvm::AddressSanitizerPass({}, false, false, llvm::AsanDtorKind::None, llvm::AsanCtorKind::None));
   });
 }

@@ -33,14 +33,14 @@ struct Jit::Impl {
     InLlvm here;
     if (fresh)
       check(orc->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, object.symbol)),
-            "an object is rejected");
+            "the JIT rejects an object file");
     return checked(orc->lookup(object.symbol), "a kernel is not found").toPtr<KernelFunction>();
   }
 };
 
 Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
   InLlvm here;
-  impl_->orc = checked(llvm::orc::LLJITBuilder().create(), "the JIT does not start");
+  impl_->orc = checked(llvm::orc::LLJITBuilder().create(), "the JIT cannot be created");
   // The C library's functions are those of this process.
   auto process =
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());

@@ -25,7 +25,7 @@ std::vector<std::string> target_names();
 std::optional<Target> target_named(std::string_view name);
 // What code for the target may use and this processor lacks: avx512f, …
 std::vector<std::string> missing_features(const std::vector<std::string>& wanted);
-// Of those that matter to whoever loads the code: what `missing_features` is asked for.
+// The features that the loader of the code must check, with `missing_features`.
 std::vector<std::string> features_of(const Target& target);
 
 // The exported functions are PREFIX_prepare and so on; all else is numbered and hidden.
@@ -37,13 +37,13 @@ struct Library {
 };
 struct LibraryCode {
   std::string object;          // of the program alone, without the runtime
-  std::string llvm, assembly;  // empty unless asked for
+  std::string llvm, assembly;  // empty unless requested
 };
 struct CodeOptions {
   bool llvm = false, assembly = false;
 };
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options = {});
-// The symbol of the list of kernels in the object, which nobody sees who loads the library.
+// The symbol of the list of kernels in the object, which is not exported from the library.
 std::string kernel_list(std::string_view prefix);
 // Whether this processor can run code for the target.
 bool runs_here(const Target& target);

@@ -26,7 +26,7 @@ std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, Cod
   config->disablePass(&llvm::MachineSchedulerID);
   passes.add(config);
   passes.add(functions);
-  TAP_CHECK(!config->addISelPasses(), "LLVM selects no instructions for this target");
+  TAP_CHECK(!config->addISelPasses(), "LLVM cannot select instructions for this target");
   config->addMachinePasses();
   config->setInitialized();
   TAP_CHECK(!target.addAsmPrinter(passes, out, nullptr, type, functions->getMMI().getContext()),

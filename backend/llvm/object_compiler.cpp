@@ -47,7 +47,7 @@ void initialise_target() {
 JITTargetMachineBuilder host() {
   InLlvm here;
   initialise_target();
-  auto builder = obtained(JITTargetMachineBuilder::detectHost(), "this machine is not known to LLVM");
+  auto builder = obtained(JITTargetMachineBuilder::detectHost(), "LLVM does not know this machine");
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   builder.setRelocationModel(llvm::Reloc::PIC_);
   builder.setCodeModel(llvm::CodeModel::Small);
@@ -76,7 +76,7 @@ struct ObjectCompiler::Impl {
 
   std::unique_ptr<llvm::TargetMachine> new_machine() const {
     JITTargetMachineBuilder builder = target;
-    return obtained(builder.createTargetMachine(), "LLVM generates no code for this machine");
+    return obtained(builder.createTargetMachine(), "LLVM cannot generate code for this machine");
   }
   struct Work {
     const std::vector<Kernel>& kernels;

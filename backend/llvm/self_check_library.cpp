@@ -37,7 +37,8 @@ class LoadedObject {
       runtime[jit_->mangleAndIntern(std::string("tap_library_") + word)] = {ExecutorAddr::fromPtr(&never_called),
                                                                             llvm::JITSymbolFlags::Exported};
     TAP_CHECK(!library.define(absoluteSymbols(std::move(runtime))), "the runtime's functions are defined twice");
-    TAP_CHECK(!jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "library")), "an object is refused");
+    TAP_CHECK(!jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "library")),
+              "the JIT rejects an object file");
   }
   ~LoadedObject() {
     InLlvm here;

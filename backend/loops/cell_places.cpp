@@ -82,7 +82,7 @@ std::uint32_t CellPlaces::innermost(const Scopes& scopes) const {
   return common;
 }
 
-// Whether whoever enters `within` needs the cell: it is used there itself, or on both sides of a branch.
+// Whether every execution of `within` needs the cell: it is used there itself, or on both sides of a branch.
 bool CellPlaces::always_used(Scopes scopes, std::uint32_t within) const {
   while (!scopes.empty()) {
     std::uint32_t last = *scopes.rbegin();

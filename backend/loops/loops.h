@@ -149,7 +149,7 @@ struct FoldLanes {
   std::vector<ir::CellId> values;
   bool operator==(const FoldLanes&) const = default;
 };
-// The loops of one operation of a group. What fails inside is told as its failure.
+// The loops of one operation of a group. A failure inside is reported as its failure.
 struct Section {
   std::uint32_t section = 0;
   std::vector<Statement> body;
@@ -160,7 +160,7 @@ struct Statement {
   bool operator==(const Statement&) const;
 };
 
-// Where in the variables the dims of an operation are and which tensors are its operands, for who tells at which point of
+// Where in the variables the dims of an operation are and which tensors are its operands, for reporting at which point of
 // what it failed.
 struct SectionDims {
   std::vector<std::uint32_t> lo, at;
@@ -217,7 +217,7 @@ struct LowerOptions {
   // By operand, whether it is the same in every run; and which of these the kernel wants prepared. Null: none.
   std::vector<bool> constant = {};
   std::vector<PreparedOperand>* prepared = nullptr;
-  std::vector<BoxStep>* steps = nullptr;  // by dim; null: nobody asks
+  std::vector<BoxStep>* steps = nullptr;  // by dim; null: not needed
 };
 // Pre: the operator is a map, a reduction or a group. Names play no part in what is computed.
 Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});

@@ -313,21 +313,21 @@ void Statements::statement(const FoldLanes& fold) {
     for (std::uint32_t s : {fold.first[k], fold.second[k]})
       out_.expect(stand_ins.insert(same_as(s)).second, "a fold uses a name twice");
     for (std::uint32_t s : {fold.to[k], fold.first[k], fold.second[k]})
-      out_.expect(type_of(s) == type_of(fold.from[k]), "a fold of {} has an accumulator of {}",
+      out_.expect(type_of(s) == type_of(fold.from[k]), "a fold combines {}, but its accumulator is {}",
                   name_of(type_of(fold.from[k])), name_of(type_of(s)));
     out_.expect(lanes_of(fold.from[k]) >= 2 && lanes_of(fold.from[k]) == lanes_of(fold.from[0]),
-                "folds of {} and {} lanes together", lanes_of(fold.from[k]), lanes_of(fold.from[0]));
-    out_.expect(lanes_of(fold.to[k]) == 1, "a fold gives {} lanes", lanes_of(fold.to[k]));
+                "one fold combines {} lanes and {} lanes", lanes_of(fold.from[k]), lanes_of(fold.from[0]));
+    out_.expect(lanes_of(fold.to[k]) == 1, "a fold produces {} lanes, expected 1", lanes_of(fold.to[k]));
   }
   for (CellId value : fold.values)
-    if (!out_.expect(valid(value, kernel_.exprs), "a fold has no cell")) return;
+    if (!out_.expect(valid(value, kernel_.exprs), "a value of a fold is not a cell")) return;
   for (std::uint32_t s : used(fold.values).slots)
     out_.expect(stand_ins.contains(same_as(s)), "a fold computes with acc{}", kernel_.slots[s].accumulator);
   for (std::size_t k = 0; k < size; ++k) {
     out_.expect(places_.harmless(fold.values[k]), "a fold computes a cell that may fail");
     ElementType found = kernel_.exprs[fold.values[k]].type;
-    out_.expect(fits(found, type_of(fold.to[k])), "a fold of {} gives {}", name_of(type_of(fold.to[k])),
-                name_of(found));
+    out_.expect(fits(found, type_of(fold.to[k])), "a fold must produce {}, but produces {}",
+                name_of(type_of(fold.to[k])), name_of(found));
   }
   for (std::uint32_t v : used(fold.values).variables) out_.expect(scope_[v], "{} is used out of scope", name(v));
 }

@@ -19,7 +19,7 @@ bool is_reserved(std::string_view name);
 // acc12
 bool is_accumulator(std::string_view name);
 
-// The dims and operands of a section that is said of one operator: those of the box and of the kernel.
+// The dims and operands of a section that belongs to one operator: those of the box and of the kernel.
 SectionDims box_dims(const Kernel& kernel);
 
 }  // namespace tap::backend

@@ -23,7 +23,7 @@ AffineExpr Lowering::over_variables(const AffineExpr& over_dims) const {
   return e;
 }
 
-// Either may have been made when there were fewer variables.
+// Either may be older than some variables.
 AffineExpr Lowering::plus(AffineExpr a, AffineExpr b, std::int64_t factor) const {
   a.coefficients.resize(kernel_.variables.size());
   b.coefficients.resize(kernel_.variables.size());
@@ -126,8 +126,8 @@ std::vector<std::size_t> Lowering::dims_with(bool reduction) const {
   return result;
 }
 
-// Innermost those along which accesses go from cell to cell, so that a line of memory is still near when its next cell is
-// wanted; else as declared.
+// Dims along which accesses are contiguous come innermost, so that a cache line is still cached when its next cell is
+// read; otherwise in declared order.
 std::vector<std::size_t> Lowering::near_last(std::vector<std::size_t> dims) const {
   std::vector<int> dense(op_.dims.size(), 0);
   for (const auto* list : {&op_.reads, &op_.writes})
@@ -304,7 +304,7 @@ void Lowering::assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) 
   if (dim < extents_.follows.size()) backend::assume(steps_, extents_.follows[dim], rest_of, step);
 }
 
-// Parts of the box that calls share out are of whole tiles.
+// Threads split the box into whole tiles.
 void Lowering::cut_by(const RegisterTile& tile) {
   if (!kernel_.cut) return;
   std::uint32_t at = kernel_.at(*kernel_.cut);
@@ -338,7 +338,7 @@ OperatorInKernel declare(Kernel& kernel, const Operator& op) {
   return frame;
 }
 
-// How much is worth a call is told, too. Parts of a dim along which memory lies share its lines, so such a dim has to be a
+// The size that is worth a call is recorded, too. Parts of a dim along which memory lies share its lines, so such a dim has to be a
 // good deal larger. Pre: along these dims parts share nothing.
 std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const Extents& extents,
                                        const std::vector<std::size_t>& dims) {

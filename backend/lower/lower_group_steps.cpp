@@ -53,7 +53,7 @@ void GroupLowering::open_steps() {
   }
   for (const Blocking& b : group_.blockings) {
     bool streams = group_.dims[b.block_dim].role == DimRole::reduction;
-    if (streams || streamed[b.dim]) cut(b);  // blocks that nobody walks through are in the box, if they come first
+    if (streams || streamed[b.dim]) cut(b);  // blocks that are not streamed are in the box, if they come first
     streamed[b.dim] = streamed[b.dim] || streams;
   }
   for (std::uint32_t d = 0; d < spans_.size(); ++d) {

@@ -27,7 +27,7 @@ std::vector<Statement> Lowering::if_any_result(std::vector<Statement> body) cons
 }
 
 // The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
-// starts later first combines what lies before it.
+// starts later first combines the terms before it.
 std::vector<Statement> Lowering::scan_body(const Scan& scan) {
   const bool descending = !scan.at_the_right;
   const Monoid& monoid = program_[op_.reduce()->monoid];

@@ -29,7 +29,7 @@ AffineExpr Lowering::with_value(AffineExpr e, std::uint32_t v, const AffineExpr&
 }
 
 // What the rows after these write, if lanes lie one after another in it: it comes near while this tile is computed, else the next
-// one would wait for it. What is only written need not, if it goes on line by line.
+// one would wait for it. What is only written need not, if it proceeds line by line.
 std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                                bool accumulates_into_result) const {
   if (rows.count < tile.row_count) return {};  // the last ones

@@ -237,7 +237,7 @@ bool can_be_packed(const Operator& op, const Access& access, const Extents& exte
 }
 
 // Several dims share an axis, or some cells are outside: each cell of the box is copied once and read several times, and then
-// nobody asks whether it is there. Every cell of the box is in the tensor, or filled in.
+// nothing checks whether it is there. Every cell of the box is in the tensor, or filled in.
 bool can_be_window(const Operator& op, const Access& access, const Extents& extents) {
   if (!is_plain(op, access)) return false;
   bool shared = access.fill.has_value();

@@ -153,7 +153,7 @@ class PointWork {
            op_.dims[tile.dim].role == DimRole::parallel && follows(id, tile.dim) && !follows(id, *tile.rows) &&
            can_be_packed(op_, access, extents_);
   }
-  // Whether a cell that rows read is inside: asked for each row, or once for all.
+  // Whether a cell that rows read is inside: checked for each row, or once for all.
   static double guard(const Access& access, const Tile& tile) {
     if (!access.fill) return 0;
     const auto& rows = access.projection.start.rows;

@@ -26,7 +26,7 @@ Operator restricted(const Operator& map, const std::vector<std::uint32_t>& write
   return part;
 }
 
-// Writes by the dims that they do not follow, those with the most indices first: nobody with fewer indices reads them.
+// Writes by the dims that they do not follow, those with the most indices first: no operation with fewer indices reads them.
 std::vector<std::vector<std::uint32_t>> by_indices(const Operator& map) {
   std::map<std::pair<std::size_t, std::vector<std::uint32_t>>, std::vector<std::uint32_t>> sorted;
   for (std::uint32_t w = 0; w < map.writes.size(); ++w) {

@@ -57,7 +57,7 @@ class OperationWriter {
     return some;
   }
 
-  // The tensor that a write goes on with: what is written already, or nothing yet.
+  // The tensor into which a write inserts: what is already written, or nothing yet.
   std::string so_far(std::size_t write) {
     std::string& result = results_[op_.writes[write].tensor];
     if (result.empty()) result = empty_tensor(text_, result_type(write).element, result_type(write).shape);

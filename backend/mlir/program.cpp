@@ -100,7 +100,7 @@ class ProgramWriter {
     return write_operation(text_, {program_, op, called, operands, before, counters_});
   }
 
-  // Of a choice what is written, as when nobody chooses; of a group its graph, which is what it computes.
+  // Of a choice its original, as if no plan picked another; of a group its graph, which is what it computes.
   std::vector<std::string> write_region(const Operator& op, const ir::RegionBody& region,
                                         const std::vector<std::string>& operands, const std::string& name) {
     switch (region.kind) {

@@ -39,7 +39,7 @@ Words bounds(const ir::Box& box) {
   return words;
 }
 
-// Calls alone fail; of several, that of the operation that comes first is told.
+// Calls alone fail; of several, the one of the earliest operation is reported.
 tables::Task head(tables::TaskKind kind, const ScheduledTask& task) {
   const auto* call = std::get_if<KernelCall>(&task.what);
   return {kind, task.tiles, call ? static_cast<std::int64_t>(call->operations) : 0};
@@ -249,7 +249,7 @@ class Encoder {
   }
   Words encode(const ScheduledTask& task, const KernelCall& call) { return encode(task, call, row_from({task}, 0)); }
   Words encode(const ScheduledTask& task, const KernelCall& call, const Row& row) {
-    TAP_CHECK(call.box.rank() <= max_index_dims, "a kernel has more dims than the executor takes");
+    TAP_CHECK(call.box.rank() <= max_index_dims, "a kernel has more dims than the executor supports");
     std::vector<tables::Counter> counters;
     for (const Counter& c : call.counters) counters.push_back({c.dim, c.level});
     tables::Task shared = head(tables::kernel_call, task);
@@ -263,7 +263,7 @@ class Encoder {
     ir::Point first;
     for (ir::Range r : copy.box.dims) first.push_back(r.lo);
     TAP_CHECK(copy.row.empty(), "a row of copies cannot be encoded as one");
-    TAP_CHECK(first.size() <= max_index_dims, "a tensor has more axes than the executor copies");
+    TAP_CHECK(first.size() <= max_index_dims, "a tensor has more axes than the executor supports");
     return words_of(tables::Copy{head(tables::copy_box, task), cell(copy.from.id, first), cell(copy.to.id, first),
                                  element_bytes(copy.from.id), numbers(copy.box.shape()),
                                  put(byte_strides(copy.from.id)), put(byte_strides(copy.to.id))});

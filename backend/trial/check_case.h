@@ -40,7 +40,7 @@ struct CheckCase {
   std::vector<std::pair<std::int64_t, std::int64_t>> calls;  // first and end of the tiles of each
   std::vector<CheckedTensor> tensors;                        // operands, then results
   std::size_t scratch = 0;
-  bool fails = false;  // the operator has no value there; then only what lies around the results is looked at
+  bool fails = false;  // the operator has no value there; then only the bytes around the results are checked
 };
 
 // Nothing if memory is as it must be; else the first difference, in words.

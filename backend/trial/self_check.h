@@ -23,7 +23,7 @@ struct SelfCheckOptions {
   bool on = true;
   CheckBudget budget = {3000, 20000, 0};
 };
-// As TAPC_SELF_CHECK says, which is for tests: `thorough` tries larger boxes, also where it is not asked for. Unset: as asked.
+// As TAPC_SELF_CHECK says, which is for tests: `thorough` tries larger boxes, also where the options do not. Unset: as the options say.
 SelfCheckOptions self_check_options(bool on);
 
 // The trials of a kernel. Empty where its loops allow no box that is small enough.

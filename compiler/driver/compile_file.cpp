@@ -40,7 +40,7 @@ std::pair<std::string, Shape> parse_dim(const std::string& text) {
   return {text.substr(0, equals), sizes};
 }
 
-// Most problems are the program's; some are the command line's or the data's, and the first error's code tells which.
+// Most problems are the program's; some are the command line's or the data's, and the first error's code shows which.
 Reported reported(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity() != Severity::error) continue;

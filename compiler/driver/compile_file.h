@@ -46,7 +46,7 @@ struct GivenFile {
 GivenFile read_given(Session& session, const std::string& path, const SourceOptions& options);
 GivenFile given(const Session& session, FileId file, CompileOptions how, std::vector<std::string> shapes = {});
 
-// Runs the pipeline on the file and tells every diagnostic of it; from then on the session knows where operations and inputs
+// Runs the pipeline on the file and reports every diagnostic; from then on the session knows where operations and inputs
 // were written. Throws Reported if there were errors, Failure where the file has no program, and as pipeline::compile does.
 pipeline::Compilation compile_given(Session& session, const GivenFile& given, const pipeline::Options& options,
                                     pipeline::Observer observer = {});

@@ -26,7 +26,7 @@ std::vector<std::string> engines() { return {"native", "interp"}; }
 }  // namespace
 
 void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
-  // Not asked for by its name: that ends the process where memory is refused.
+  // Not looked up by its name: that ends the process when memory runs out.
   CLI::Option* without = nullptr;
   for (CLI::Option* option : app.get_options())
     if (!option->get_lnames().empty() && option->get_lnames().front() == "no-cache") without = option;
@@ -80,7 +80,8 @@ void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOpti
 
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   options.engine = engines().front();
-  app.add_option("--engine", options.engine, "Native code, or the interpreter (interp), a slow reference")
+  app.add_option("--engine", options.engine,
+                 "Native code (native, default), or the interpreter (interp), a slow reference")
       ->check(CLI::IsMember(engines()));
   add_native_options(app, options);
 }

@@ -8,10 +8,11 @@
 namespace tap::driver {
 
 struct OnnxChoices {
-  bool limits_are_errors = true;  // of what makes sense and is more than we do; else it is told, and taken as unsharded
+  bool limits_are_errors =
+      true;  // for specs that are valid but unsupported; else they are reported, and treated as unsharded
   passes::onnx::Reduced reduced = passes::onnx::Reduced::on_all;
   bool lowered =
-      false;           // what is read is then told of the program as a plan finds it: after the passes that always run
+      false;  // what was read is then reported for the program that a plan applies to: after the passes that always run
   bool listed = true;  // what no mesh says may be listed; else that is a limit, too
 };
 

@@ -31,7 +31,7 @@ struct Sample {
   std::string sizes;  // T = f32, in = 4, batch = [4], a = -1
 };
 // `file` is the file that declares it; `library` says that it is the standard library. If no attempt compiles, either the
-// sizes do not fit (throws Failure, exit 2, which says why) or the operator is illegal (told; throws Reported, exit 1).
+// sizes do not fit (throws Failure, exit 2, which says why) or the operator is illegal (reported; throws Reported, exit 1).
 Sample compile_sample(Session& session, const ast::Module& module, const Signature& signature, FileId file,
                       bool library, const SampleOptions& options);
 

@@ -90,7 +90,7 @@ void prepare_process(CleanUp clean_up_on_signal) {
   load_unwinder();
   open_closed_descriptors();
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, stop, 0);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow: write() then tells, as it does of a full disk
+  ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit: write() then fails, as it does on a full disk
   handle_faults();
 }
 

@@ -26,7 +26,7 @@ std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const
 
 namespace {
 
-// A value of another type or shape than declared is told where the input is declared.
+// A value of another type or shape than declared is reported where the input is declared.
 Tensor load_input(const Session& session, const ir::Value& input, const InputSpec& spec, TensorFiles& files) {
   try {
     return materialise(spec, input.type.element, input.type.shape, files);

@@ -28,11 +28,11 @@ struct Session {
 
   // Standard output, all of it or a Failure with exit code 4.
   void print(std::string_view text) const;
-  // Standard error. Nobody is left to be told if that fails.
+  // Standard error. If that fails, no channel is left to report it.
   void tell(const Diagnostic& diagnostic) const;
   void tell(const Diagnostics& diagnostics) const;
   void tell(std::string_view text) const;
-  // Notes that a file was written. What a command wrote is told in one line when it ends, whether or not it succeeds.
+  // Notes that a file was written. What a command wrote is reported in one line when it ends, whether or not it succeeds.
   void wrote(std::string path) const { written_.push_back(std::move(path)); }
   void report_written_files() const;
 
@@ -40,7 +40,7 @@ struct Session {
   mutable std::vector<std::string> written_;
 };
 
-// Thrown when everything has been told already; only the exit code is left.
+// Thrown when everything is already reported; only the exit code is left.
 struct Reported {
   int exit_code;
   std::optional<Code> code;  // of the first error

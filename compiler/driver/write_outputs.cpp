@@ -10,10 +10,10 @@ void write_outputs(const Session& session, const std::vector<OutputFile>& files)
   for (const OutputFile& file : files)
     for (const std::string& read : files_read(session))
       if (same_file(file.path, read))
-        throw wrong_data(Code::data_aliases,
-                         tap::quoted(file.path) + ", named as an output, is the same file as " + tap::quoted(read) +
-                             ", which was read",
-                         "write to another file");
+        throw wrong_data(
+            Code::data_aliases,
+            "the output " + tap::quoted(file.path) + " is the same file as " + tap::quoted(read) + ", which was read",
+            "write to another file");
   write_files(files);
   for (const OutputFile& file : files) session.wrote(file.path);
 }

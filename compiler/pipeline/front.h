@@ -30,7 +30,7 @@ struct ParsedText {
 // for a program, Failure for a stage, which has the first error only.
 ParsedText parse(const Text& text);
 
-// → a graph at the sizes asked for, each access proved legal, each law of a monoid decided. Throws likewise.
+// → a graph at the given sizes, each access proved legal, each law of a monoid decided. Throws likewise.
 Compiled build(ParsedText parsed, const Text& text);
 
 }  // namespace tap::pipeline

@@ -21,7 +21,7 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
 }
 std::string count_text(std::int64_t count) { return count == uncounted ? "2^63 or more" : std::to_string(count); }
 
-// The blocks of an operation: on each device, those of the dims that no device tells.
+// The blocks of an operation: on each device, those of the dims that are not placed on devices.
 struct Listed {
   std::int64_t count = 1;
   std::string factors;  // 4096 × 64

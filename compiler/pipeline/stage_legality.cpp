@@ -96,7 +96,7 @@ class StageLegality {
 
   void reads(std::size_t o) {
     const Operator& op = operators_[o];
-    if (op.region() || op.transfer()) return;  // a transfer moves what lies inside
+    if (op.region() || op.transfer()) return;  // a transfer moves only cells inside
     for (const auto* accesses : {&op.reads, &op.writes})
       for (const Access& access : *accesses) try {
           if (!op.box().empty()) access.projection.bounds(op.box());

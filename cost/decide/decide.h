@@ -4,7 +4,7 @@
 //   Y = attention(Q, K, V), 16 x 1024 x 64     choose Y.s 2
 //                                              fuse Y.t.sum, Y.t, Y.s.m, … , Y.s.y0 over b, i, j_block
 //
-// The same program, options and machine give the same plan: what is spent is counted in evaluations, not in seconds.
+// The same program, options and machine give the same plan: effort is limited by a number of evaluations, not by time.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Reductions that may be computed by their fold, in blocks of several sizes: where a plan says nothing they are folded at
-// once, which keeps a matrix of everything that is combined; in blocks, that matrix can be streamed.
+// Reductions that may be computed by their fold, in blocks of several sizes: without a line in the plan they are folded
+// in one block, which stores the matrix of all terms; in blocks, that matrix can be streamed.
 #pragma once
 
 #include <set>

@@ -5,7 +5,7 @@
 //   tried: as they are; {m, s, y} over i; {m, s} over i and y; m and {s, y} over i; a last reduction also over its reduced
 //   dims, which streams what it reads
 //
-// A set of operations is priced as a program of its own, so that equal layers of a large program are priced once.
+// A set of operations is priced as a separate program, so that equal layers of a large program are priced once.
 #pragma once
 
 #include <set>

@@ -81,7 +81,7 @@ Program part_of(const Program& program, const Graph& graph, const DefUse& uses,
     const bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), v) != graph.outputs.end();
     if (is_output || !std::all_of(readers.begin(), readers.end(), inside)) escaping.insert(v);
   }
-  // What nobody reads is computed all the same where it is all that its writer does.
+  // A value without readers is still computed if its writer has no other result.
   for (OperationId o : operations) {
     const std::vector<ValueId>& results = graph[o].results;
     const bool unread = std::all_of(results.begin(), results.end(),

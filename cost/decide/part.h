@@ -1,5 +1,5 @@
-// Some operations of a graph as a program of their own: what they read of others is its input, what others read its output.
-// Names are left out, so that parts which compute the same in different places are equal.
+// Some operations of a graph as a separate program: values that they read from others are its inputs, values that others
+// read are its outputs. Names are omitted, so that parts that compute the same in different places are equal.
 //
 //   the layer's  m[i] = max[k] x[i, k],  y[i, j] = exp(x[i, j] - m[i])    an input x, an output y, two operations
 #pragma once
@@ -15,7 +15,7 @@ ir::Program part_of(const ir::Program& program, const ir::Graph& graph, const ir
                     const std::vector<ir::OperationId>& operations);
 
 // Whether a part with this operation can be lowered by itself: it is no region, has no counter of an `iterate` around it, and
-// nobody has decided where it runs.
+// its placement is not decided yet.
 bool stands_alone(const ir::Program& program, const ir::Operation& operation);
 
 }  // namespace tap::cost

@@ -13,7 +13,7 @@ namespace tap::cost {
 
 namespace {
 
-constexpr double sure = 0.95;  // of the score: beyond what the model cannot tell
+constexpr double sure = 0.95;  // of the score: beyond the accuracy of the model
 constexpr double as_fast = 1.02;
 constexpr double noticed = 1 << 20;  // bytes: less than that is not worth a slower program
 constexpr std::size_t operations_per_evaluation = 8;

@@ -1,5 +1,5 @@
-// What programs cost on a machine: lowered, scheduled and priced, each once. How many may be is a number, not a time, so that
-// a decision does not depend on how busy the machine is.
+// The cost of programs on a machine: each is lowered, scheduled and priced once. Their number is limited, not the time, so
+// that a decision does not depend on how busy the machine is.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,9 @@ struct Prediction {
 
 // What is minimised: a plan that takes twice the memory must save a tenth of the time.
 double score(const Prediction& prediction);
-// Whether the first is to be taken instead of the second, which is there: by more than what the model cannot tell.
+// Whether the first is better than the second, by more than the accuracy of the model.
 bool is_better(const Prediction& now, const Prediction& before);
-// Whether it is no slower, as far as the model can tell.
+// Whether it is no slower, within the accuracy of the model.
 bool is_as_fast(const Prediction& now, const Prediction& before);
 
 // How much may be priced: a number, and sometimes a time.

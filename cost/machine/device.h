@@ -112,7 +112,7 @@ struct Cluster {
   std::vector<PairLink> pairs = {};
   std::vector<Term> terms = {};
   const Device& device(std::int64_t number) const;
-  std::int64_t count() const;  // of devices; 1 if nothing is said
+  std::int64_t count() const;  // of devices; 1 if not specified
   bool operator==(const Cluster&) const = default;
 };
 

@@ -12,7 +12,7 @@ namespace tap::cost {
 
 struct Way {
   double latency = 0;    // seconds
-  double bandwidth = 0;  // bytes per second; 0: nothing is said of links
+  double bandwidth = 0;  // bytes per second; 0: not specified
 };
 Way way_between(const Cluster& cluster, std::int64_t from, std::int64_t to);
 

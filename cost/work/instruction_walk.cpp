@@ -202,7 +202,7 @@ class InstructionWalk {
       work_.operations += times * (lanes ? lanes->used : 1) * (is_fused(node) ? 2 : 1);
   }
 
-  // a*b + c is one instruction. Of a product that others need, too, nobody can tell: products are rarely shared.
+  // a*b + c is one instruction. Whether other operations need the product, too, is not checked: products are rarely shared.
   bool is_fused(const CellNode& node) const {
     if (kernel_.exact_arithmetic || !is_float(node.type) || (node.op != CellOp::add && node.op != CellOp::sub))
       return false;

@@ -77,7 +77,7 @@ class Merger {
     std::unordered_map<Key, std::size_t, KeyHash> seen;
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) {
       std::size_t b = bundle_of_[i];
-      // At its last operation, all that a bundle reads was decided on; whoever reads what it writes comes after.
+      // At its last operation, all that a bundle reads was decided on; the readers of its results come later.
       if (bundles_[b].operations.back() != i || bundles_[b].pinned) continue;
       auto [it, fresh] = seen.emplace(key_of(bundles_[b]), b);
       if (!fresh) merge(bundles_[it->second], bundles_[b]);

@@ -76,7 +76,7 @@ class Walk {
     }
     Spans& spans = operations[number];
     for (std::size_t d = 0; d < op.dims.size(); ++d) {
-      bool given = op.dims[d].role != DimRole::parallel;  // counters and reductions are asked for whole, or as anchored
+      bool given = op.dims[d].role != DimRole::parallel;  // counters and reductions are demanded whole, or as anchored
       spans.push_back(given || !found[d] ? anchor_of(number, d, op.dims[d].range) : *found[d]);
       spans.back() = algebra_.clip(spans.back(), op.dims[d].range);
       if (!is_asked) spans.back() = algebra_.whole({0, 0});

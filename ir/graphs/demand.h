@@ -35,7 +35,7 @@ struct Window {
 };
 
 // Per operation of the inner graph, the box that it is applied to; per value, the region of it that there is (of a value that
-// comes from outside: that is read). Empty where nothing is asked for.
+// comes from outside: that is read). Empty if nothing is demanded.
 struct Demand {
   std::vector<Box> operations;
   std::vector<bool>

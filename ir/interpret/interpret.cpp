@@ -35,7 +35,7 @@ class Interpreter {
 
 bool exists(const Datum& datum) { return datum.value.data() != nullptr; }
 
-// For each operation, the values that nobody needs after it.
+// For each operation, the values that are not needed after it.
 std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
   constexpr std::size_t never = static_cast<std::size_t>(-1);
   std::vector<std::size_t> last(graph.values.size(), never);

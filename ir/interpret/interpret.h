@@ -38,7 +38,7 @@ struct InterpretOptions {
 
 struct InterpretResult {
   std::vector<Tensor> outputs;
-  std::vector<Tensor> bounds;  // f64, same shapes; empty unless asked for
+  std::vector<Tensor> bounds;  // f64, same shapes; empty unless requested
 };
 
 // Bounds hold for every evaluation that a compiler may choose: see interpret_bounds.h. They are 0 for what is exact, and

@@ -66,7 +66,7 @@ CellEvaluator::Step CellEvaluator::make_step(CellId id) {
   return step;
 }
 
-// One block per root that is needed only sometimes, whoever needs it. Its code is made later: no recursion.
+// One block for each root that is needed only sometimes, whatever needs it. Its code is made later: no recursion.
 BlockId CellEvaluator::block_of(CellId root) {
   BlockId& block = block_by_root_[root.index()];
   if (!block.valid()) {

@@ -29,7 +29,7 @@ struct Cell {
   double error = 0;
 };
 
-// A tensor with the errors of its cells; no `bound` if they are all exact, or not asked for.
+// A tensor with the errors of its cells; no `bound` if they are all exact, or not requested.
 struct Datum {
   Tensor value;
   Tensor bound;

@@ -31,7 +31,7 @@ class CertificateParser {
     std::int64_t version = line.integer();
     if (version != certificate_version)
       line.fail(
-          fmt::format("the certificate has version {}; this program reads version {}", version, certificate_version));
+          fmt::format("the certificate has version {}; the supported version is {}", version, certificate_version));
     started_ = true;
   }
 
@@ -65,7 +65,7 @@ class CertificateParser {
   }
 
   AlternativeClaim& alternative(Line& line) {
-    if (step().alternatives.empty()) line.fail("there is no alternative before this line");
+    if (step().alternatives.empty()) line.fail("this line must follow an alternative");
     return step().alternatives.back();
   }
   void rule(Line& line) {
@@ -76,7 +76,7 @@ class CertificateParser {
   }
   void pattern(Line& line) {
     std::optional<RuleUse>& use = alternative(line).rule;
-    if (!use) line.fail("a pattern without a rule before it");
+    if (!use) line.fail("a pattern must follow its rule");
     use->pattern = graph(line);
     claim_ = &use->pattern;
   }

@@ -54,7 +54,7 @@ class Line {
   std::uint32_t any_number();  // of something that comes later in the text
   std::int64_t bounded_integer(std::int64_t least, std::int64_t greatest);
   Range range();
-  Blocks blocks(std::string_view what = "a range");  // of which it is said how many are too few
+  Blocks blocks(std::string_view what = "a range");  // `what` is named if there are too few blocks
   ElementType element();
   TensorType tensor_type();
   Scalar scalar(ElementType type);

@@ -76,7 +76,7 @@ class PlanReader {
              "plan version 1 is not supported; in version 2, `#` counts the operations of one name from 1, in source "
              "order: "
              "`Y.sum#1`, not `Y.sum#6`",
-             "take the names with a `#` from `tapc inspect --splits`, replace `Y.apart` by `Y.staged`, and write `plan "
+             "copy the names with a `#` from `tapc inspect --splits`, replace `Y.apart` by `Y.staged`, and write `plan "
              "2`");
     if (version != 2) line.fail_at(begin, "the version of the plan must be 2");
   }

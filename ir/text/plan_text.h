@@ -27,7 +27,7 @@ struct PlanText {
 };
 
 struct PlanMistake : TextError {
-  std::string help;  // the line as it should be; empty where nobody can say
+  std::string help;  // the corrected line; empty if it is unknown
 };
 std::variant<PlanText, PlanMistake> parse_plan_text(std::string_view text);
 

@@ -88,7 +88,7 @@ class BlockGraphPrinter {
   }
 
  private:
-  // What is said of each line in names: the graph, its tasks and its outputs, in order.
+  // The comment of each line, with names: for the graph, its tasks and its outputs, in order.
   std::vector<std::string> explanations() const {
     std::vector<std::string> lines;
     std::string text = print_in_rows(program_, blocks_);

@@ -130,7 +130,7 @@ class GraphVerifier {
                   "dim {} is placed on an empty list of devices", p.dim);
   }
 
-  // What it moves is told by the index space of who reads it.
+  // The index space of its reader determines what it moves.
   void transfer(const Operation& operation) {
     for (std::size_t o = 0; o < graph_.operations.size(); ++o) {
       const Operation& reader = graph_.operations[o];

@@ -165,7 +165,7 @@ class OperatorVerifier {
   }
 
   void every_result_is_written() {
-    if (op_.transfer()) return;  // what is not asked for is not moved
+    if (op_.transfer()) return;  // cells that are not demanded are not moved
     if (auto* region = op_.region(); region && region->kind != RegionKind::group) return;
     std::vector<bool> written(op_.results.size(), false);
     for (const Access& access : op_.writes) written[access.tensor] = true;

@@ -60,7 +60,7 @@ void verify_operator(Violations& out, const Program& program, const Operator& op
 void verify_region(Violations& out, const Program& program, const Operator& op, const RegionBody& region);
 void verify_meshes(Violations& out, const Program& program);
 void verify_sharding(Violations& out, const Program& program, const Sharding& sharding, std::size_t rank);
-// `sound` tells per operator whether it was found right.
+// `sound`: for each operator, whether it is well-formed.
 void verify_graph(Violations& out, const Program& program, const Graph& graph, const std::vector<bool>& sound);
 // Pre: all ids are in range.
 void verify_nesting(Violations& out, const Program& program);

@@ -110,7 +110,7 @@ class MemoryReader : StageReader {
   void read(const OutsideCall& call) {
     for (std::size_t k = 0; k < call.regions.size(); ++k) {
       use(call.regions[k], call.row, call.box.rank() + k);
-      used_[call.regions[k].id.index()].is_whole = true;  // told from the outside kernel's accesses when it runs
+      used_[call.regions[k].id.index()].is_whole = true;  // known from the outside kernel's accesses when it runs
     }
   }
   void read(const Iteration& loop) {

@@ -172,7 +172,7 @@ class ScheduleReader : StageReader {
   }
   const Operator& op(std::size_t number) const {
     need(number < op_.size());
-    need(op_[number].loops == loops_of_[sequence_], "its operation belongs to another iterate");
+    need(op_[number].loops == loops_of_[sequence_], "its operation belongs to a different iterate");
     return *op_[number].op;
   }
 
@@ -215,7 +215,7 @@ class ScheduleReader : StageReader {
   void read(const KernelCall& call) {
     const Operator& op = this->op(call.operations);
     need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group), "no kernel computes it");
-    need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it is the kernel of another operation");
+    need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it calls the kernel of a different operation");
     std::size_t operands = op.operands.size();
     need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());
     has_tiles(call);
@@ -311,12 +311,12 @@ class ScheduleReader : StageReader {
         buffer(id, op.results[state].element, op.results[state].shape.size());
         need(s_.buffers[id.index()].box == s_.buffers[now.index()].box &&
                  s_.buffers[id.index()].place == BufferPlace::arena && alike(id, now),
-             "a state lacks its memory");
-        need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a memory is swapped with two others");
+             "a state needs two arena buffers of its shape");
+        need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a buffer is swapped with two others");
         exchanged_.push_back(id);
       }
     }
-    need(states == op.results.size(), "a state has no memory");
+    need(states == op.results.size(), "a state of the iterate has no buffer");
   }
 
   // Rows that are so long, of such boxes.

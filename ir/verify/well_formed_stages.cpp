@@ -142,7 +142,7 @@ std::optional<std::string> ill_formed(const Program& program, const std::vector<
     if (blocks.size() != program.graphs.size()) throw IllFormedStage{"the numbers of block graphs and graphs differ"};
     for (std::size_t g = 0; g < blocks.size(); ++g) {
       if (blocks[g].graph != GraphId(g))
-        throw IllFormedStage{fmt::format("block graph {} belongs to another graph", g)};
+        throw IllFormedStage{fmt::format("block graph {} belongs to a different graph", g)};
       BlockReader(program, blocks[g]).run();
     }
   });

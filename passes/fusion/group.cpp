@@ -80,8 +80,8 @@ void Maker::check_members() const {
     if (!its.map() && !its.reduce() && !group)
       decline(
           fmt::format("{} is neither a map nor a reduction, so the group cannot compute it block by block", name(k)));
-    if (!its.blockings.empty()) decline(name(k) + " is split already");
-    if (in_.is_placed(operations_[k])) decline(name(k) + " is placed already and reads through a transfer");
+    if (!its.blockings.empty()) decline(name(k) + " is already split");
+    if (in_.is_placed(operations_[k])) decline(name(k) + " is already placed and reads through a transfer");
     for (const SplitRequest& split : graph_.splits)
       if (split.operation == operations_[k]) decline(name(k) + " has a split in the program that is not applied yet");
     for (ValueId v : graph_[operations_[k]].results)
@@ -193,7 +193,7 @@ void Maker::add_counters() {
     }
 }
 
-// Dims of the group are told as those of its last operation.
+// Messages name the group's dims as its last operation does.
 void Maker::expect(const std::optional<Refusal>& refusal) const {
   if (!refusal) return;
   bool of_over = refusal->dim && *refusal->dim < over_.size();

@@ -39,7 +39,7 @@ class GroupMaker {
   // Over as many of the last operation's dims as can be without computing anything more often than that.
   GroupOutcome make(std::vector<ir::OperationId> operations, const RecomputeLimit& limit) const;
 
-  // Whether somebody else than these (sorted) operations sees the value. What nobody reads is needed by none, unless it is
+  // Whether an operation other than these (sorted) ones uses the value. A value without readers is not needed, unless it is
   // all that its writer does.
   bool escapes(ir::ValueId value, const std::vector<ir::OperationId>& operations) const;
 

@@ -104,7 +104,7 @@ std::optional<Refusal> why_not_writable_by_points(const GroupView& group, const 
   for (const GroupAnchor& a : group.anchors) {
     Window point{AffineExpr::variable(group.dims.size(), a.dim), 1};
     if (a.operation != operation || windows.operations[operation][a.inner_dim] == point) continue;
-    return Refusal{fmt::format("{} is read outside the group, and inside it at other points of {}",
+    return Refusal{fmt::format("{} is read outside the group, and inside it at different points of {}",
                                name(group, operation), group.dims[a.dim].name),
                    a.dim};
   }

@@ -14,7 +14,7 @@ struct Refusal {
   std::optional<std::uint32_t> dim = {};
 };
 
-// A reduction whose loop is one of the group's (streamed) has no value before its end: nobody inside reads it. Its blocks come
+// A reduction whose loop is one of the group's (streamed) has no value before its end: no operation inside reads it. Its blocks come
 // one after another, so that it is the outermost one, or its monoid commutes; and what came before is combined with each, so
 // that its laws must hold.
 std::optional<Refusal> why_not_streamed(const ir::GroupView& group, const Caution& caution);

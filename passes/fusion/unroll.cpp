@@ -211,7 +211,7 @@ class UnrollApplier : PlanApplier {
       return problem(fmt::format("`{}` has {}; cannot unroll by {}", unroll.operation,
                                  plural(region->trips.size(), "step"), unroll.steps));
     if (is_placed(before, region->graph))
-      return problem(fmt::format("the trips of `{}` are placed on devices already", unroll.operation));
+      return problem(fmt::format("the trips of `{}` are already placed on devices", unroll.operation));
     std::size_t each = std::max<std::size_t>(before[region->graph].operations.size(), 1);
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
       return problem(

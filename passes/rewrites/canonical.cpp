@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t mark = 0x5bd1e995a3c59ac3u;
 constexpr int most_leaves = 512;
 
-// Canonical labelling: where colours cannot tell parts apart, each of them in turn is taken for the first, and the
+// Canonical labelling: where parts have the same colour, each of them in turn is taken for the first, and the
 // least code that comes out is the form.
 class Search {
  public:

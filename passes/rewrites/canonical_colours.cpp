@@ -80,7 +80,7 @@ class ColourRound {
     }
   }
 
-  // What an access says; the dims in it are told what stands around them, by `relative_to`.
+  // The form of an access; `relative_to` gives its dims the colours that surround them.
   std::uint64_t access(const Access& access, std::uint64_t relative_to) {
     std::uint64_t h = access.projection.rank();
     for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) {

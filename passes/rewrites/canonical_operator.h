@@ -31,7 +31,7 @@ struct Colours {
   std::vector<std::uint64_t> dims, tensors, reads, writes;  // by number in the operator
 };
 Colours first_colours(const Prepared& p);
-// Makes them as different as what they are connected with tells, round after round.
+// Refines the colours by those of connected parts, round after round.
 void refine(const Prepared& p, Colours& colours);
 
 // Parts in a definite order.

@@ -27,7 +27,7 @@ struct Reassociation {
 // Asked of many operators of one program, it tries each law once, and answers once for operations that are alike.
 class Reassociator {
  public:
-  // Nothing is said of what is not a product of three factors or more. With `strict_fp` floats stay as they are written.
+  // No remark on anything but a product of three or more factors. With `strict_fp`, floats stay as they are written.
   Reassociation run(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
   // Of an operation, in its own words. Pre: always the same program and `strict_fp`.
   const Reassociation& run(const ir::Program& program, const ir::Operation& operation, bool strict_fp);

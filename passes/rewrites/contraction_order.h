@@ -42,7 +42,7 @@ ContractionTree contraction_order(const ContractionProblem& problem);
 // All at once, as it was written.
 double flops_at_once(const ContractionProblem& problem);
 
-// What the facts of one step are: shared by whoever builds or counts a tree.
+// What the facts of one step are: shared by the code that builds trees and the code that counts them.
 struct ContractionStep {
   std::uint64_t over = 0;    // the dims it runs over
   std::uint64_t result = 0;  // those of what it computes

@@ -165,7 +165,7 @@ std::string why_not_folded(const Program& program, const Operator& op, bool stri
     if (c.type == ElementType::f16 || c.type == ElementType::bf16)
       return "its intermediate results would be rounded to " + std::string(name_of(c.type));
   }
-  if (!op.blockings.empty()) return "it is split already";
+  if (!op.blockings.empty()) return "it is already split";
   if (op.dims.size() > 62 || reduced_dims(op) == 0) return "it has more than 62 dims, or no reduction dim";
   if (may_fail(op, op.reduce()->operands)) return "its term can fail and would be evaluated at more points";
   return why_not_by_space(program, op);

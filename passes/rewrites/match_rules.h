@@ -51,7 +51,7 @@ class RuleMatcher {
 
  private:
   friend class GraphMatcher;
-  struct Shape {  // what a sample tells
+  struct Shape {  // what a sample shows
     std::size_t variables = 0;
     std::map<int, int> sketches;  // by number: how many operations of the pattern look so; none: it matches nothing
     std::size_t operations = 0;

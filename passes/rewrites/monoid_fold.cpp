@@ -28,7 +28,7 @@ class FoldBuilder {
         fold_(*monoid_.fold),
         space_(space),
         facts_(fold_facts(program, op, space)) {
-    made_.monoids = program.monoids;  // of which those that nobody uses go when it is added
+    made_.monoids = program.monoids;  // those that are unused are dropped when it is added
     for (std::size_t k = 0; k < op.operands.size(); ++k)
       graph_.inputs.push_back(
           add_value(op.operand_names.empty() ? fmt::format("x{}", k) : op.operand_names[k], op.operands[k]));

@@ -31,10 +31,10 @@ struct FoldOffers {
   std::string remark;                   // why there are none
 };
 
-// Nothing is said of what is not a reduction by a monoid with a fold. With `strict_fp` floats stay as they are written.
+// No remark on anything but a reduction by a monoid with a fold. With `strict_fp`, floats stay as they are written.
 FoldOffers fold_offers(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
 
-// Whether an alternative's rule is one of these; and whether it is the one to be taken where nothing is said: in one block,
+// Whether an alternative's rule is one of these; and whether it is the default if the plan has no line: in one block,
 // a contraction among what is left.
 bool is_fold(std::string_view rule);
 bool is_contracting_fold(std::string_view rule);

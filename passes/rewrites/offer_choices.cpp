@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// Choices in choices multiply: with so many graphs nothing more is offered inside them.
+// Nested choices multiply: beyond this number of graphs, nothing more is offered inside them.
 constexpr std::size_t most_graphs = 20'000;
 
 using Numbers = GraphNumbers::Numbers;
@@ -25,8 +25,8 @@ using Numbers = GraphNumbers::Numbers;
 // A graph whose operations may be offered alternatives.
 struct Target {
   GraphId graph;
-  bool written = false;         // a choice's first graph: the whole of it was looked at already
-  std::vector<Numbers> around;  // what the graphs compute that it stands in: no offer leads back to them
+  bool written = false;         // a choice's first graph: it was already searched as a whole
+  std::vector<Numbers> around;  // what the enclosing graphs compute: no offer leads back to them
 };
 
 // The operations that become one choice.
@@ -37,7 +37,7 @@ struct OfferSite {
   std::string first_rule;
 };
 
-// What is said of the uses of the boundary's values is said of the choice's.
+// The annotations of uses of the boundary's values become those of the choice's.
 std::vector<std::optional<Sharding>> uses_of(const Graph& graph, const Operations& operations,
                                              const Boundary& boundary) {
   std::vector<std::optional<Sharding>> uses(boundary.inputs.size());
@@ -120,7 +120,7 @@ class Round {
       }
       if (!match.in_order) {
         remark(graph, operations,
-               fmt::format("`{}` is not offered: its pattern has the results in another order", rule));
+               fmt::format("`{}` is not offered: its pattern has the results in a different order", rule));
         continue;
       }
       std::shared_ptr<const Program> own(match.piece, &match.piece->program);
@@ -303,7 +303,7 @@ class Round {
           adder_.add_offer(offer, boundary, fmt::format("{}#{}", graph_name(region), region.alternatives.size() + 1));
       Numbers computes = numbers_.of(forms_, adder_[added.graph]);
       if (std::find(around.begin(), around.end(), computes) != around.end()) {
-        remark(graph, operations, fmt::format("`{}` offers only what is written already", offer.rule));
+        remark(graph, operations, fmt::format("`{}` offers only what the program already computes", offer.rule));
         continue;
       }
       around.push_back(std::move(computes));

@@ -73,7 +73,7 @@ std::string Surroundings::why_not_offered(const Offer& offer) const {
   for (OperationId o : offer.operations) {
     if (split_[o.index()]) return "the program splits an operation that it replaces";
     if (!program_[graph_[o].op].blockings.empty() || !graph_[o].placements.empty())
-      return "an operation that it replaces is split already";
+      return "an operation that it replaces is already split";
     if (bound_[o.index()]) return "an operation that it replaces reads through a transfer";
     for (ValueId v : graph_[o].results) {
       if (!contains(boundary.results, v) && annotated_[v.index()])
@@ -97,12 +97,12 @@ std::string Surroundings::why_not_together(const Operations& operations) const {
     for (ValueId v : graph_[from].results)
       for (OperationId to : uses_.readers[v.index()]) {
         if (operations.contains(to)) {
-          if (!operations.contains(from)) return "it replaces operations with others between them";
+          if (!operations.contains(from)) return "an operation between those that it replaces would remain";
         } else if (to < *operations.rbegin() && seen.insert(to).second) {
           open.push_back(to);
         }
       }
-    if (seen.size() > most_between) return "it replaces operations with too many others between them";
+    if (seen.size() > most_between) return "there are too many operations between those that it replaces";
   }
   return "";
 }

@@ -25,7 +25,7 @@ enum class CollectiveKind : std::uint8_t {
   all_reduce,          // partials are combined, and each device has the result
   reduce_scatter,      // partials are combined, and each device has a part of the result
   to_partial,          // the first device of each group keeps its values, others take the identity: nothing moves
-  copy,                // boxes from whoever holds them
+  copy,                // boxes from the devices that hold them
 };
 std::string_view name(CollectiveKind kind);
 
@@ -49,11 +49,11 @@ struct OnMesh {
   const ir::Sharding& sharding;
 };
 
-// The steps from one to the other; none if every device has what it needs. Of two meshes the devices are the same set; steps
-// between meshes are written in the first one's axes, except for the last.
+// The steps from one to the other; none if every device has what it needs. Two meshes have the same set of devices; steps
+// between meshes use the axes of the first mesh, except for the last step.
 std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape);
 
-// What the busiest device receives. Of uneven boxes a formula over the largest ones, but exact for copies.
+// Elements that the busiest device receives. For uneven boxes computed from the largest ones; exact for copies.
 std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape);
 
 }  // namespace tap::passes

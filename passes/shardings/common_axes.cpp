@@ -204,7 +204,7 @@ void keep_even(const Mesh& mesh, const Factors& factors, const AxisFactors& axis
 
 std::vector<Axes> common_axes(const Mesh& mesh, const Factors& factors, const std::vector<FactoredTensor>& tensors) {
   std::vector<Axes> common = Chooser(mesh, factors, tensors).choose();
-  // Every index point has the same place in an axis that no index dim runs over: whoever computes anything needs it.
+  // Every index point has the same place in an axis that no index dim runs over: every computation needs it.
   for (std::uint32_t f = 0; f < common.size(); ++f)
     if (!factors.factors[f].dim && factors.factors[f].kind != FactorKind::permutation) common[f].clear();
   for (std::vector<Axes> before; before != common;) {

@@ -134,7 +134,7 @@ class FactorFinder {
     return list;
   }
 
-  // Of an axis that no index dim runs over: what is read of it is fixed, or told by data.
+  // Of an axis that no index dim runs over: what is read of it is fixed, or depends on data.
   std::uint32_t of_axis_alone(const AxisAccess& axis, std::tuple<bool, std::uint32_t, std::size_t> where) {
     auto [it, fresh] = alone_.try_emplace(where, static_cast<std::uint32_t>(out_.factors.size()));
     if (fresh) {

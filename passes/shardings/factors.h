@@ -16,7 +16,7 @@ namespace tap::passes {
 enum class FactorKind : std::uint8_t {
   pass_through,      // each block reads and writes the block of the same number
   reduction,         // blocks give partials
-  need_replication,  // who reads a cell needs the whole axis, or nobody knows which part of it
+  need_replication,  // a reader of one cell needs the whole axis, or an unknown part of it
   permutation,       // a block reads or writes cells of another block: reversed, shifted, strided, windows
 };
 
@@ -30,7 +30,7 @@ struct Factor {
   bool operator==(const Factor&) const = default;
 };
 
-// One way in which a tensor is accessed, axis by axis: the factors, major to minor, and what lies around the cells of one
+// One way in which a tensor is accessed, axis by axis: the factors, major to minor, and what surrounds the cells of one
 // block: a window that reaches from `before` below the block's own cells to `after` above them.
 struct AxisFactors {
   std::vector<std::uint32_t> factors;

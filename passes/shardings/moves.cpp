@@ -21,8 +21,8 @@ bool moves_for_others(CollectiveKind kind) {
          kind == CollectiveKind::collective_permute || kind == CollectiveKind::copy;
 }
 
-// Where the program begins and ends, an input or a result that is split less far than inside, for its size does not divide, say:
-// nobody has to be sent what comes from outside.
+// An input or a result of the program that is split less finely than inside, for example because its size does not
+// divide: cells from outside need not be sent.
 bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId value, const Reshard& reshard) {
   const std::vector<ir::ValueId>& edge = reshard.of_result ? graph.outputs : graph.inputs;
   const ir::Sharding& outside = reshard.of_result ? reshard.to : reshard.from;

@@ -13,7 +13,7 @@ struct LoweredShardings {
   std::vector<std::string>
       inside;  // values with a spec that are computed where they are read, in other shards than there
 };
-// Pre: `inferred` is of `before`, and `after` is `lowering()` of it. Values are told by their names.
+// Pre: `inferred` is of `before`, and `after` is `lowering()` of it. Values correspond by their names.
 LoweredShardings lowered(const ir::Program& before, const Inferred& inferred, const ir::Program& after);
 
 }  // namespace tap::passes::onnx

@@ -58,10 +58,9 @@ class Inference {
     for (std::size_t k = 0; k < query_.operands.size(); ++k)
       for (std::size_t a = 0; a < query_.operands[k].axes.size(); ++a)
         if (!query_.operands[k].axes[a].empty())
-          throw Broken{
-              Rule::control_flow,
-              fmt::format("axis {} of {} is sharded, but is an operand of a control-flow operation", a, name(k)),
-              {static_cast<std::uint32_t>(k)}};
+          throw Broken{Rule::control_flow,
+                       fmt::format("axis {} of {}, an operand of a control-flow operation, is sharded", a, name(k)),
+                       {static_cast<std::uint32_t>(k)}};
     return std::vector<Placed>(query_.op.results.size());
   }
 

@@ -67,7 +67,7 @@ class ProgramInference {
     return value.starts_with(node) && (value.size() == node.size() || value[node.size()] == '.');
   }
 
-  // What was said of this tensor at this operation: of nested nodes the innermost says it.
+  // The spec of this tensor at this operation; of nested nodes, that of the innermost.
   Given given(std::size_t o, ir::ValueId tensor) {
     From from;
     for (std::size_t n = 0; n < shardings_.nodes.size(); ++n) {

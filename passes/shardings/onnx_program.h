@@ -59,7 +59,7 @@ struct Inferred {
 Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced = Reduced::on_all);
 
 // The program with these as its shardings, on meshes of their own. What no mesh can say, but a plan that lists the devices,
-// is not sharded there, and told as `unsaid`; what neither can say as a finding.
+// is not sharded there, and reported as `unsaid`; what neither can express is a finding.
 struct Annotated {
   ir::Program program;
   std::vector<Finding> findings;

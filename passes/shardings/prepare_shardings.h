@@ -10,7 +10,7 @@ namespace tap::passes {
 //   c[i] = 1;  y = a + c;  z = b + c    →    c[i] = 1;  c'[i] = 1;  y = a + c;  z = b + c'
 ir::Program with_own_constants(ir::Program program);
 
-// `P = copy of X` with a closed sharding, where nothing else is said of X: X is to be computed so.
+// `P = copy of X` with a closed sharding, if X has no other annotation: X is computed with that sharding.
 void apply_constraints(ShardingNet& net, const ir::Program& program);
 
 // Members of a group take the sharding that one of them was given. Says where two were given different ones.

@@ -28,7 +28,7 @@ class Spreading {
   }
 
  private:
-  // What the caller asked of the results comes before what operations say, and takes over last what they say.
+  // The caller's shardings of results take precedence over those of operations, and receive theirs last.
   void visit_results() {
     for (std::uint32_t k = 0; k < net_.hyperedges.size(); ++k)
       if (net_.hyperedges[k].program_result) visit(k);
@@ -41,7 +41,7 @@ class Spreading {
     waiting_[k] = true;
     stack_.push_back(k);
   }
-  // Whoever writes it, then who reads it; the first reader is visited first.
+  // Its writers, then its readers; the first reader is visited first.
   void wake_around(NodeId n, std::uint32_t except) {
     for (std::uint32_t k : net_.nodes[n].writers)
       if (k != except) wake(k);

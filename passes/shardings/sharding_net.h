@@ -32,7 +32,7 @@ struct Hyperedge {
   std::vector<bool> broadcast;  // by operand
   bool moves_no_data = false;
   bool elementwise = false;
-  bool program_result = false;                   // the copy that is a result of the program: what the caller asked for
+  bool program_result = false;                   // the copy that is a result of the program, as the caller expects it
   bool reused_operand = false;                   // an operand that is used elsewhere, too
   bool no_forward = false, no_backward = false;  // a barrier
   ir::GraphId graph;

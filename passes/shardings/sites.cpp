@@ -92,7 +92,7 @@ class SiteFinder {
   }
 
   // Axis by axis of each value: operations that all run over the whole axis share their factors; else the axis is put
-  // together of pieces, and whoever reads a piece has another place in it.
+  // together of pieces, and a reader of a piece has a different position in it.
   void unite(Site& site, const std::vector<TensorFactors>& results) {
     std::vector<std::uint32_t> now(site.factors.factors.size());
     for (std::uint32_t f = 0; f < now.size(); ++f) now[f] = f;

@@ -60,7 +60,7 @@ std::optional<Producer> as_producer(const Operator& op, std::string& why) {
   };
   if (!op.map()) return no("its writer is not a map");
   if (op.writes.size() != 1) return no("its writer has several results");
-  if (!op.blockings.empty()) return no("its writer is split already");
+  if (!op.blockings.empty()) return no("its writer is already split");
   if (may_fail(op, op.map()->values)) return no("its writer can fail, and the error must name the writer");
   try {
     if (auto dims = dims_from_cell(op)) return Producer{&op, *dims};
@@ -94,7 +94,7 @@ class Composer {
     std::vector<AffineExpr> dims;
     std::vector<std::uint32_t> tensors;  // by operand, the new one
     std::unordered_map<CellId, CellId> done;
-    // Not told by its operator: producer and consumer may have the same one.
+    // Not recognised by its operator: producer and consumer may have the same one.
     bool is_consumer = false;
   };
 

@@ -96,7 +96,7 @@ class MapComposer {
     }
     bool all = willing.size() == readers.size() && !is_output(value);
     bool moves = cost.flops == 0 && cost.reads <= 1;
-    if (is_output(value)) why = "it is a result";
+    if (is_output(value)) why = "it is a result, so it must be stored";
     if (!all && !(moves && !willing.empty())) return remark(id, why);
     if (!moves && !pays(value, cost, why)) return remark(id, why);
     roles_[id.index()] = all ? Role::gone : Role::producer;

@@ -22,7 +22,7 @@ class Names {
   void take(const std::string& name) { taken_.insert(name); }
   std::string fresh(const std::string& wanted) {
     if (taken_.insert(wanted).second) return wanted;
-    // What was taken once stays so: the search goes on where it ended the last time.
+    // What was taken once stays so: the search continues where it ended the last time.
     int& number = numbers_.try_emplace(wanted, 2).first->second;
     while (true)
       if (auto [name, fresh] = taken_.insert(fmt::format("{}#{}", wanted, number++)); fresh) return *name;

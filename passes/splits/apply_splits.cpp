@@ -117,7 +117,7 @@ class SplitApplier {
         if (told.insert(p.decision).second)
           refuse_without_boxes(
               p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
-                  "place these blocks on threads or in a loop, or place the blocks of all writers alike"});
+                  "place these blocks on threads or in a loop, or place the blocks of all writers in the same way"});
       }
     }
   }
@@ -164,7 +164,7 @@ class SplitApplier {
 
   const Program& program() const { return result_.program; }
 
-  // What keeps the decision from being applied is told once.
+  // The reason why a decision cannot be applied is reported once.
   std::optional<std::uint32_t> dim_to_cut(const Pending& p, OperationInGraph place) {
     const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
@@ -172,7 +172,7 @@ class SplitApplier {
       return refuse(p, {0, "`" + split.operation + "` is inside a group, which is split as one operation",
                         PlanPart::operation, split.operation});
     if (bound_to_transfers(program(), program()[place.graph])[place.operation.index()])
-      return refuse(p, {0, "`" + split.operation + "` is split and placed already, and reads through a transfer",
+      return refuse(p, {0, "`" + split.operation + "` is already split and placed, and reads through a transfer",
                         PlanPart::operation});
     if (split.all_at) {
       if (auto problem = why_not_on_devices(program(), place, {}, split)) return refuse(p, std::move(*problem));
@@ -190,7 +190,7 @@ class SplitApplier {
       return number("the blocks " + to_string(split.blocks) + " do not tile " + split.dim + ", which runs over " +
                     to_string(range));
     if (again && !split.blocks.boundaries.empty())
-      return number("`" + split.dim + "` is split already; split its blocks by a number of blocks");
+      return number("`" + split.dim + "` is already split; to split its blocks, give their number");
     std::string why = why_not_split(program(), op, *dim, GraphSplitter::streams(op, *dim, split));
     if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_reassociated(program(), op, caution_);
     if (!why.empty())
@@ -303,7 +303,7 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
   std::vector<std::string> gathered;
   for (const PlanProblem& problem : result.problems)
     if (applier.is_of_boxes(problem)) gathered.push_back(problem.message);
-  // Others are told in the plan's own words.
+  // Others are reported in the words of the plan.
   std::erase_if(result.problems, [&](const PlanProblem& p) { return applier.is_of_boxes(p); });
   if (!result.problems.empty()) return result;
   SplitResult again = SplitApplier(apart->program, apart->plan, caution).run();

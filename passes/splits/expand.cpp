@@ -68,7 +68,7 @@ class Expander {
     }
   }
 
-  // With one device asked for, what the others hold is still known (it is where moves come from), what they do is not listed.
+  // For one device, what the others hold is still known (moves come from there), but their tasks are not listed.
   bool wanted(std::int64_t device) const { return !only_ || device == everywhere || device == *only_; }
 
   static bool has_no_block(const Operator& op, const Box& box) {

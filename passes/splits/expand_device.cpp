@@ -163,7 +163,7 @@ class DeviceExpander {
     return narrowed(op, std::move(box));
   }
 
-  // What whoever runs the operation on that box holds of a result; nothing of a 0-d value that an empty block does not write.
+  // What a device that runs the operation on that box holds of a result; nothing of a 0-d value that an empty block does not write.
   Box held_box(const Operation& operation, std::uint32_t result, const Box& box) const {
     const Operator& op = program_[operation.op];
     if (op.transfer()) return read_region(op, 0, box);

@@ -94,7 +94,7 @@ std::optional<PlanProblem> why_not_on_list(const Program& program, const Operato
   for (const BlockPlacement& other : operation.placements) {
     if (other.axis)
       return plan_problem(PlanPart::place,
-                          "`" + split.operation + "` is on the mesh `" + program[other.mesh].name + "` already");
+                          "`" + split.operation + "` is already on the mesh `" + program[other.mesh].name + "`");
     if (other.placement != Placement::devices) continue;
     lists.push_back(other.dim == whole_operation ? used(other.devices, other.number) : other.devices);
     names += (names.empty() ? "" : ", ") + name_of_placed(op, other);
@@ -104,9 +104,9 @@ std::optional<PlanProblem> why_not_on_list(const Program& program, const Operato
     std::string sets;
     for (std::size_t k = 0; k < lists.size(); ++k)
       sets += (k ? (k + 1 == lists.size() ? " and " : ", ") : "") + ir::to_string(DeviceSets{lists[k][(*missing)[k]]});
-    return plan_problem(PlanPart::place, "no device is in all of " + sets + ": a block of `" + split.operation +
-                                             "` would have no device (it is already split over devices along " + names +
-                                             ")");
+    return plan_problem(PlanPart::place,
+                        "the sets " + sets + " have no device in common: a block of `" + split.operation +
+                            "` would have no device (it is already split over devices along " + names + ")");
   }
   return std::nullopt;
 }
@@ -145,7 +145,7 @@ std::optional<PlanProblem> why_not_on_devices(const Program& program, OperationI
                         "`" + split.operation + "` is an iterate or a choice, whose body runs on all devices");
   if (dim && !stands_outside(op, operation, *dim))
     return plan_problem(PlanPart::dim,
-                        "`" + split.dim + "` is split over threads or a loop already; split over a mesh first");
+                        "`" + split.dim + "` is already split over threads or a loop; split over a mesh first");
   return std::nullopt;
 }
 

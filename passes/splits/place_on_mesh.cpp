@@ -31,7 +31,7 @@ std::string why_taken(const Program& program, const Operation& operation, const 
     if (other.placement == Placement::devices) return "`" + split.operation + "` is already placed on listed devices";
     if (!other.axis) continue;
     if (other.mesh != wanted.mesh)
-      return "`" + split.operation + "` is on the mesh `" + program[other.mesh].name + "` already";
+      return "`" + split.operation + "` is already on the mesh `" + program[other.mesh].name + "`";
     std::vector<std::string> faults = faults_of(Sharding{wanted.mesh, {{{*other.axis}}, {{wanted.axis}}}}, mesh);
     if (!faults.empty())
       return "two dims of `" + split.operation + "` cannot use both `" + to_string(mesh, *other.axis) + "` and `" +

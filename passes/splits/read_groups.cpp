@@ -27,7 +27,7 @@ std::vector<std::int64_t> corners(const Program& program, const Operation& opera
   return found;
 }
 
-// As ir::read_pieces finds that cells lie apart: half of the box around them and more is nobody's.
+// As ir::read_pieces decides that cells are far apart: at least half of the box around them is unused.
 bool are_far_apart(const Box& a, const Box& b) {
   if (a.empty() || b.empty()) return false;
   const std::int64_t cells = checked::add(a.size(), b.size()) - intersect(a, b).size();

@@ -200,7 +200,7 @@ class Realiser {
     return moved;
   }
 
-  // Each device has the blocks that it requests, and lacks what lies around them: windows, and reads of a neighbour.
+  // Each device has its own blocks, and lacks the cells around them: windows, and reads of a neighbour.
   bool exchanges_halos(const Operation& consumer, std::uint32_t operand) const {
     const ValueId value = left_[consumer.operands[operand].index()];
     const std::vector<OperationId>& writers = uses_.writers[value.index()];

@@ -23,7 +23,7 @@ RealiseResult realise(const ir::Program& program);
 // As a pass.
 PassResult realise(const ir::Program& program, const PassContext& context);
 
-// Whether each device that runs the consumer holds of the value what access `read` of it requests, told by the facts alone.
+// Whether each device that runs the consumer holds of the value what access `read` of it requests, decided by the facts alone.
 bool held_where_read(const ir::Program& program, const ir::Graph& graph, const ir::Operation& producer,
                      std::uint32_t write, const ir::Operation& consumer, std::uint32_t read);
 

@@ -1,4 +1,4 @@
-// Rows for what many devices of a mesh hold and do alike: a program on thousands of devices has as many tasks as one
+// Rows for the boxes and tasks that many devices of a mesh have in common: a program on thousands of devices has as many tasks as one
 // on a few.
 //
 //   X[0..4]@0, X[4..8]@1, X[8..12]@2, X[12..14]@3        two rows: one of three, and the last one alone

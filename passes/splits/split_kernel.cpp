@@ -34,7 +34,7 @@ std::string why_no_partials(const Operator& kernel) {
   const std::string what = "the results of `" + kernel.kernel()->symbol + "`";
   for (std::size_t w = 0; w < kernel.writes.size(); ++w) {
     if (kernel.writes.size() != kernel.results.size() || kernel.writes[w].tensor != w)
-      return what + " are not written once each in order, so its partials cannot be combined cell by cell";
+      return what + " are not each written exactly once, in order, so its partials cannot be combined cell by cell";
     if (kernel.results[w].shape != kernel.results[0].shape)
       return what + " have different shapes, so its partials cannot be combined cell by cell";
   }

@@ -67,7 +67,7 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
   // The cells of an inner block would then lie in several places: one in each block of the walk.
   for (const Blocking& b : op.blockings)
     if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
-      return "it is streamed already; split into partials before that";
+      return "it is already streamed; split it into partials first";
   const MonoidId* by = monoid_of(op);
   if (!by) return "the reduction over `" + d.name + "` is not known to work cell by cell";
   if (op.kernel())
@@ -81,7 +81,7 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
                                [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
     if (is_block_dim(op, outer) ? !streams : outer > dim) continue;
     if (monoid.laws.commutative == Law::proved || monoid.laws.commutative == Law::assumed) continue;
-    return "`" + op.dims[outer].name + "` is reduced outside `" + d.name + "` and `" + monoid.name +
+    return "`" + op.dims[outer].name + "` is reduced outside `" + d.name + "`, and `" + monoid.name +
            "` does not commute";
   }
   return "";

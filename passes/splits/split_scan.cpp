@@ -68,7 +68,7 @@ class ScanCutter {
   }
 
   // Block r of the reduced dim holds what cells of block r of the running dim see and those before do not. The first and the
-  // last block take what no cell of another tells apart.
+  // last block take what no cell of another distinguishes.
   Blocks reduced_blocks() const {
     Range along = op_.dims[along_].range, reduced = op_.dims[reduced_].range;
     if (shift_ == 0 && along == reduced) return blocks_;

@@ -77,7 +77,7 @@ class LiteralReader {
     if (!counts_.empty()) ++counts_.back();
   }
 
-  // After an element or a `]`: more brackets may close, a comma goes on, the end of the outermost is the end.
+  // After an element or a `]`: more brackets may close, a comma continues the list, and closing the outermost ends it.
   bool after_value() {
     while (true) {
       if (counts_.empty()) return false;

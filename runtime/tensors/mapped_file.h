@@ -33,7 +33,7 @@ class MappedFile {
   const SharedBytes& bytes() const;
   bool is_mapped() const;
 
-  // Whether the bytes are still those that were opened, as far as size and modification time can tell. A file that was
+  // Whether the bytes are still those that were opened, judging by size and modification time. A file that was
   // removed or replaced by another is intact: the mapping keeps the old one.
   bool intact() const;
   void require_intact() const;  // throws Failure, exit 3

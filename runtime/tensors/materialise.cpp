@@ -27,7 +27,7 @@ std::string help_to_convert(const InputSpec& spec, ElementType type) {
 
 void require_declared(const InputSpec& spec, ElementType found, const Shape& found_shape, const std::string& source,
                       ElementType type, const std::optional<Shape>& shape) {
-  std::string message = who(spec) + " is declared as " + wanted(type, shape) + ", and " + source + " holds " +
+  std::string message = who(spec) + " is declared as " + wanted(type, shape) + ", but " + source + " contains " +
                         describe(found, found_shape);
   if (found != type) throw wrong_data(Code::data_type, message, help_to_convert(spec, type));
   if (shape && *shape != found_shape) throw wrong_data(Code::data_shape, message);
@@ -54,7 +54,7 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
 Tensor from_maker(const InputSpec& spec, const Maker& maker, ElementType type, const std::optional<Shape>& shape) {
   if (!spec.own && !shape) {
     throw wrong_command(
-        Code::data_spec, quoted(spec.text) + " has no shape, and the program leaves it open",
+        Code::data_spec, quoted(spec.text) + " gives no shape, and the program leaves it open",
         "write it with its type, for example " + spec.name + "=" + std::string(name_of(type)) + "[4, 8]=rand:42");
   }
   Tensor tensor = make_tensor(type, spec.own ? spec.own->shape : *shape, who(spec));

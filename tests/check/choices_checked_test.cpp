@@ -99,7 +99,7 @@ TEST(Choices, EveryRuleOfTheStandardLibraryIsOffered) {
         if (region->alternatives[a].rule == text)
           lines = "choose " + plan_name(name) + " " + std::to_string(a + 1) + "\n";
     if (lines.empty()) {
-      EXPECT_TRUE(o.said("`" + text + "` offers only what is written already") ||
+      EXPECT_TRUE(o.said("`" + text + "` offers only what the program already computes") ||
                   o.said("`" + text + "` is not offered: `"))
           << print(o.source);
       continue;

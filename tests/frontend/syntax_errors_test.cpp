@@ -83,8 +83,9 @@ const Case cases[] = {
      "out of range for f64"},
     // Nesting.
     {in_op("y[i] = " + std::string(100000, '(') + "1" + std::string(100000, ')')), Code::nesting_too_deep, "(",
-     "nesting deeper than 256"},
-    {in_op("y[i] = " + std::string(100000, '-') + "1"), Code::nesting_too_deep, "-", "nesting deeper than 256"},
+     "brackets are nested more than 256 deep"},
+    {in_op("y[i] = " + std::string(100000, '-') + "1"), Code::nesting_too_deep, "-",
+     "more than 256 prefix operators follow each other"},
     // Declarations.
     {"tap 2\nuse std", Code::version_too_new, "2", "version 2 of Tap; this compiler supports version 1"},
     {"y[i] = x[i]", Code::syntax, "y", "where a declaration was expected"},
@@ -208,7 +209,7 @@ TEST(SyntaxErrors, LimitsAreOptions) {
   limits.max_nesting = 4;
   EXPECT_TRUE(Parsed(in_op("y[i] = ((1))"), limits).module);
   Parsed deep(in_op("y[i] = ((((1))))"), limits);
-  EXPECT_NE(deep.messages().find("nesting deeper than 4"), std::string::npos);
+  EXPECT_NE(deep.messages().find("brackets are nested more than 4 deep"), std::string::npos);
   limits.max_file_bytes = 10;
   Parsed large("use standard", limits);
   ASSERT_EQ(large.diagnostics.all().size(), 1u);

@@ -123,7 +123,7 @@ RC_GTEST_PROP(CertificateText, SurvivesAnyChange, ()) {
 
 TEST(CertificateText, WhatIsWrongIsSaid) {
   EXPECT_EQ(message_of("tap-certificate 3\nend\n"),
-            "line 1: the certificate has version 3; this program reads version 2");
+            "line 1: the certificate has version 3; the supported version is 2");
   EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n"),
             "line 2: the certificate is truncated: its last line must be `end`");
   EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n  graph 0 of 0\n    value 1 is 0\nend\n"),

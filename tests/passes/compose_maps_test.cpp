@@ -158,7 +158,7 @@ TEST(ComposeMaps, SaysWhyItDeclines) {
     unread[i] = parts[i]
   })");
   EXPECT_NE(l.remark_on("kept").find("4 times"), std::string::npos) << l.remark_on("kept");
-  EXPECT_EQ(l.remark_on("z"), "it is a result");
+  EXPECT_EQ(l.remark_on("z"), "it is a result, so it must be stored");
   EXPECT_NE(l.remark_on("divided").find("can fail"), std::string::npos) << l.remark_on("divided");
 }
 

@@ -99,13 +99,14 @@ TEST(DeviceLists, WhatCannotBe) {
   EXPECT_EQ(problem("split H dim i into 3 over devices {0}, {1}\n"), "3 blocks for 2 sets of devices");
   EXPECT_EQ(problem("split H dim i into 2 over devices {0, 1}, {1}\n"),
             "device 1 would hold the blocks 0 and 1; a device holds one box of a result");
-  EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over devices {0}, {1}\n"),
-            "no device is in all of {0} and {1}: a block of `H` would have no device (it is already split over "
-            "devices along `i`)");
+  EXPECT_EQ(
+      problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over devices {0}, {1}\n"),
+      "the sets {0} and {1} have no device in common: a block of `H` would have no device (it is already split over "
+      "devices along `i`)");
   EXPECT_EQ(problem("split H dim i into 2 over devices {0}, {1}\nsplit H dim k into 2 over pod.data\n"),
             "`H` is already placed on listed devices");
   EXPECT_EQ(problem("split H dim i into 2 over pod.data\nsplit H dim k into 2 over devices {0}, {1}\n"),
-            "`H` is on the mesh `pod` already");
+            "`H` is already on the mesh `pod`");
   EXPECT_EQ(problem("place H at 2 over pod.data\n"),
             "position 2 does not exist along `data`, which has 2 places (counted from 0)");
 }

@@ -68,7 +68,8 @@ TEST(Fuse, RefusesNamesThatAreNotThere) {
 TEST(Fuse, RefusesAResultThatNeighboursNeed) {
   Program program =
       lowered("program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) { A[i] = X[i] * 2  Y[i] = A[i] + A[i+1 else 0] }");
-  EXPECT_EQ(refusal(program, {"A", "Y"}, {"i"}), "`A` is read outside the group, and inside it at other points of i");
+  EXPECT_EQ(refusal(program, {"A", "Y"}, {"i"}),
+            "`A` is read outside the group, and inside it at different points of i");
 }
 
 TEST(Fuse, KeepsWhatEscapesAsAResult) {

@@ -87,8 +87,8 @@ class Cmp(TapcTest):
                          "  absolute  1 at [2]: 2.0 and 3.0\n  relative  0.333333 at [2]: 2.0 and 3.0\n"
                          "  in ulp    2.2518e+15 at [2]: 2.0 and 3.0\ny: all of 4 cells are equal\n")
         np.savez(self.folder / "c.npz", x=x)
-        self.expect(3, r"T1101|`a.npz` has `y`, `c.npz` does not", "cmp", "a.npz", "c.npz")
-        self.expect(3, r"`a.npz` has `y`, `c.npz` does not", "cmp", "c.npz", "a.npz")
+        self.expect(3, r"T1101|`a.npz` contains `y`, but `c.npz` does not", "cmp", "a.npz", "c.npz")
+        self.expect(3, r"`a.npz` contains `y`, but `c.npz` does not", "cmp", "c.npz", "a.npz")
         np.save(self.folder / "x.npy", x)
         self.expect(0, "^$", "cmp", "c.npz", "x.npy")
 

@@ -336,8 +336,8 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         emulator = shutil.which("qemu-x86_64") or shutil.which("qemu-x86_64-static")
         self.assertTrue(emulator, "scripts/install-deps.sh installs it")
         self.write("main.c", ASKING)
-        for target, processor, pattern in (("x86-64-v4", "Haswell", "^5 .*another processor; this one lacks .*avx512f.* -1$"),
-                                           ("x86-64-v3", "Nehalem", "^5 .*another processor; this one lacks .*avx2.* -1$"),
+        for target, processor, pattern in (("x86-64-v4", "Haswell", "^5 .*a different processor; this one lacks .*avx512f.* -1$"),
+                                           ("x86-64-v3", "Nehalem", "^5 .*a different processor; this one lacks .*avx2.* -1$"),
                                            ("x86-64-v3", "Haswell", "^0  3$")):
             with self.subTest(target=target, processor=processor):
                 self.compile(DIVIDE, "--target=" + target, name="divide")
@@ -407,7 +407,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
             self.assertEqual({p.name: p.read_bytes() for p in self.folder.glob("*.npy*")}, before)
         for ours, theirs in (("U", "V"), ("t", "s")):
             self.assertEqual((self.folder / f"{ours}.npy").read_bytes(), (self.folder / f"{theirs}.npy").read_bytes())
-        self.expect(2, "tapc links programs for this machine's kind of processor only, not for aarch64", "compile", "divide.tap",
+        self.expect(2, "tapc links programs only for processors of this machine's architecture, not for aarch64", "compile", "divide.tap",
                     "-o", "arm.so", "--target=aarch64", "--emit=exe,obj")
         self.write("brain.tap", "program p(x: bf16[4]) -> (y: f32[4]) { y[i] = f32(x[i]) }\n")
         self.expect(2, "`x` has type bf16, which .npy files cannot hold", "compile", "brain.tap", "-o", "p.so", "--emit=exe")

@@ -21,7 +21,7 @@ class Outputs(TapcTest):
         before = (self.folder / "01-inline_calls.txt").read_bytes()
         self.expect(3, "same file", "opt", "01-inline_calls.txt", "--passes=inline_calls", "--dump-after=all")
         self.write("p.h", PROGRAM)
-        self.expect(3, "`p.h`, named as an output, is the same file as `p.h`", "compile", "p.h", "-o", "p.so")
+        self.expect(3, "the output `p.h` is the same file as `p.h`", "compile", "p.h", "-o", "p.so")
         self.assertEqual((self.folder / "01-inline_calls.txt").read_bytes(), before)
         self.assertEqual((self.folder / "p.tap").read_text(), PROGRAM)
         self.assertEqual((self.folder / "p.h").read_text(), PROGRAM)

@@ -93,7 +93,7 @@ class FusionTest(TapcTest):
                             "  A[i] = X[i] * 2\n  Y[i] = A[i] + A[i+1 else 0]\n}\n")
         result = self.tapc("opt", "p.tap", "--passes=fuse_auto", "--remarks")
         self.assertRegex(result.told, "fuse_auto kept `A` of `p` unchanged: "
-                                      "`A` is read outside the group, and inside it at other points of i")
+                                      "`A` is read outside the group, and inside it at different points of i")
 
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
@@ -222,7 +222,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                            ("split H dim o into 2 over axis pod.model:(9223372036854775807)2",
                             "is not a part of `model`"),
                            ("split H dim k into 2 over sequential\nsplit H dim k into 2",
-                            "`k` of `H` cannot be split: it is streamed already"),
+                            "`k` of `H` cannot be split: it is already streamed"),
                            ("split H dim i into 3 over axis pod.data",
                             "3 blocks for the axis `data`, which has 2 places")]:
             with self.subTest(line):

@@ -92,7 +92,7 @@ class VerifyTest(TapcTest):
         self.write("new.cert", text.replace("tap-certificate 2", "tap-certificate 3"))
         result = self.check(source, "new.cert", stages)
         self.assertEqual(result.returncode, 3)
-        self.assertIn("has version 3; this program reads version 2", result.stderr)
+        self.assertIn("has version 3; the supported version is 2", result.stderr)
         self.assertEqual(self.check(source, "missing.cert", stages).returncode, 4)
         self.assertEqual(self.check(source, source, stages).returncode, 3)
 

@@ -34,11 +34,11 @@ typedef struct tapestry_region {
 typedef void (*tapestry_outside_kernel)(const int64_t *box, const int64_t *extents, const tapestry_region *regions);
 
 typedef struct tapestry_options {
-  int64_t threads;                         /* 0: as many as the process may run on */
+  int64_t threads;                         /* 0: one for each processor that the process may use */
   const tapestry_outside_kernel *kernels;  /* the program's outside kernels, in the order below; null if it has none */
 } tapestry_options;
 
-/* A tensor of DLPack: the type of dlpack.h, where that is included before this; else one of the same form. */
+/* A tensor of DLPack: the type of dlpack.h, if it is included before this header; else a type with the same layout. */
 #ifdef DLPACK_DLPACK_H_
 typedef DLTensor tapestry_dltensor;
 #else
@@ -98,8 +98,8 @@ typedef struct {0}_context {0}_context;
 /* 1, as TAPESTRY_ABI_1. */
 int32_t {0}_abi_version(void);
 
-/* Copies the constants and options, and starts the threads. Null `options` mean one thread. After a failure other than
-   TAPESTRY_NO_MEMORY there is a context, too: ask it for the message, and release it. */
+/* Copies the constants and options, and starts the threads. Null `options` mean one thread. On a failure other than
+   TAPESTRY_NO_MEMORY it also returns a context: read the message from it, then release it. */
 int32_t {0}_prepare({0}_context **context, const tapestry_tensor *constants, const tapestry_options *options);
 
 /* May run on any number of threads concurrently, also with one context. Outputs must not alias. */
@@ -110,7 +110,7 @@ int32_t {0}_prepare_dlpack({0}_context **context, const tapestry_dltensor *const
 int32_t {0}_run_dlpack({0}_context *context, const tapestry_dltensor *const *inputs, const tapestry_dltensor *const *outputs);
 
 /* The message of the last failed call with this context, truncated to `size` bytes including the terminator. Returns the
-   length of the whole. */
+   length of the whole message. */
 size_t {0}_message({0}_context *context, char *text, size_t size);
 
 void {0}_release({0}_context *context);

@@ -82,7 +82,7 @@ void require_elf(const std::string& shown, const std::string& bytes) {
   constexpr auto here = EM_AARCH64;
 #endif
   if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != here || head.e_type != ET_DYN)
-    throw unfit(shown, "it is a shared library for another kind of processor");
+    throw unfit(shown, "it is a shared library for a different processor architecture");
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ class ManifestReader {
         checked::mul(element_count(tensor.type.shape), static_cast<std::int64_t>(size_of(*element)));
       } catch (const Overflow&) { wrong(fmt::format("`{}` has a tensor of 2^63 bytes or more", key)); }
       const json& constant = part(one, "constant");
-      if (!constant.is_boolean()) wrong(fmt::format("`constant` of every entry of `{}` must be true or false", key));
+      if (!constant.is_boolean()) wrong(fmt::format("in every entry of `{}`, `constant` must be true or false", key));
       tensor.constant = constant.get<bool>();
       result.push_back(std::move(tensor));
     }

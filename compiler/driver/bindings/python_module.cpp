@@ -30,7 +30,7 @@ import os
 
 import numpy
 
-# bfloat16 is no type of NumPy: its cells are given and taken as their bits.
+# NumPy has no bfloat16: its cells are passed as their bits.
 _TYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}
 
 

@@ -52,15 +52,15 @@ std::vector<std::pair<NamedTensor, NamedTensor>> pairs(const CmpOptions& options
   bool sole = a.size() == 1 && b.size() == 1 && (a[0].name.empty() || b[0].name.empty());
   std::vector<std::pair<NamedTensor, NamedTensor>> found;
   auto missing = [](const NamedTensor& tensor, const std::string& in, const std::string& from) {
-    return wrong_data(Code::data_missing,
-                      fmt::format("{} has {}, {} does not", tap::quoted(in), called(tensor), tap::quoted(from)));
+    return wrong_data(Code::data_missing, fmt::format("{} contains {}, but {} does not", tap::quoted(in),
+                                                      called(tensor), tap::quoted(from)));
   };
   for (const NamedTensor& one : a) {
     auto other = std::find_if(b.begin(), b.end(), [&](const NamedTensor& t) { return sole || t.name == one.name; });
     if (other == b.end()) throw missing(one, options.a, options.b);
     if (one.tensor.type() != other->tensor.type() || one.tensor.shape() != other->tensor.shape())
       throw wrong_data(one.tensor.type() != other->tensor.type() ? Code::data_type : Code::data_shape,
-                       fmt::format("{} is {} in {} and {} in {}", called(one), type_of(one.tensor),
+                       fmt::format("{} is {} in {}, but {} in {}", called(one), type_of(one.tensor),
                                    tap::quoted(options.a), type_of(other->tensor), tap::quoted(options.b)));
     found.emplace_back(one, *other);
   }

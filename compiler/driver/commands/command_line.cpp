@@ -200,7 +200,7 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) throw wrong(as_wrong_count(text));
     if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
     if (auto range = as_out_of_range(text)) throw wrong(*range);
-    // An unknown option is the likely reason why something else is missing: it is told first.
+    // An unknown option is the likely reason why something else is missing: it is reported first.
     for (const std::string& argument : app_.remaining(true))
       if (argument.starts_with("-") && argument != "--") throw unexpected_argument(argument);
     if (dynamic_cast<const CLI::ExtrasError*>(&error) && !app_.remaining(true).empty())

@@ -28,6 +28,7 @@
 #include "ir/graphs/program_hash.h"
 #include "ir/text/stage_text.h"
 #include "runtime/failure.h"
+#include "support/check.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -65,7 +66,7 @@ backend::Target target_for(const CompileCommand& command, const CompileOutputs& 
   if (!target.linkable && ((outputs.is_library && !outputs.wants("obj")) || outputs.wants("exe")))
     throw wrong_command(Code::command_line,
                         std::string("tapc links ") + (outputs.wants("exe") ? "programs" : "libraries") +
-                            " for this machine's kind of processor only, not for " + target.name,
+                            " only for processors of this machine's architecture, not for " + target.name,
                         "emit the object and link it there: -o FILE.o");
   for (const char* of_library : {"py", "cmake", "pc"})
     if (!target.linkable && outputs.wants(of_library))
@@ -80,7 +81,7 @@ struct Made {
   Compiled compiled;
   ir::Plan plan;
   pipeline::Compilation pipeline = {};
-  std::string mlir = {};  // if asked for: of the program before the plan fuses and cuts it
+  std::string mlir = {};  // if requested: of the program before the plan fuses and splits it
 };
 
 // `machine`: that of the code; without one only MLIR is expected.
@@ -145,14 +146,15 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
                        : output.word == "mlir"     ? mlir
                        : output.word == "py"       ? python_module(facts)
                        : output.word == "cmake"    ? cmake_config(facts)
-                                                   : pkg_config(facts);
+                       : output.word == "pc"       ? pkg_config(facts)
+                                                   : throw InternalError("--emit has a kind without a writer");
     files.push_back({outputs.stem + std::string(output.ending), {std::move(text)}, output.word == "exe"});
   }
   if (links) files.push_back({outputs.stem + ".json", {manifest_text(facts)}});  // last: it names the others
   return files;
 }
 
-// A program of its own has what it needs, save the C library: nobody gives it functions, and NumPy's files hold no bf16.
+// A standalone program loads nothing but the C library, so it has no outside kernels; and NumPy's files have no bf16.
 void require_standalone(const LibraryFacts& facts) {
   const backend::Schedule& schedule = *facts.schedule;
   if (!schedule.outside.empty())
@@ -221,10 +223,10 @@ std::vector<std::string> emit_words() {
 Action declare_compile(CLI::App& app) {
   auto command = std::make_shared<CompileCommand>();
   app.add_option("FILE", command->file, "A source file or a stage text")->required();
-  app.add_option(
-         "-o,--output", command->output,
-         "The file to write: OUT.so is a library (its header and manifest go beside it), OUT.o an object with its "
-         "header; OUT.ll, .s, .loops, .schedule and .mlir are text")
+  app.add_option("-o,--output", command->output,
+                 "The file to write: OUT.so is a library (its header and manifest are written beside it), OUT.o an "
+                 "object with its "
+                 "header; OUT.ll, .s, .loops, .schedule and .mlir are text")
       ->required();
   app.add_option("--name", command->name, "Prefix of the exported functions (default: the program's name)");
   app.add_option("--emit", command->emit, "Further outputs, separated by commas")

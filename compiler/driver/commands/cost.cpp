@@ -101,7 +101,7 @@ CostReport report_here(const pipeline::Compilation& made, const CostOptions& opt
           memory_of(*made.schedule, kernels, options.threads)};
 }
 
-// Of the memory that nobody plans yet for one device, an upper bound: all that it holds, at the same time.
+// Memory is not planned for a single device yet; this is an upper bound: everything that it holds, at the same time.
 CostReport report_of_device(const ir::Program& program, const CostOptions& options, cost::Model& model) {
   require_device(program, *options.device);
   const backend::CompiledProgram lowered =
@@ -141,7 +141,7 @@ Action declare_cost(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--device", options->device,
                  "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices "
-                 "are threads here)")
+                 "run as threads of this machine)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", options->threads,
                  "Number of threads for native code (default: as many as this process may use)")

@@ -38,9 +38,10 @@ void add_decision_options(CLI::App& app, DecisionOptions& options) {
   app.add_option("--plan", options.plan,
                  "A plan: what to fuse and split, and where to place the blocks; the cost model decides what it leaves "
                  "open. `none`: the program as written (./none names a file)");
-  app.add_option("--plan-out", options.plan_out, "Write the complete plan, with what was decided, to this file");
+  app.add_option("--plan-out", options.plan_out,
+                 "Write the complete plan, with the decisions of the cost model, to this file");
   app.add_option("--evaluations", options.evaluations,
-                 "How many evaluations of the cost model decisions may take (default 32; 0: decide nothing)")
+                 "Largest number of evaluations of the cost model (default 32; 0: decide nothing)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
   app.add_option("--budget", options.budget,
                  "How long decisions may take, as in 10s; the plan records how many evaluations that were")

@@ -1,8 +1,8 @@
-// --plan, --plan-out, --evaluations, --budget, --start-from: what is decided about a program by its user, and what the cost model decides.
+// --plan, --plan-out, --evaluations, --budget, --start-from: which decisions the user makes, and which the cost model makes.
 //
 //   tapc run mlp.tap                          the cost model decides everything
 //   tapc run mlp.tap --plan P                 … what P leaves open
-//   tapc run mlp.tap --plan none              nobody: the program runs as it is written
+//   tapc run mlp.tap --plan none              no decisions: the program runs as it is written
 //   tapc run mlp.tap --plan-out P             the complete plan, which runs again as P
 //   tapc run mlp.tap --budget 10s             … after a longer search
 //   tapc run mlp.tap --start-from P           … what P decided for another version of the program and still applies is kept

@@ -40,7 +40,7 @@ void require_device(const ir::Program& program, std::int64_t device) {
       exit_code::wrong_command_line,
       Diagnostic(Code::command_line, Span{},
                  placed ? fmt::format("no operation runs on device {}", device) : "no operation is split over devices")
-          .help(placed ? "devices are counted from 0; `tapc inspect FILE --plan P` shows where operations go"
+          .help(placed ? "devices are counted from 0; `tapc inspect FILE --plan P` shows where operations are placed"
                        : "declare shardings in the program or give a plan")};
 }
 

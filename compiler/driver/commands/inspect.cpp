@@ -61,7 +61,7 @@ void take_ending(InspectOptions& options) {
     return known.endings[0] == ending || known.endings[1] == ending;
   });
   if (format == std::end(formats))
-    throw unknown_ending("inspect", options.output, "use .txt or .ir for text, .dot or .gv, .svg, .json, .graphml");
+    throw unknown_ending("inspect", options.output, "use .txt or .ir for text, or .dot, .gv, .svg, .json or .graphml");
   const std::string wanted = list ? "text" : options.format;
   if (!wanted.empty() && wanted != format->name)
     throw wrong_command(Code::command_line,
@@ -127,7 +127,7 @@ Action declare_inspect(CLI::App& app) {
   std::vector<std::string> names;
   for (const Format& format : formats) names.emplace_back(format.name);
   app.add_option("FILE", options->file, "A source file or a stage text")->required();
-  // Options are kept, for asking the parser for one by name cannot fail for want of memory: it ends the process.
+  // Options are kept: looking one up by name ends the process when memory runs out.
   auto* format =
       app.add_option(
              "--format", options->format,
@@ -135,9 +135,9 @@ Action declare_inspect(CLI::App& app) {
           ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output,
                  "The file to write (default: standard output); its ending decides the format");
-  auto* plan = app.add_option(
-      "--plan", options->plan,
-      "Show the graph after this plan: fused, split, with its transfers; with --splits, what can still be split");
+  auto* plan = app.add_option("--plan", options->plan,
+                              "Show the graph that this plan makes: fused, split and with transfers; with --splits, "
+                              "list what can still be split");
   auto* splits = app.add_flag("--splits", options->splits,
                               "List the names for plans: operations, their dims, and which dims can be split")
                      ->excludes(format);

@@ -70,7 +70,7 @@ void fill(const std::string& folder) {
   if (::chmod(folder.c_str(), 0777 & ~mask) != 0) fail("`" + folder + "` cannot be made accessible", errno);
 }
 
-// Made beside its final place and renamed, so that a half project never has the name asked for.
+// Made beside its final place and renamed, so that an incomplete project never has the requested name.
 int make_project(Session& session, const std::string& directory) {
   if (directory.empty())
     throw Failure{

@@ -75,7 +75,8 @@ std::string list_all(const std::vector<Signature>& all, const ast::Module& modul
   std::string text;
   for (const Signature& signature : all)
     text += fmt::format("{:{}}  {}\n", signature.name, widest, said_of(signature.name, signature.doc));
-  if (!all.empty() && !monoids.empty()) text += "\nmonoids for reductions: (m[i], at[i]) = argmax[k] (x[i, k], k)\n\n";
+  if (!all.empty() && !monoids.empty())
+    text += "\nmonoids, for reductions such as (m[i], at[i]) = argmax[k] (x[i, k], k):\n\n";
   if (!all.empty())
     for (const ast::MonoidDecl* monoid : monoids)
       text += fmt::format("{:{}}  {}\n", monoid->name.text, widest, said_of(monoid->name.text, monoid->doc));

@@ -43,13 +43,13 @@ struct OptOptions {
   PassOptions passes;
 };
 
-// Whether rewrites are to be offered, though the plan chooses none.
+// Whether to offer rewrites even if the plan chooses none.
 bool asks_for_choices(const PassOptions& options) {
   return std::find(options.passes.begin(), options.passes.end(), "offer_choices") != options.passes.end();
 }
 
-// What --stage requests: the graph that the passes made; cut and placed, with the transfers that this takes; or every
-// application and every move; or the loops of the kernels that native code is made of.
+// The text that --stage requests: the graph after the passes; split and placed, with transfers; every application and
+// every move; or the loops of the kernels of native code.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;
   chosen.plan = read_plan(session, options.plan);
@@ -95,7 +95,8 @@ Action declare_opt(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
   app.add_option("FILE", options->file, "A source file or a stage text");
   app.add_option("-o,--output", options->output, "The file to write (default: standard output)");
-  app.add_option("--plan", options->plan, "A plan; applies its unrolls and fusions, and with --stage its splits");
+  app.add_option("--plan", options->plan,
+                 "A plan; its unrolls and fusions are applied, and with --stage its splits, too");
   app.add_option_function<std::string>(
          "--stage",
          [options](const std::string& name) {

@@ -74,7 +74,7 @@ int Dumps::after(std::string_view pass, bool changed, const std::function<std::s
   ++number_;
   bool wanted = wanted_ == "changed" ? changed : !wanted_.empty() && (wanted_ == "all" || wanted_ == pass);
   if (!wanted) return number_;
-  std::error_code ignored;  // if it cannot be made, writing tells
+  std::error_code ignored;  // if it cannot be created, writing reports it
   std::filesystem::create_directories(folder_, ignored);
   write_outputs(session_, {{fmt::format("{}/{:02}-{}.txt", folder_, number_, pass), {text()}}});
   return number_;
@@ -104,7 +104,8 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
       ->group("Passes");
   app.add_option("--dump-dir", options.dump_dir, "The folder for the dumps (default: the current one)")
       ->group("Passes");
-  app.add_option("--certificate", options.certificate, "Write the certificate, for tapc-check")->group("Passes");
+  app.add_option("--certificate", options.certificate, "Write the certificate to this file; tapc-check verifies it")
+      ->group("Passes");
   app.add_flag("!--no-verify", options.verify, "Do not check the certificate")->group("Passes");
   app.add_flag("--time-passes", options.time, "Print the time of each pass and of the verifier after it")
       ->group("Passes");

@@ -35,7 +35,7 @@ struct PassOptions {
   bool time = false;
   bool remarks = false;
 };
-void take(PassOptions& options, const SourceOptions& source);  // what is asked of every pass
+void take(PassOptions& options, const SourceOptions& source);  // options that apply to every pass
 void add_pass_options(CLI::App& app, PassOptions& options);
 
 // The dumps: NN-PASS.txt, counting every run of a pass and every step of a plan.
@@ -59,7 +59,7 @@ pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage s
 // What is compiled: the file of the command, or a graph that was made of it before.
 using Given = std::variant<GivenFile, ir::Program>;
 
-// Compiles, writes the dumps and the certificate, tells warnings, remarks and times on standard error. Throws as
+// Compiles, writes the dumps and the certificate, reports warnings, remarks and times on standard error. Throws as
 // pipeline::compile does.
 pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps);

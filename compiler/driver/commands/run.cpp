@@ -46,7 +46,7 @@ void publish(Session& session, const std::vector<OutputSpec>& specs, const std::
   session.print(text);
 }
 
-// Compares with what was expected; tells every difference. Pre: the specs name results.
+// Compares with the expected values; reports every difference. Pre: the specs name results.
 bool as_expected(Session& session, const std::vector<InputSpec>& expected, const std::vector<NamedTensor>& results,
                  const Tolerance& tolerance, TensorFiles& files) {
   Phase phase("comparing results");

@@ -33,7 +33,7 @@ struct ShardingOptions {
   SourceOptions source;
 };
 
-// As a plan for `--plan`; what of the shardings it cannot say is told.
+// As a plan for `--plan`; shardings that it cannot express are reported.
 ir::Plan plan_of(Session& session, const ir::Program& program, const passes::ListedValues& listed = {}) {
   passes::ShardedPlan sharded = passes::plan_of_shardings(program, {}, {}, listed);
   for (const passes::LeftWhole& left : sharded.left)
@@ -135,7 +135,7 @@ Action declare_sharding(CLI::App& app) {
   app.add_flag("--conservative", options->conservative,
                "Propagate whole axes only, and not through permutations and halos");
   app.add_flag("--open", options->open,
-               "Keep dims open, and inferred shardings of inputs and results as they are, even if uneven");
+               "Keep dims open; do not change inferred shardings of inputs and results, even if they are uneven");
   CLI::Option* moves = app.add_flag("--moves", options->moves, "List the collectives with their bytes");
   CLI::Option* plan = app.add_flag("--plan", options->plan,
                                    "Print the plan that implements the shardings, for --plan of other commands");

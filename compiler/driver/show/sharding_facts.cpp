@@ -15,7 +15,7 @@ namespace {
 
 using ir::Box;
 
-// Of a tensor that nobody has, but whose operator can be looked at all the same.
+// For a tensor that does not exist, but whose operator can be analysed all the same.
 constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t bytes_of_box(const Box& box, const ir::TensorType& type) {

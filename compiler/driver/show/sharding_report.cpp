@@ -115,7 +115,7 @@ class Reasons {
 
  private:
   static constexpr std::uint32_t any_dim = ~0u;
-  static constexpr std::size_t shown = 8;  // steps of a long way at its start; the last one is always told
+  static constexpr std::size_t shown = 8;  // steps of a long way at its start; the last one is always shown
 
   static std::string told(const std::vector<std::string>& way) {
     std::string text;

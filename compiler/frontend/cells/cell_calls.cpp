@@ -288,7 +288,7 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
     elaboration_.fail(Diagnostic(Code::nesting_too_deep, span,
                                  "with all operators inlined, this takes more than " +
                                      std::to_string(most_applications) + " operations per cell")
-                          .help("compute a part of it in a separate equation"));
+                          .help("define parts of it in separate equations"));
   return once(frame.applied, std::move(key), [&] {
     for (std::size_t i = 0; i < thunks.size(); ++i) callee.names[op.inputs[i].name.text] = thunks[i];
     bind_equations(callee, definition, op, span);

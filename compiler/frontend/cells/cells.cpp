@@ -35,7 +35,7 @@ Cell CellElaborator::elaborate_anew(const Env& env, ast::ExprId id, Frame& frame
   if (depth_ > IndexWalker::max_depth)
     elaboration_.fail(
         Diagnostic(Code::nesting_too_deep, expr.span,
-                   "an expression nests deeper than " + std::to_string(IndexWalker::max_depth) + " operations"));
+                   "an expression is nested more than " + std::to_string(IndexWalker::max_depth) + " operations deep"));
   return std::visit([&](const auto& n) { return node(env, id, n, frame, expected); }, expr.node);
 }
 
@@ -88,7 +88,7 @@ void CellElaborator::push_guard(ast::ExprId condition, const Env& env, bool nega
     elaboration_.fail(Diagnostic(Code::nesting_too_deep, env[condition].span,
                                  "the parts of this expression are used under more than " +
                                      std::to_string(most_guards) + " combinations of conditions")
-                          .help("compute the guarded value in a separate equation"));
+                          .help("define the guarded value in a separate equation"));
   guard_ids_.push_back(known->second);
 }
 

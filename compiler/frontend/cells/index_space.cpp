@@ -92,7 +92,7 @@ void IndexSpace::solve_ranges() {
 // d[i] = A[i, i] of a matrix that is not square covers one of the axes, which is all that it can.
 std::vector<IndexSpace::PartlyRead> IndexSpace::partly_read() const {
   std::vector<PartlyRead> found;
-  // Where another axis is too short the read is out of bounds, which is told instead: the indices may be exchanged.
+  // Where another axis is too short the read is out of bounds, which is reported instead: the indices may be exchanged.
   for (std::size_t v = 0; v < vars_.size(); ++v)
     for (const Candidate& c : candidates_[v])
       if (!c.left && !c.bounded && c.size < vars_[v].range.hi) return found;

@@ -6,9 +6,10 @@ namespace tap {
 void IndexWalker::walk(const Env& env, ast::ExprId id, int depth) {
   const ast::Expr& expr = env[id];
   if (depth > max_depth)
-    space_.elaboration_.fail(Diagnostic(Code::nesting_too_deep, expr.span,
-                                        "an expression nests deeper than " + std::to_string(max_depth) + " operations")
-                                 .help("compute a part of it in a separate equation"));
+    space_.elaboration_.fail(
+        Diagnostic(Code::nesting_too_deep, expr.span,
+                   "an expression is nested more than " + std::to_string(max_depth) + " operations deep")
+            .help("define parts of it in separate equations"));
   if (auto* index = std::get_if<ast::Index>(&expr.node)) return of(env, id, *index, depth);
   if (auto* reduce = std::get_if<ast::Reduce>(&expr.node)) {
     if (!space_.of_monoid_) of(env, id, *reduce, depth);

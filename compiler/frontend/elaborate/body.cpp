@@ -48,7 +48,7 @@ std::string BodyBuilder::name_within_statement(const std::string& callee) const 
 
 ir::ValueId BodyBuilder::local_value(const TensorEntity& tensor) {
   if (tensor.owner == this) {
-    if (!tensor.value.valid()) throw Abandoned{};  // a result that no statement writes; finish_results tells it
+    if (!tensor.value.valid()) throw Abandoned{};  // a result that no statement writes; finish_results reports it
     return tensor.value;
   }
   TAP_CHECK(outer_, "a tensor of another body");

@@ -24,7 +24,7 @@ std::string BodyBuilder::free_name(std::initializer_list<const char*> choices) c
   return "";
 }
 
-// False where the cells of the expression cannot be told: its tensors differ in shape, or a part is not done cell by cell.
+// False where the cells of the expression cannot be written: its tensors differ in shape, or a part is not done cell by cell.
 bool BodyBuilder::read_cells(ast::ExprId id, CellText& text) {
   const ast::Expr& expr = env_[id];
   if (is_literal(id)) return true;

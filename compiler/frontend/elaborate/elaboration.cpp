@@ -30,7 +30,7 @@ bool contains(Span outer, Span inner) {
 
 }  // namespace
 
-// A library's operators are right, so what does not fit is the user's call: `add(x, z)` with [3] and [2] is told there, and
+// A library's operators are right, so what does not fit is the user's call: `add(x, z)` with [3] and [2] is reported there, and
 // the place in the library is the second label.
 std::size_t Elaboration::count_expanded(ir::GraphId graph) {
   if (auto known = written_out.find(graph); known != written_out.end()) return known->second;

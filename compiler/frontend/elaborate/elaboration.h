@@ -73,7 +73,7 @@ struct Elaboration {
     Elaboration& elaboration;
   };
 
-  // How many operations there are once all calls below are written out; of the graphs that were asked for.
+  // How many operations there are once all calls below are written out; of the graphs that were requested.
   std::map<ir::GraphId, std::size_t> written_out;
   std::size_t count_expanded(ir::GraphId graph);
 

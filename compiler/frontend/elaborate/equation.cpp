@@ -66,7 +66,7 @@ void EquationBuilder::build() {
   map_values();
 }
 
-// r[i] = sum[j] A[j, i] where r is shorter than A's second axis. Whoever means a part of the axis writes the range.
+// r[i] = sum[j] A[j, i] where r is shorter than A's second axis. To use only a part of the axis, the author writes the range.
 void EquationBuilder::warn_of_partly_read_axes() {
   const std::vector<IndexSpace::PartlyRead> partly = space_.partly_read();
   if (partly.empty() || elaboration_.definitions.is_library(span_.file)) return;

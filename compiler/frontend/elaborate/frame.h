@@ -50,7 +50,7 @@ class Frame {
     auto operator<=>(const UnderGuards&) const = default;
   };
   using Guards = std::optional<UnderGuards>;
-  // Expressions: in which scope, and the type that the context asked for.
+  // Expressions: in which scope, and the type that the context expects.
   std::map<std::tuple<std::size_t, const Env*, std::optional<ElementType>, Guards>, Cell> memo;
   // Operators applied to cells: declaration, binding, arguments.
   std::map<std::tuple<const void*, std::string, std::vector<ir::CellId>, Guards>, Cell> applied;

@@ -7,7 +7,7 @@
 namespace tap {
 namespace {
 
-// f<1.5> for an int, f<1> for a bool: told as what the parameter is.
+// f<1.5> for an int, f<1> for a bool: reported by the kind of the parameter.
 void refuse_other_literal(Elaboration& elaboration, const ast::Param& param, const ast::Expr& value) {
   bool of_int = param.kind.text == "int", of_bool = param.kind.text == "bool";
   auto* number = std::get_if<ast::IntLiteral>(&value.node);

@@ -92,7 +92,7 @@ void bind_signature(Elaboration& elaboration, Env& callee, const Signature& sign
                                     " arguments; got " + std::to_string(given.size()))
                          .label(signature.name.span, "declared here"));
   bind_params(elaboration, callee, signature, caller, params, call_span);
-  // Before the shapes: a step of 0 is told as such, and not as the size that it leaves without a solution.
+  // Before the shapes: a step of 0 is reported as such, not as a size without a solution.
   check_decided_conditions(elaboration, callee, signature.where, signature.name.text, call_span);
   std::vector<ShapeEquation> equations;
   for (std::size_t i = 0; i < given.size(); ++i) {

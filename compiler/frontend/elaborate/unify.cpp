@@ -195,7 +195,7 @@ class Unifier {
       if (broken < fewest) nearest.clear(), fewest = broken;
       if (broken == fewest) nearest.push_back(ranks);
     });
-    // The split that only one condition is against is the one that was meant: that condition is told, with its numbers.
+    // The split that only one condition excludes is the intended one: that condition is reported, with its numbers.
     if (fitting.empty() && fewest == 1 && nearest.size() == 1) {
       assign(e, nearest.front());
       check_decided_conditions(elaboration_, env_, where_, callee_, call_span_);
@@ -207,7 +207,7 @@ class Unifier {
                        quoted(text(*e.type, elaboration_)) + " in " + std::to_string(fitting.size()) + " ways");
       d.label(e.type->span, "declared here");
       for (const auto& clause : where_)
-        if (clause.condition) d.label(clause.span, "does not determine the split");
+        if (clause.condition) d.label(clause.span, "this condition does not determine the split");
       elaboration_.fail(std::move(d));
     }
     if (!assign(e, fitting.front())) return open;  // packs are bound now, a size is still open

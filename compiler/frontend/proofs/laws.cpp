@@ -32,7 +32,7 @@ class LawChecker {
   static constexpr std::size_t proved_block = 2, proved_whole = 3;
   static constexpr unsigned few_of = 10;
 
-  // The normal form takes no time. A few samples break most laws that do not hold, and the solver tells those that do; only
+  // The normal form takes no time. A few samples break most laws that do not hold, and the solver proves those that do; only
   // a law that neither decides is worth the other samples. What is proved of reals is assumed of floats that may overflow.
   Law decide(LawName law) {
     bool small_blocks_decide = decided_by_small_blocks(law);

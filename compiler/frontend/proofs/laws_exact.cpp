@@ -159,7 +159,7 @@ Answer ExactAlgebra::agree(const ExactValue& a, const ExactValue& b, int infinit
   auto is_number = [&](const ExactValue& v) {
     return v.kind == Kind::finite || (v.kind == Kind::infinite && sign(v) == infinity);
   };
-  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law is asked of
+  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law covers
   if (!is_number(a) || !is_number(b)) return Answer::fails;
   return (is_float(a.type) ? order(a, b) == 0 : a.integer == b.integer) ? Answer::holds : Answer::fails;
 }

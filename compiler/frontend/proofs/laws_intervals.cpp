@@ -276,7 +276,7 @@ Answer IntervalAlgebra::agree(const Interval& a, const Interval& b, int infinity
   auto is_number = [&](const Interval& v) {
     return v.kind == IntervalKind::number || (v.kind == IntervalKind::infinite && v.low * infinity > 0);
   };
-  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law is asked of
+  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law covers
   if (a.kind != b.kind) return Answer::fails;
   if (a.kind == IntervalKind::infinite) return Answer::holds;
   double gap = std::max(a.low - b.high, b.low - a.high);

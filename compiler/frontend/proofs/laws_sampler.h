@@ -17,7 +17,7 @@ struct Sampled {
   std::optional<LawCounterexample> broken;
   std::optional<LawCounterexample> same_text_counterexample;  // the same, but the sides print alike
   std::optional<LawCounterexample> guarded;                   // fails, but only for states that pass for the identity
-  std::size_t asked = 0;                                      // samples that the law was asked of
+  std::size_t asked = 0;                                      // samples on which the law was tested
 };
 
 class LawSampler {

@@ -172,7 +172,7 @@ struct Legality::State {
     if (auto* v = std::get_if<WriteOutside>(&*violation)) v->cell = apart.cell_of_points(v->cell);
     return violation;
   }
-  // isl tells the smallest witness, and soon, of all that people write. Where it does not, looking at every point is
+  // isl finds the smallest witness quickly for typical programs. Where it does not, looking at every point is
   // quicker if there are few.
   std::optional<Violation> decide_writes(const Shape& shape, const std::vector<Writer>& writers,
                                          const std::vector<WriteMap>& maps) {
@@ -263,7 +263,7 @@ Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
       extent[axis] = largest ? std::max<std::int64_t>(checked::add(*largest, 1), 0) : 0;
     }
   } catch (const OutOfBudget&) {
-    // The bounding box stands: a local that is too large is told as a cell that nobody writes.
+    // The bounding box stands: a local that is too large is reported as a cell that is never written.
   }
   s.extents.add(hash, std::move(map), extent);
   return extent;

@@ -57,7 +57,7 @@ struct LegalityOptions {
   unsigned long budget = 60'000;
 };
 
-// Thrown where neither a proof within the budget nor an enumeration can tell: an index space of many dims, large, with
+// Thrown where neither a proof within the budget nor an enumeration can decide: an index space of many dims, large, with
 // coefficients without any pattern.
 struct Undecided : std::runtime_error {
   Undecided() : std::runtime_error("this index space is too irregular for a proof, and too large to enumerate") {}

@@ -81,7 +81,7 @@ System meeting_pairs(const WriteMap& a, const WriteMap& b) {
 
 bool tells_apart(const WriteDim& dim) { return dim.role != ir::DimRole::counter && !dim.invariant; }
 
-// Two different points of one writer: p before q in the order of the dims that tell points apart.
+// Two different points of one writer: p before q in the order of the dims that distinguish points.
 std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const WriteMap& map) {
   std::size_t n = map.dims.size();
   System meeting = meeting_pairs(map, map);
@@ -230,7 +230,7 @@ bool writes_cell(const IntegerSets& sets, const WriteMap& map, const ir::Point& 
   return !sets.of(system).is_empty();
 }
 
-// Among the first cells, one that nobody writes. Where coefficients have no pattern most cells are never written, and the
+// Among the first cells, one that is never written. Where coefficients have no pattern most cells are never written, and the
 // difference of sets below is slow.
 std::optional<ir::Point> early_hole(const IntegerSets& sets, const Shape& shape, const std::vector<WriteMap>& maps) {
   ir::Box whole = ir::Box::of_shape(shape);

@@ -296,7 +296,7 @@ void prove_reads(Elaboration& elaboration, ir::OperatorId id, const std::optiona
   if (elaboration.reads_proved.size() <= id.index()) elaboration.reads_proved.resize(id.index() + 1, false);
   if (elaboration.reads_proved[id.index()]) return;
   const ir::Operator& op = elaboration.program[id];
-  // Also where a fill stands for what lies outside, the coordinates are computed: they must fit, else Overflow is thrown.
+  // Also where a fill replaces cells outside, the coordinates are computed: they must fit, else Overflow is thrown.
   for (std::size_t r = 0; r < op.reads.size(); ++r) {
     try {
       op.reads[r].projection.bounds(op.box());

@@ -165,7 +165,7 @@ class OperatorTrial {
     try {
       call(trial, parameters);
       is_legal = true;
-    } catch (const Abandoned&) {  // also where it was tried before, and nothing is told again
+    } catch (const Abandoned&) {  // also if it was tried before; nothing is reported again
     } catch (const Overflow&) {}
     elaboration_.diagnostics = real;
     if (is_legal) return true;

@@ -20,7 +20,7 @@ struct FrontEnd {
   FrontEnd(SourceMap& sources, FileId file, const CompileOptions& options)
       : elaboration(sources, options, diagnostics) {
     ModuleScope* scope = elaboration.definitions.load(file);
-    TAP_CHECK(scope, "rules are asked of a file that does not parse");
+    TAP_CHECK(scope, "rules were requested from a file that does not parse");
     rules = elaboration.definitions.all_rewrites(*scope);
   }
 

@@ -20,7 +20,7 @@ struct RuleAtTypes {
 
 class RuleSource {
  public:
-  // The file was compiled before, without errors. Rules are parsed when they are first asked for.
+  // The file was compiled before, without errors. Rules are parsed on first use.
   RuleSource(SourceMap& sources, FileId file, const CompileOptions& options);
   ~RuleSource();
 

@@ -12,8 +12,8 @@ using ast::ExprId;
 ExprId AstBuilder::add_at(std::size_t depth, ast::Expr e) {
   if (depth > max_depth_)
     fail(Diagnostic(Code::nesting_too_deep, e.span,
-                    fmt::format("nesting deeper than {}: this expression nests too many operations", max_depth_))
-             .help("give parts of it names in separate equations"));
+                    fmt::format("this expression is nested more than {} operations deep", max_depth_))
+             .help("define parts of it in separate equations"));
   depth_.resize(module_.exprs.size() - first_);
   depth_.push_back(static_cast<std::uint16_t>(depth));
   return module_.add(std::move(e));

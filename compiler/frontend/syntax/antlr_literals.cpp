@@ -14,7 +14,7 @@ using ast::ExprId;
 
 namespace {
 
-// The decimal exponent of a number's leading digit, to tell what overflows from what underflows; nothing for zero.
+// The decimal exponent of a number's leading digit, to distinguish overflow from underflow; nothing for zero.
 std::optional<long> magnitude(std::string_view text) {
   std::size_t e = text.find_first_of("eE");
   std::string_view digits = text.substr(0, e);

@@ -206,7 +206,7 @@ class FileParser {
 namespace {
 
 // Makes a list of tokens whose brackets do not pair one that can be parsed: what is open at the end is closed there, and
-// what belongs to such a bracket counts as told. False where they nest too deep.
+// errors caused by such a bracket count as reported. False where they nest too deep.
 bool close_brackets(TokenList& list, const ParseLimits& limits) {
   Diagnostics unsaid;
   if (check_brackets(list, limits, unsaid)) return true;
@@ -233,7 +233,7 @@ bool close_brackets(TokenList& list, const ParseLimits& limits) {
   return true;
 }
 
-// Where brackets do not pair, nobody can tell for sure where a declaration ends. Each that starts at the left margin is
+// Where brackets do not pair, the end of a declaration is uncertain. Each that starts at the left margin is
 // parsed on its own, so that its other errors show too.
 void parse_pieces(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
   Diagnostics unsaid;

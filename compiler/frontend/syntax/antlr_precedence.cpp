@@ -67,7 +67,7 @@ void AstBuilder::flatten(Flat& flat, TapParser::ExprContext* c) {
   for (; c; c = c->right) {
     if (c->prefix.size() > max_prefixes_)
       fail(Diagnostic(Code::nesting_too_deep, span(c->prefix[max_prefixes_]),
-                      fmt::format("nesting deeper than {}", max_prefixes_)));
+                      fmt::format("more than {} prefix operators follow each other", max_prefixes_)));
     bool minus_before = !c->prefix.empty() && kind(c->prefix.back()) == TokenKind::minus;
     // -9223372036854775808 is one literal: its magnitude alone would not fit.
     if (c->other && minus_before && kind(c->other->kind) == TokenKind::integer &&

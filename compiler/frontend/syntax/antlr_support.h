@@ -43,7 +43,7 @@ class TokenWindow final : public antlr4::TokenStream {
  public:
   explicit TokenWindow(const TokenList& list) : list_(list) {}
 
-  // Forgets all objects made so far and goes on at token `index`.
+  // Forgets all objects made so far and continues at token `index`.
   void restart(std::size_t index);
 
   antlr4::Token* LT(ssize_t k) override;
@@ -78,7 +78,7 @@ class LimitedParser final : public TapParser {
  public:
   LimitedParser(TokenWindow& window, std::size_t max_depth);
 
-  // Ends the use of the last tree and goes on at token `index`.
+  // Ends the use of the last tree and continues at token `index`.
   void restart(std::size_t index);
   void enterRule(antlr4::ParserRuleContext* context, std::size_t state, std::size_t rule) override;
 

@@ -30,7 +30,7 @@ class Divisor {
       if (std::string_view("+-*/%").find(text_[at_]) == std::string_view::npos) return false;
       ++at_;
       space();
-      if (at_end()) return true;  // the expression goes on in the next line
+      if (at_end()) return true;  // the expression continues in the next line
       if (!operand(plain)) return false;
     }
     return true;

@@ -6,7 +6,7 @@
 
 namespace tap {
 
-// As a sentence for a help; empty if the name tells nothing.
+// As a sentence for a help; empty if the name is unknown.
 std::string instead_of_numpy(std::string_view name);
 
 }  // namespace tap

@@ -94,7 +94,7 @@ class Ranges : HabitPlace {
     auto written = of_call(open);
     if (!written) return false;
     Span call = join(list_.span(open - 1), list_.span(at_ - 1));
-    tell(call, fmt::format("`{}` is not a range", text(open - 1, at_ - 1)), fmt::format("write `{}`", *written));
+    tell(call, fmt::format("`{}` is not a range in Tap", text(open - 1, at_ - 1)), fmt::format("write `{}`", *written));
     d_.fix(call, *written);
     return true;
   }

@@ -24,7 +24,7 @@ std::string found(const TokenList& list, std::size_t token) {
 // The form of what was being read, shown as help.
 std::string_view form_of(Construct construct) {
   switch (construct) {
-    case Construct::conditional: return "a choice is written `if c then a else b`";
+    case Construct::conditional: return "a conditional is written `if c then a else b`";
     case Construct::let: return "a local name is written `let m = a + b in m * m`";
     case Construct::reduction: return "a reduction is written `sum[k] x[k]`, or with a range `sum[k in 0..n] x[k]`";
     case Construct::iterate:
@@ -143,7 +143,7 @@ bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic&
     if (list.kind(problem.token) == K::lbrace) {
       d.span = list.span(problem.start);
       d.message = "`if` chooses between values, not between statements";
-      d.help("write the choice inside the equation: `y[i] = if c then a else b`");
+      d.help("write the condition inside the equation: `y[i] = if c then a else b`");
       return true;
     }
     if (list.kind(problem.token) == K::assign) {
@@ -215,9 +215,8 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   Span at = list.span(problem.token);
   if (problem.too_deep) {
     return Diagnostic(Code::nesting_too_deep, at,
-                      fmt::format("nesting deeper than {}: this expression chains too many operations",
-                                  4 * limits.max_nesting))
-        .help("give parts of it names in separate equations");
+                      fmt::format("this expression chains more than {} operations", 4 * limits.max_nesting))
+        .help("define parts of it in separate equations");
   }
   Diagnostic d(Code::syntax, at, {});
   if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d) || loose_default(list, problem, d))
