@@ -43,7 +43,7 @@ ir::Program compile(driver::Session& session, const Arguments& arguments) {
   driver::PassOptions passes;
   driver::read_decisions(session, arguments.decisions, passes);
   pipeline::Options wanted = driver::pipeline_options(passes, pipeline::Stage::sharded);
-  driver::let_decide(session, arguments.decisions, "", wanted);
+  driver::let_decide(session, arguments.decisions, {}, wanted);
   return driver::compile_given(session, driver::read_given(session, arguments.file, arguments.source), wanted).program;
 }
 
