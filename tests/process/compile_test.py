@@ -200,11 +200,11 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
     def test_the_same_bytes_every_time(self):
         outputs = ("py", "loops", "schedule", "llvm", "asm", "obj", "cmake", "pc")
         self.compile(MLP, "--emit=" + ",".join(outputs), name="mlp")
-        first = {p.name: p.read_bytes() for p in self.folder.iterdir()}
+        first = {p.name: p.read_bytes() for p in self.files()}
         self.assertEqual(sorted(first), ["mlp-config.cmake", "mlp.h", "mlp.json", "mlp.ll", "mlp.loops", "mlp.o", "mlp.pc", "mlp.s",
                                          "mlp.schedule", "mlp.so", "mlp.tap", "mlp_program.py"])
         self.compile(MLP, "--emit=" + ",".join(outputs), name="mlp")
-        self.assertEqual({p.name: p.read_bytes() for p in self.folder.iterdir()}, first)
+        self.assertEqual({p.name: p.read_bytes() for p in self.files()}, first)
         for name, text in first.items():
             self.assertNotIn(str(ROOT).encode(), text, name)
 
@@ -290,13 +290,13 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
 
     def test_g02_g03_outputs_are_all_old_or_all_new(self):
         self.compile(DIVIDE, "--emit=py,loops,schedule", name="divide")
-        before = {p.name: p.read_bytes() for p in self.folder.iterdir()}
+        before = {p.name: p.read_bytes() for p in self.files()}
         self.write("divide.tap", DIVIDE.replace("/", "*"))
         before["divide.tap"] = (self.folder / "divide.tap").read_bytes()
         result = self.tapc("compile", "divide.tap", "-o", "divide.so", "--emit=py,loops,schedule",
                            before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)))
         self.assertEqual(result.returncode, 4, result.told)
-        self.assertEqual({p.name: p.read_bytes() for p in self.folder.iterdir()}, before)
+        self.assertEqual({p.name: p.read_bytes() for p in self.files()}, before)
         self.write("file", "x")
         for place in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
             self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", place)
@@ -306,7 +306,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
 
     def test_g04_an_error_that_only_syncing_tells(self):
         self.compile(DIVIDE, name="divide")
-        before = {p.name: p.read_bytes() for p in self.folder.iterdir()}
+        before = {p.name: p.read_bytes() for p in self.files()}
         self.write("fail.c", "#include <errno.h>\nint fsync(int fd) { (void)fd; errno = EIO; return -1; }\nint fdatasync(int fd) { return fsync(fd); }\n")
         subprocess.run(["gcc", "-shared", "-fPIC", "fail.c", "-o", "fail.so"], cwd=self.folder, check=True)
         self.write("divide.tap", DIVIDE.replace("/", "*"))

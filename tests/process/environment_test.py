@@ -24,7 +24,7 @@ class Environment(TapcTest):
                       ["second.tap"], ["-o"]):
             with self.subTest(extra):
                 result = self.expect(2, r"error\[T\d{4}\]", "run", "a.tap", "-i", "X=iota", "-o", "Y=@y.npy", *extra)
-                self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.tap", "y.npy"])
+                self.assertEqual(sorted(p.name for p in self.files()), ["a.tap", "y.npy"])
                 self.assertEqual((self.folder / "y.npy").read_text(), "old")
                 self.assertLess(result.told.count("\n"), 6)
 

@@ -183,7 +183,7 @@ class Mlir(TapcTest):
     def test_beside_the_library(self):
         self.write("s.tap", PROGRAM)
         self.expect(0, "^$", "compile", "s.tap", "--emit=mlir", "-o", "s.so")
-        self.assertEqual({p.name for p in self.folder.iterdir()}, {"s.tap", "s.so", "s.h", "s.json", "s.mlir"})
+        self.assertEqual({p.name for p in self.files()}, {"s.tap", "s.so", "s.h", "s.json", "s.mlir"})
 
 
 if __name__ == "__main__":

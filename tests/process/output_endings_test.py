@@ -8,11 +8,11 @@ MESH = "mesh m = [a: 2]\nprogram main(X: f32[4] @ m[{a}]) -> (Y: f32[4]) { Y[i] 
 
 
 class OutputEndings(TapcTest):
-    def files(self):
-        return sorted(p.name for p in self.folder.iterdir() if p.name != "p.tap")
+    def outputs(self):
+        return sorted(p.name for p in self.files() if p.name != "p.tap")
 
     def clean(self):
-        for name in self.files():
+        for name in self.outputs():
             (self.folder / name).unlink()
 
     def test_compile(self):
@@ -23,7 +23,7 @@ class OutputEndings(TapcTest):
             with self.subTest(output):
                 self.clean()
                 result = self.expect(0, "^wrote `m", "compile", "p.tap", "-o", output)
-                self.assertEqual(self.files(), files)
+                self.assertEqual(self.outputs(), files)
                 for name in files:
                     self.assertIn(f"`{name}`", result.told)
         self.clean()
@@ -38,7 +38,7 @@ class OutputEndings(TapcTest):
                 self.expect(2, r"(?s)error\[T1001\]: `tapc compile` cannot write `.*`: unknown ending `\..*`.*use \.so for a library, \.o ",
                             "compile", "p.tap", "-o", output)
         self.expect(2, "--emit=py describes a library, and `m.o` is an object file", "compile", "p.tap", "-o", "m.o", "--emit=py")
-        self.assertEqual(self.files(), [])
+        self.assertEqual(self.outputs(), [])
 
     def test_inspect(self):
         self.write("p.tap", MESH)
@@ -59,7 +59,7 @@ class OutputEndings(TapcTest):
         for option in (["--splits"], ["--device", "0"]):
             self.expect(2, "the list is text, and `x.svg` is the name of a svg file", "inspect", "p.tap", *option, "-o", "x.svg")
         self.expect(2, "unknown ending `.svg`", "opt", "p.tap", "-o", "x.svg")
-        self.assertEqual(self.files(), [])
+        self.assertEqual(self.outputs(), [])
 
     def test_every_command_says_what_it_wrote(self):
         self.write("p.tap", PROGRAM)

@@ -66,7 +66,7 @@ class Outputs(TapcTest):
         self.write("p.tap", PROGRAM)
         for path in ("x.00.ir", "./x.00.ir"):
             self.expect(2, "is the name of two outputs", "verify", "p.tap", "--certificate", path, "--stages", "x")
-        self.assertEqual([p.name for p in self.folder.iterdir()], ["p.tap"])
+        self.assertEqual([p.name for p in self.files()], ["p.tap"])
 
 
 if __name__ == "__main__":

@@ -66,6 +66,10 @@ class TapcTest(unittest.TestCase):
         self.assertRegex(result.told if "wrote" in pattern else without_written(result.told), pattern)
         return result
 
+    def files(self):
+        """What is in the test's folder, which is a home too, besides caches."""
+        return [path for path in sorted(self.folder.iterdir()) if path.name != ".cache"]
+
     def assertNoTemporaries(self):
         self.assertEqual([p.name for p in self.folder.rglob(".tapc*")], [])
 
