@@ -33,7 +33,7 @@ TEST(Choices, TheTextsOwnExample) {
       program p(X: f64[3, 4], W: f64[4, 5], b: f64[5]) -> (Y: f64[3, 5]) { Y = relu(linear(X, W, b)) })");
   auto found = choices(o.program);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(o.said("is written already"));
+  EXPECT_TRUE(o.said("already computes"));
   Program second = chosen(o.program, "choose " + plan_name(found.begin()->first) + " 1\n");
   EXPECT_EQ(evaluate(second), evaluate(o.source));
   const Graph& main = second[second.main];

@@ -2,8 +2,8 @@
 
     forks.run([".../tapc", "check", "a.tap"], cwd=folder, env=…, timeout=20)      as subprocess.run, as far as it goes
 
-What lies beside tapc as tapc_forks is used; without it, each command is a program of its own. So are those that only such a
-program can show: with odd environments of the loader, or with work between fork and exec."""
+tapc_forks is used if it is in the folder of tapc and as new as the libraries that both are linked from. Otherwise each command starts
+tapc itself, as do those for which that makes a difference: with an environment for the loader, or with work between fork and exec."""
 import array
 import atexit
 import os
@@ -52,6 +52,9 @@ def _server_of(tapc):
     if key not in _servers:
         program = tapc.with_name("tapc_forks")
         usable = tapc.name == "tapc" and program.exists() and not any(name in str(tapc) for name in SANITIZED)
+        if usable:  # after `ninja tapc`, tapc_forks is an older program
+            libraries = (library.stat().st_mtime for library in tapc.parent.parent.glob("libtap_*.a"))
+            usable = program.stat().st_mtime >= max(libraries, default=0)
         _servers[key] = _Server(program) if usable else None
     return _servers[key]
 

@@ -74,7 +74,7 @@ TEST(InputSpec, OwnTypesAndShapes) {
   malformed("W=f32[n]=zeros", "the extent `n`");
   malformed("W=f32[9223372036854775808]=zeros", "the extent");
   refused_input("W=f32[4294967296,4294967296]=zeros", ElementType::f32, std::nullopt, 3, "does not fit in 64 bits");
-  refused_input("W=f32[1000000,30000]=zeros", ElementType::f16, std::nullopt, 3, "is declared as f16, and");
+  refused_input("W=f32[1000000,30000]=zeros", ElementType::f16, std::nullopt, 3, "is declared as f16, but");
   refused_input("W=f64[1000000,100000]=zeros", ElementType::f64, std::nullopt, 4, "do not fit in memory");
 }
 
@@ -86,7 +86,7 @@ TEST(InputSpec, E07TypeAndShapeAreHeldAgainstTheDeclaration) {
   EXPECT_EQ(made(file, ElementType::f64, Shape{2}).shape(), (Shape{2}));
   refused_input(file, ElementType::f32, Shape{2, 2}, 3,
                 "the input `X` is declared as f32 [2, 2], but `" + folder.file("x.npy") + "` contains f64 [2]");
-  refused_input(file, ElementType::f64, Shape{3}, 3, "is declared as f64 [3], and");
+  refused_input(file, ElementType::f64, Shape{3}, 3, "is declared as f64 [3], but");
   refused_input("X=[1, 2]", ElementType::f64, Shape{3}, 3, "has the shape [2]");
   refused_input("X=1", ElementType::f64, Shape{3}, 3, "const:VALUE fills");
   refused_input("X=rand:1", ElementType::f64, std::nullopt, 2, "gives no shape, and the program leaves it open");
