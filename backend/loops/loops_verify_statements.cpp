@@ -316,7 +316,8 @@ void Statements::statement(const FoldLanes& fold) {
       out_.expect(type_of(s) == type_of(fold.from[k]), "a fold combines {}, but its accumulator is {}",
                   name_of(type_of(fold.from[k])), name_of(type_of(s)));
     out_.expect(lanes_of(fold.from[k]) >= 2 && lanes_of(fold.from[k]) == lanes_of(fold.from[0]),
-                "one fold combines {} lanes and {} lanes", lanes_of(fold.from[k]), lanes_of(fold.from[0]));
+                "a fold combines {} and {} lanes; they must be equal, and at least 2", lanes_of(fold.from[k]),
+                lanes_of(fold.from[0]));
     out_.expect(lanes_of(fold.to[k]) == 1, "a fold produces {} lanes, expected 1", lanes_of(fold.to[k]));
   }
   for (CellId value : fold.values)

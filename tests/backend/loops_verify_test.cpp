@@ -84,7 +84,7 @@ TEST(VerifyLoops, WrongTexts) {
       {"(n[i] < 3)", "(n[i])", "a condition is i64"},
       {"x[(n[i])?]!", "x[(n[i])?]", "it may fail, so it must not be evaluated anywhere"},
       {"else 0.5", "else 1", "the fill is i64, the tensor f32"},
-      {"fold acc0[0]", "fold acc1", "folds of 1"},
+      {"fold acc0[0]", "fold acc1", "a fold combines 1 and 1 lanes"},
       {"(acc2; acc3) -> acc2 + acc3", "(acc2; acc2) -> acc2 + acc2", "a fold uses a name twice"},
       {"-> acc2 + acc3", "-> acc2 + acc1", "a fold computes with acc1"},
       {"    s[] = acc1", "    s[] = acc0[1]", "acc0 has 16 lanes, but 1 are computed"},

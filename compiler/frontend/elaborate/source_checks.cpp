@@ -69,8 +69,7 @@ bool check_bytes(const SourceMap& sources, Span part, const ParseLimits& limits,
     std::uint32_t code = 0;
     std::size_t length = sequence_length(text, at, code);
     if (first == 0 || length == 0) {
-      std::string what = first == 0 ? "a source file must not contain NUL bytes"
-                                    : "the source is not valid UTF-8";
+      std::string what = first == 0 ? "a source file must not contain NUL bytes" : "the source is not valid UTF-8";
       diagnostics.report(Diagnostic(Code::bad_byte, bytes(part.file, at, 1),
                                     fmt::format("byte 0x{:02x} at offset {}: {}", first, at, what)));
       return false;
