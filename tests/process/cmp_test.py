@@ -97,7 +97,7 @@ class Cmp(TapcTest):
         np.save(self.folder / "b.npy", np.zeros(4))
         np.save(self.folder / "c.npy", np.zeros(3, np.float32))
         self.expect(3, r"the tensor is f64\[3\] in `a.npy`, but f64\[4\] in `b.npy`", "cmp", "a.npy", "b.npy")
-        self.expect(3, r"the tensor is f64\[3\] in `a.npy` and f32\[3\] in `c.npy`", "cmp", "a.npy", "c.npy")
+        self.expect(3, r"the tensor is f64\[3\] in `a.npy`, but f32\[3\] in `c.npy`", "cmp", "a.npy", "c.npy")
         self.expect(2, r"`a.txt` is not a tensor file", "cmp", "a.txt", "a.npy")
         self.expect(4, r"`none.npy`", "cmp", "none.npy", "a.npy")
         self.expect(2, r"--rtol", "cmp", "a.npy", "a.npy", "--rtol", "-1")
