@@ -37,7 +37,7 @@ PROGRAMS = {
                           "D[i, j] = sum[k] (X[i, k] - C[j, k]) * (X[i, k] - C[j, k])\n    best[i] = min[j] D[i, j]"),
                   [dict(n=100, m=50, d=16), dict(n=4000, m=500, d=16), dict(n=2000, m=2000, d=3)]),
     "stencil": (program("X: f32[n, n]) -> (Y: f32[n, n]",
-                        "Y = iterate 8 (u = X) {\n        v[i, j] = (u[i - 1 else 0, j] + u[i + 1 else 0, j] + u[i, j - 1 else 0]\n"
+                        "Y = iterate 8 (u = X) {\n        v[i, j] = (u[i - 1, j else 0] + u[i + 1, j else 0] + u[i, j - 1 else 0]\n"
                         "            + u[i, j + 1 else 0]) / 4\n        w[i, j] = v[i, j] + (u[i, j] - v[i, j]) * 0.5\n        w\n    }"),
                 [dict(n=64), dict(n=500), dict(n=2000)]),
     "columns": (program("X: f32[n, m]) -> (Y: f32[n, m]",
