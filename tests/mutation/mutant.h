@@ -18,27 +18,31 @@ namespace tap::mutant {
 
 inline constexpr int most = 4096;
 
+// Begins without a constructor, so that it needs no guard: what is embedded in others' programs has no C++ runtime.
 struct Switch {
-  int on = -1;
+  int on = undecided;
   unsigned char* reached = nullptr;
 
-  Switch() {
-    if (const char* number = std::getenv("TAP_MUTANT")) on = std::atoi(number);
+  static constexpr int undecided = -2, none = -1;
+  void decide() {  // twice, if two threads come first, with one result
     const char* file = std::getenv("TAP_MUTANT_COVER");
-    if (file == nullptr) return;
-    int descriptor = ::open(file, O_RDWR | O_CLOEXEC);
-    if (descriptor < 0) return;
-    void* bytes = ::mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    ::close(descriptor);
-    if (bytes != MAP_FAILED) reached = static_cast<unsigned char*>(bytes);
+    const int descriptor = file == nullptr ? -1 : ::open(file, O_RDWR | O_CLOEXEC);
+    if (descriptor >= 0) {
+      void* bytes = ::mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+      ::close(descriptor);
+      if (bytes != MAP_FAILED) reached = static_cast<unsigned char*>(bytes);
+    }
+    const char* number = std::getenv("TAP_MUTANT");
+    on = number == nullptr ? none : std::atoi(number);
   }
 };
+inline constinit Switch the_switch;
 
 // Is mutant `number` on?
 inline bool on(int number) {
-  static const Switch state;
-  if (state.reached != nullptr) state.reached[number] = 1;
-  return state.on == number;
+  if (the_switch.on == Switch::undecided) the_switch.decide();
+  if (the_switch.reached != nullptr) the_switch.reached[number] = 1;
+  return the_switch.on == number;
 }
 
 // a < Relation<41, '<', 'l'>{} < b: the operator is named by a letter of its own, since `<` and `<=` share their first one.
