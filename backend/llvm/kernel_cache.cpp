@@ -22,6 +22,7 @@
 #include "runtime/staged_registry.h"
 #include "runtime/temporary_name.h"
 #include "runtime/write_file.h"
+#include "support/user_folder.h"
 #include "support/write_all.h"
 
 namespace tap::backend {
@@ -199,13 +200,8 @@ void KernelCache::Impl::trim() const {
 }
 
 std::string default_cache_folder(std::string_view of) {
-  auto absolute = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value && *value == '/' ? value : "");
-  };
-  if (std::string cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return fmt::format("{}/tapc/{}", cache, of);
-  if (std::string home = absolute("HOME"); !home.empty()) return fmt::format("{}/.cache/tapc/{}", home, of);
-  return "";
+  const std::string folder = user_folder("XDG_CACHE_HOME", ".cache");
+  return folder.empty() ? "" : fmt::format("{}/{}", folder, of);
 }
 
 KernelCache::KernelCache(const CacheOptions& options) : impl_(std::make_unique<Impl>()) {

@@ -20,9 +20,10 @@ const passes::RuleSet* RewriteRules::all() {
   return &rules_;
 }
 
-const passes::RuleSet* RewriteRules::chosen_from(const ir::Plan& plan) {
+const passes::RuleSet* RewriteRules::chosen_from(const ir::Plan& plan, const ir::Plan& start) {
   auto chooses = [](const ir::Decision& d) { return std::holds_alternative<ir::PlannedChoice>(d); };
-  return std::ranges::any_of(plan.decisions, chooses) ? all() : nullptr;
+  return std::ranges::any_of(plan.decisions, chooses) || std::ranges::any_of(start.decisions, chooses) ? all()
+                                                                                                       : nullptr;
 }
 
 }  // namespace tap::pipeline

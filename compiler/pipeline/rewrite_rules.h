@@ -18,8 +18,8 @@ class RewriteRules {
   RewriteRules(const RewriteRules&) = delete;
 
   const passes::RuleSet* all();  // null of a stage
-  // Null if the plan chooses nothing.
-  const passes::RuleSet* chosen_from(const ir::Plan& plan);
+  // Null if neither the plan nor an earlier one to start from chooses anything.
+  const passes::RuleSet* chosen_from(const ir::Plan& plan, const ir::Plan& start = {});
 
  private:
   Text text_;

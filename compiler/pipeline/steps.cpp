@@ -44,7 +44,8 @@ void Steps::build() {
   if (options_.proof != Proof::none) made_.stages.push_back(made_.program);
   if (context_.rules) return;
   rewrites_.emplace(*text_);
-  context_.rules = options_.offer_rewrites ? rewrites_->all() : rewrites_->chosen_from(options_.plan);
+  const ir::Plan start = options_.decide ? options_.decide->start : ir::Plan();
+  context_.rules = options_.offer_rewrites ? rewrites_->all() : rewrites_->chosen_from(options_.plan, start);
 }
 
 std::span<const passes::Pass> Steps::simplifying() const {

@@ -16,6 +16,11 @@ ROWS = """program p(X: f32[n, k]) -> (Y: f32[n, k]) {
 ATTENTION = """use std
 program p(Q: f32[b, n, d], K: f32[b, n, d], V: f32[b, n, d]) -> (Y: f32[b, n, d]) { Y = attention(Q, K, V) }
 """
+CHOICE = """use std
+op product(x: T[n, k], w: T[k, m]) -> (y: T[n, m]) where T: number { y[a, b] = sum[c] x[a, c] * w[c, b] }
+rewrite product(x, w) => sum_axis<-2>(products(x, w))
+program p(A: f32[3, 4], B: f32[4, 5]) -> (C: f32[3, 5]) { C[i, j] = sum[k] B[k, j] * A[i, k] }
+"""
 SIZES = ["--dim", "n=2048", "--dim", "k=4096"]
 
 
@@ -71,7 +76,9 @@ class Decisions(TapcTest):
             plan = self.plan(*sizes, "--budget", budget)
             number = re.search(r"evaluations (\d+)\n$", plan)[1]
             self.assertEqual(self.plan(*sizes, "--evaluations", number), plan)
-        self.expect(2, "is not a time", "cost", "p.tap", *sizes, "--budget", "soon")
+        for text in ("soon", "0", "-1s", "nan", "inf", "3 apples"):
+            self.expect(2, "is not a time", "cost", "p.tap", *sizes, "--budget", text)
+        self.expect(2, "1e30s is more than 1000000 s", "cost", "p.tap", *sizes, "--budget", "1e30s")
         self.expect(2, "(?s)--budget.*--evaluations|--evaluations.*--budget", "cost", "p.tap", *sizes, "--budget", "1s", "--evaluations", "3")
 
     def test_start_from_keeps_what_still_applies(self):
@@ -86,6 +93,16 @@ class Decisions(TapcTest):
         self.write("wrong.plan", "plan 2\nsplit nowhere dim i into 4\n")
         told = self.expect(1, "unknown operation `nowhere`", "cost", "p.tap", *SIZES, "--plan", "wrong.plan", "--start-from", "old.plan")
         self.assertIn("wrong.plan:2:7", told.told)
+
+    def test_start_from_keeps_a_rewrite(self):
+        """Rules are offered only where a plan chooses one: an earlier plan does so, too."""
+        self.write("p.tap", CHOICE)
+        self.write("old.plan", "plan 2\nchoose C 1\nevaluations 3\n")
+        wanted = "plan 2\nchoose C 1\nevaluations 0\n"
+        self.assertEqual(self.plan("--start-from", "old.plan", "--evaluations", "0"), wanted)
+        self.expect(0, "^$", "run", "p.tap", "-i", "A=rand:1", "-i", "B=rand:2", "--start-from", "old.plan", "--evaluations", "0", "--plan-out",
+                    "out.plan")
+        self.assertEqual((self.folder / "out.plan").read_text(), wanted)
 
     def test_a_decided_plan_is_remembered(self):
         self.write("p.tap", ATTENTION)

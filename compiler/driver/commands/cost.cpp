@@ -88,7 +88,7 @@ pipeline::Compilation scheduled(Session& session, const CostOptions& options, co
   pipeline::Options wanted =
       pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
   let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, wanted);
-  wanted.rules = rewrites.chosen_from(passes.plan);
+  wanted.rules = rewrites.chosen_from(passes.plan, wanted.decide->start);
   wanted.machine = machine;
   Dumps none(session, passes);
   return compile(session, std::move(compiled.program), std::move(wanted), passes, none);

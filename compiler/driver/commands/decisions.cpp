@@ -28,8 +28,10 @@ ir::Plan earlier_plan(Session& session, const std::string& path) {
 }
 
 std::string why_no_budget(const std::string& text) {
+  constexpr double most_seconds = 1e6;
   auto seconds = read_quantity(text, Unit::time);
-  return seconds && *seconds > 0 ? "" : fmt::format("`{}` is not a time: write 10s or 50ms", text);
+  if (!seconds || *seconds <= 0) return fmt::format("`{}` is not a time: write 10s or 50ms", text);
+  return *seconds <= most_seconds ? "" : fmt::format("{} is more than {} s", text, most_seconds);
 }
 
 }  // namespace

@@ -1,18 +1,14 @@
 #include "compiler/driver/machines/installed.h"
 
-#include <cstdlib>
 #include <filesystem>
+
+#include "support/user_folder.h"
 
 namespace tap::driver {
 
 std::string machine_file_to_install() {
-  auto absolute = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value && *value == '/' ? value : "");
-  };
-  if (std::string folder = absolute("XDG_CONFIG_HOME"); !folder.empty()) return folder + "/tapc/machine.toml";
-  if (std::string home = absolute("HOME"); !home.empty()) return home + "/.config/tapc/machine.toml";
-  return "";
+  const std::string folder = user_folder("XDG_CONFIG_HOME", ".config");
+  return folder.empty() ? "" : folder + "/machine.toml";
 }
 
 std::string installed_machine_file() {

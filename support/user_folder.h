@@ -1,0 +1,13 @@
+// Where a user's own files are, as the XDG base directories say.
+//
+//   user_folder("XDG_CACHE_HOME", ".cache")      $XDG_CACHE_HOME/tapc, or $HOME/.cache/tapc
+#pragma once
+
+#include <string>
+
+namespace tap {
+
+// Empty where neither variable is an absolute path.
+std::string user_folder(const char* variable, const char* in_home);
+
+}  // namespace tap
