@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ir/graph.h"
 #include "ir/verify/verify.h"
 #include "ir/verify/well_formed.h"
 #include "replay/replay.h"

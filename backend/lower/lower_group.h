@@ -71,7 +71,7 @@ class GroupLowering {
   std::uint32_t as_variable(std::size_t level, const std::string& name, const ir::AffineExpr& e);
 
   For part_loop(const std::string& name, const DimSpan& span, std::int64_t step);
-  DimSpan part_of(const DimSpan& span, ir::AffineExpr first, std::int64_t points, const std::string& name,
+  DimSpan part_of(const DimSpan& span, const ir::AffineExpr& first, std::int64_t points, const std::string& name,
                   std::vector<Statement>& into);
   void open_tiles();
   void open_steps();

@@ -21,8 +21,8 @@ For GroupLowering::part_loop(const std::string& name, const DimSpan& span, std::
 }
 
 // From `first` on so many points, or what is left.
-DimSpan GroupLowering::part_of(const DimSpan& span, AffineExpr first, std::int64_t points, const std::string& name,
-                               std::vector<Statement>& into) {
+DimSpan GroupLowering::part_of(const DimSpan& span, const AffineExpr& first, std::int64_t points,
+                               const std::string& name, std::vector<Statement>& into) {
   DimSpan part{first, plus(first, number(points)), points, span.exact && span.most % points == 0, span.level};
   assume(steps_, span.follows, part.exact ? points : 1, points);
   if (!part.exact) part.hi = variable(define(into, "end." + name, {bound(part.hi), bound(span.hi)}, false));
