@@ -146,6 +146,22 @@ TEST(KernelCache, AFolderThatOthersCanWriteToIsNotUsed) {
   EXPECT_EQ(cache.take_warnings().size(), 1u);
 }
 
+// The oldest entries go where there are too many, and only entries: what else lies in the folder is not ours.
+TEST(KernelCache, OnlyEntriesAreTrimmed) {
+  TempFolder folder;
+  folder.write("notes.txt", std::string(4096, 'n'));
+  {
+    KernelCache cache({.folder = folder.path(), .most_bytes = 1000});
+    for (char c : {'a', 'b', 'c'}) cache.store(key(c), std::string(400, c));
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder.file("notes.txt")));
+  KernelCache cache({.folder = folder.path()});
+  int kept = 0;
+  for (char c : {'a', 'b', 'c'}) kept += cache.find(key(c)).has_value();
+  EXPECT_GE(kept, 1);
+  EXPECT_LT(kept, 3);
+}
+
 // What is tried is kept after that, and is not taken by who tries against something else, or not at all.
 TEST(Jit, KernelsThatATrialRefusesAreNotKept) {
   TempFolder folder;

@@ -127,6 +127,8 @@ TEST_F(AffineCells, FunctionsOfTheIndex) {
   EXPECT_FALSE(as_affine(op, a(CellOp::mul, i, j)));
   EXPECT_FALSE(as_affine(op, a(CellOp::mod, i, c(2))));
   EXPECT_FALSE(as_affine(op, op.exprs.cast(i, ElementType::i32)));
+  EXPECT_FALSE(as_affine(op, op.exprs.constant(Scalar::integer(ElementType::i32, 3))));
+  EXPECT_FALSE(as_affine(op, op.exprs.constant(Scalar::floating(ElementType::f64, 3))));
   // Cells wrap where affine functions do not: where the value leaves 64 bits, it is none.
   EXPECT_FALSE(as_affine(op, a(CellOp::mul, c(std::numeric_limits<std::int64_t>::max()), i)));
 }

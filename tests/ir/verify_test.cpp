@@ -170,6 +170,8 @@ const Breakage breakages[] = {
      }},
     {"the kernel has no symbol", [](Program& p) { relu(p).body = KernelBody{}; }},
     {"needs both a reduction dim and a monoid, or neither", [](Program& p) { matmul(p).body = KernelBody{"f"}; }},
+    {"the monoid is not in the table",
+     [](Program& p) { matmul(p).body = KernelBody{.symbol = "f", .reduced_by = MonoidId(7)}; }},
     // Monoids.
     {"combination has 0 values for 1 components", [](Program& p) { p.monoids[0].combine.clear(); }},
     {"identity 0 is not a constant", [](Program& p) { p.monoids[0].identity = {CellId(0)}; }},

@@ -2,6 +2,7 @@
 """Mutation of our own sources: small faults are put into the sources, and the tests must notice each of them.
 
     mutants.py [--count 150] [--seed 1] [--work out/mutation] [--jobs 2] [--only FOLDER] [--limit SECONDS]
+               [--again FILE]
 
 All faults are compiled into one build, each behind a switch (mutant.h). One run of every test records which mutants it
 reaches; then each mutant is turned on and the tests that reach it run, the quickest first, until one fails. Survivors are
@@ -148,18 +149,20 @@ def run_test(test, environment, folder, limit):
         return None
 
 
-def cover(tests, work, limit):
+def cover(tests, work, limit, jobs):
     """Which mutants each test reaches. A test that fails without any mutant is left out, and said."""
-    kept = []
-    for test in tests:
-        file = work / "cover"
+    def passes(test):
+        slot = work / f"run-{threading.get_ident()}"
+        slot.mkdir(parents=True, exist_ok=True)
+        file = work / f"cover-{threading.get_ident()}"
         file.write_bytes(bytes(MOST))
         begin = time.monotonic()
-        passed = run_test(test, {"TAP_MUTANT_COVER": str(file)}, work / "run", limit * 10)
+        passed = run_test(test, {"TAP_MUTANT_COVER": str(file)}, slot, limit * 10)
         test.seconds, test.reaches = time.monotonic() - begin, file.read_bytes()
         print(f"{test.name}: {sum(test.reaches)} mutants reached in {test.seconds:.0f} s{'' if passed else ', FAILS'}", flush=True)
-        if passed:
-            kept.append(test)
+        return passed
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        kept = [test for test, passed in zip(tests, pool.map(passes, tests)) if passed]
     return sorted(kept, key=lambda t: t.seconds)
 
 
@@ -190,10 +193,14 @@ def main():
     parser.add_argument("--limit", type=float, default=20, help="seconds more than five times as long as without a mutant")
     parser.add_argument("--patience", type=float, default=600, help="seconds of tests for one mutant, after which it has survived")
     parser.add_argument("--least", type=float, default=0.9, help="the share that must be caught")
+    parser.add_argument("--again", type=Path, metavar="FILE", help="try only the survivors that an earlier run printed into FILE")
     parser.add_argument("--list", action="store_true", help="what would be drawn, and no more")
     given = parser.parse_args()
     files = tracked()
     mutants = draw(files, given.count, given.seed, given.only)
+    if given.again:
+        survived = given.again.read_text(encoding="utf-8")
+        mutants = [(n, s) for n, s in mutants if f"{s.file}:{s.line}: {s.what}: SURVIVES" in survived]
     if given.list:
         for number, s in mutants:
             print(f"{number}: {s.file}:{s.line}: {s.what}")
@@ -201,7 +208,7 @@ def main():
     work = given.work.resolve()
     tree = Tree(work, files, given.jobs)
     mutants = tree.compile(mutants)
-    tests = cover(tree.tests(), work, given.limit)
+    tests = cover(tree.tests(), work, given.limit, given.jobs)
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         running = {n: pool.submit(caught_by, n, tests, work, given.limit, given.patience) for n, _ in mutants}
         survivors = []

@@ -53,6 +53,9 @@ TEST(SimplifyCells, ConditionsThatTheRangesDecideGo) {
   EXPECT_EQ(simple_cell("y[i] = if i > 5 then x[i] else x[i] + v[i]").cell(), "x[i] + v[i]");
   SimpleCell scan = simple_cell("y[i] = sum[j in 0..i+1] (if j <= i then x[j] else 0)");
   EXPECT_EQ(scan.cell(), "x[j]");
+  // What is known says nothing of its opposite.
+  SimpleCell diagonal = simple_cell("y[i] = sum[j in 0..i+1] (if j >= i then x[j] else 0)");
+  EXPECT_EQ(diagonal.cell(), "if i <= j then x[j] else 0");
 }
 
 // One form of a scatter is enough to know it by: native code runs over t once.
