@@ -45,6 +45,11 @@ class Memory(TapcTest):
         """The first ones, and others up to the last."""
         return sorted({*random.sample(range(1, 200), count // 4), *random.sample(range(1, total + 1), count)})
 
+    def test_g15_start(self):
+        """Every command is declared, with all its options: many small steps, so that a few samples would miss one."""
+        total = self.allocations("check", "a.tap")
+        self.fail(range(1, total + 1, 25), "check", "a.tap")
+
     def test_g15_check(self):
         random.seed(15)
         total = self.allocations("check", "a.tap")

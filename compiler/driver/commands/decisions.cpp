@@ -42,13 +42,14 @@ void add_decision_options(CLI::App& app, DecisionOptions& options) {
                  "open. `none`: the program as written (./none names a file)");
   app.add_option("--plan-out", options.plan_out,
                  "Write the complete plan, with the decisions of the cost model, to this file");
-  app.add_option("--evaluations", options.evaluations,
-                 "Largest number of evaluations of the cost model (default 32; 0: decide nothing)")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
+  CLI::Option* evaluations =
+      app.add_option("--evaluations", options.evaluations,
+                     "Largest number of evaluations of the cost model (default 32; 0: decide nothing)")
+          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
   app.add_option("--budget", options.budget,
                  "How long decisions may take, as in 10s; the plan records how many evaluations that were")
       ->check(CLI::Validator(why_no_budget, "TIME"))
-      ->excludes("--evaluations");
+      ->excludes(evaluations);  // not by its name: CLI11 ends the process where it has no memory to look it up
   app.add_option("--start-from", options.start_from,
                  "A plan of an earlier version of the program: lines that still apply are kept, the rest is decided");
 }
