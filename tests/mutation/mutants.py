@@ -70,6 +70,14 @@ def draw(files, count, seed, only):
     return list(enumerate(drawn, 1))
 
 
+def survivors_in(printed, files):
+    """The sites of an earlier run's survivors, by their places: other sources may have changed since."""
+    places = set(re.findall(r"(\S+\.cpp:\d+: .*): SURVIVES", printed))
+    sites = [s for file in sorted(files) if file + ":" in printed
+             for s in sites_of(file, (ROOT / file).read_text(encoding="utf-8"))]
+    return list(enumerate([s for s in sites if f"{s.file}:{s.line}: {s.what}" in places], 1))
+
+
 class Tree:
     """A copy of the sources with the mutants in it, and its build."""
 
@@ -130,9 +138,9 @@ class Tree:
 
 
 def limit_resources():
-    """A mutant may ask for all memory and fill the disk."""
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+    """A mutant may ask for all memory and fill the disk. Tests that set limits themselves may raise these."""
+    for kind, most in ((resource.RLIMIT_AS, 8 << 30), (resource.RLIMIT_FSIZE, 1 << 30)):
+        resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
 
 
 def run_test(test, environment, folder, limit):
@@ -199,8 +207,7 @@ def main():
     files = tracked()
     mutants = draw(files, given.count, given.seed, given.only)
     if given.again:
-        survived = given.again.read_text(encoding="utf-8")
-        mutants = [(n, s) for n, s in mutants if f"{s.file}:{s.line}: {s.what}: SURVIVES" in survived]
+        mutants = survivors_in(given.again.read_text(encoding="utf-8"), files)
     if given.list:
         for number, s in mutants:
             print(f"{number}: {s.file}:{s.line}: {s.what}")

@@ -10,6 +10,7 @@ Action declare_cmp(CLI::App& app);
 Action declare_compile(CLI::App& app);
 Action declare_completion(CLI::App& app);
 Action declare_cost(CLI::App& app);
+Action declare_diff(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_fmt(CLI::App& app);
 Action declare_inspect(CLI::App& app);
@@ -28,6 +29,7 @@ constexpr Command all_commands[] = {
     {"compile", "Compile a program to a shared library with a C header and a manifest", declare_compile},
     {"bench", "Measure the run time and compile time of a program", declare_bench},
     {"cost", "Predict the run time of a program, term by term", declare_cost},
+    {"diff", "Compare two plans of a program, or two programs: time, memory, traffic", declare_diff},
     {"calibrate", "Measure this machine, and write a machine file", declare_calibrate},
     {"cmp", "Compare two tensor files", declare_cmp},
     {"verify", "Prove that the compiled program computes what the source computes", declare_verify},

@@ -5,128 +5,20 @@
 //   tapc cost mlp.tap --json                every number as it is
 #include <CLI/CLI.hpp>
 
-#include <charconv>
-
-#include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
-#include "compiler/driver/commands/decisions.h"
-#include "compiler/driver/commands/device_part.h"
-#include "compiler/driver/commands/passes.h"
-#include "compiler/driver/failures.h"
-#include "compiler/driver/machine_file.h"
-#include "compiler/driver/show/cost_table.h"
-#include "compiler/driver/work.h"
-#include "compiler/pipeline/rewrite_rules.h"
-#include "cost/machine/host.h"
-#include "support/phase.h"
+#include "compiler/driver/commands/priced_program.h"
 
 namespace tap::driver {
 namespace {
 
-struct CostOptions {
-  std::string file, machine;
-  DecisionOptions decisions;
-  std::vector<std::string> mesh;  // data=4
-  std::optional<std::int64_t> device;
-  std::int64_t threads = cost::usable_threads();
+struct CostOptions : PricedOptions {
   bool json = false;
-  SourceOptions source;
 };
 
-MemoryCost memory_of(const ir::Schedule& schedule, const std::vector<backend::Kernel>& kernels, std::int64_t threads) {
-  MemoryCost memory;
-  for (const ir::ProgramTensor& input : schedule.inputs) memory.inputs += bytes_of(input.type);
-  for (const ir::ProgramTensor& output : schedule.outputs) memory.outputs += bytes_of(output.type);
-  memory.arena = static_cast<double>(schedule.arena_bytes);
-  memory.prepared = static_cast<double>(schedule.prepared_bytes);
-  memory.scratch = static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(threads);
-  return memory;
-}
-
-Failure wrong_mesh(const std::string& text, const std::string& what, std::string help) {
-  return {exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{}, "`--mesh " + text + "` " + what).help(std::move(help))};
-}
-
-// Other sizes for the axes of the program's meshes, which are what it declares otherwise.
-void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) {
-  for (const std::string& text : sizes) {
-    const std::size_t equals = text.find('=');
-    std::int64_t size = 0;
-    auto [stop, error] =
-        std::from_chars(text.data() + std::min(equals + 1, text.size()), text.data() + text.size(), size);
-    if (equals == text.npos || error != std::errc() || stop != text.data() + text.size() || size < 1 || size > 1 << 20)
-      throw wrong_mesh(text, "is not of the form AXIS=SIZE", "write --mesh data=4,model=2");
-    std::vector<std::string> names;
-    bool found = false;
-    for (ir::Mesh& mesh : program.meshes)
-      for (ir::MeshAxis& axis : mesh.axes) {
-        names.push_back(axis.name);
-        if (axis.name != text.substr(0, equals)) continue;
-        if (!mesh.devices.empty())
-          throw wrong_mesh(text, "resizes a mesh with listed devices", "remove `devices` from the mesh");
-        axis.size = size;
-        found = true;
-      }
-    if (found) continue;
-    auto near = did_you_mean(text.substr(0, equals), names);
-    throw wrong_mesh(text, "is not an axis of the program",
-                     near ? "did you mean `" + *near + "`?" : "declare a mesh in the program");
-  }
-}
-
-pipeline::Compilation scheduled(Session& session, const CostOptions& options, const ir::Machine& machine) {
-  PassOptions passes;
-  read_decisions(session, options.decisions, passes);
-  passes.verify = false;
-  const GivenFile given = read_given(session, options.file, options.source);
-  Compiled compiled = build_given(session, given);
-  resize_meshes(compiled.program, options.mesh);
-  Diagnostics reported;  // all of them are, once the file is built
-  pipeline::RewriteRules rewrites({&session.sources, given.file, given.how, &reported});
-  take(passes, options.source);
-  pipeline::Options wanted =
-      pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
-  let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, wanted);
-  wanted.rules = rewrites.chosen_from(passes.plan, wanted.decide->start);
-  wanted.machine = machine;
-  Dumps none(session, passes);
-  return compile(session, std::move(compiled.program), std::move(wanted), passes, none);
-}
-
-// All devices as threads of this machine, as `tapc run` does it.
-CostReport report_here(const pipeline::Compilation& made, const CostOptions& options, cost::Model& model) {
-  const std::vector<backend::Kernel>& kernels = made.lowered->kernels.kernels;
-  return {options.file, model.of(cost::trace_of(*made.schedule, kernels), kernels),
-          memory_of(*made.schedule, kernels, options.threads)};
-}
-
-// Memory is not planned for a single device yet; this is an upper bound: everything that it holds, at the same time.
-CostReport report_of_device(const ir::Program& program, const CostOptions& options, cost::Model& model) {
-  require_device(program, *options.device);
-  const backend::CompiledProgram lowered =
-      cost::lowered_for_device(program, *options.device, options.source.strict_fp, model.device().core);
-  const std::vector<backend::Kernel>& kernels = lowered.kernels.kernels;
-  CostReport report{
-      options.file, model.of(cost::trace_of_device(lowered, *options.device), kernels, *options.device), {}};
-  const ir::BlockGraph main = by_device(lowered.blocks.graphs[program.main.index()]);
-  for (const ir::Held& held : main.held)
-    if (held.device == *options.device || held.device == ir::everywhere)
-      report.memory.arena += static_cast<double>(held.box.size()) *
-                             static_cast<double>(size_of(program[program.main][held.value].type.element));
-  report.memory.scratch = static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(options.threads);
-  return report;
-}
-
 int predict(Session& session, const CostOptions& options) {
-  cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), options.machine);
-  const pipeline::Compilation made = scheduled(session, options, cluster.types.front().core);
-  write_decisions(session, options.decisions, made.plan);
-  Phase phase("predicting the cost");
-  cost::Model model(std::move(cluster), options.threads);
-  const CostReport report = options.device ? report_of_device(made.program, options, model)
-                                           : report_here(made, options, model);
-  session.print(options.json ? cost_json(report, model) : cost_table(report, model));
+  const PricedProgram priced = price(session, options);
+  write_decisions(session, options.decisions, priced.made.plan);
+  session.print(options.json ? cost_json(priced.report, priced.model) : cost_table(priced.report, priced.model));
   return exit_code::done;
 }
 
@@ -136,21 +28,8 @@ Action declare_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
   app.add_option("FILE", options->file, "A source file or a stage text")->required();
   add_decision_options(app, options->decisions);
-  app.add_option("--mesh", options->mesh, "Sizes of the axes of the program's meshes: data=4,model=2")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option("--device", options->device,
-                 "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices "
-                 "run as threads of this machine)")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--threads", options->threads,
-                 "Number of threads for native code (default: as many as this process may use)")
-      ->check(CLI::Range(1, 4096));
-  add_machine_option(app, options->machine);
+  add_priced_options(app, *options);
   app.add_flag("--json", options->json, "Print JSON (docs/schema/cost.schema.json)");
-  add_source_options(app, options->source);
-  add_reshard_option(app, options->source);
-  add_shape_option(app, options->source);
   return [options](Session& session) { return predict(session, *options); };
 }
 

@@ -36,12 +36,7 @@ std::string why_no_budget(const std::string& text) {
 
 }  // namespace
 
-void add_decision_options(CLI::App& app, DecisionOptions& options) {
-  app.add_option("--plan", options.plan,
-                 "A plan: what to fuse and split, and where to place the blocks; the cost model decides what it leaves "
-                 "open. `none`: the program as written (./none names a file)");
-  app.add_option("--plan-out", options.plan_out,
-                 "Write the complete plan, with the decisions of the cost model, to this file");
+void add_effort_options(CLI::App& app, DecisionOptions& options) {
   CLI::Option* evaluations =
       app.add_option("--evaluations", options.evaluations,
                      "Largest number of evaluations of the cost model (default 32; 0: decide nothing)")
@@ -50,6 +45,15 @@ void add_decision_options(CLI::App& app, DecisionOptions& options) {
                  "How long decisions may take, as in 10s; the plan records how many evaluations that were")
       ->check(CLI::Validator(why_no_budget, "TIME"))
       ->excludes(evaluations);  // not by its name: CLI11 ends the process where it has no memory to look it up
+}
+
+void add_decision_options(CLI::App& app, DecisionOptions& options) {
+  app.add_option("--plan", options.plan,
+                 "A plan: what to fuse and split, and where to place the blocks; the cost model decides what it leaves "
+                 "open. `none`: the program as written (./none names a file)");
+  app.add_option("--plan-out", options.plan_out,
+                 "Write the complete plan, with the decisions of the cost model, to this file");
+  add_effort_options(app, options);
   app.add_option("--start-from", options.start_from,
                  "A plan of an earlier version of the program: lines that still apply are kept, the rest is decided");
 }

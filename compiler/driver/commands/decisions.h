@@ -24,6 +24,7 @@ struct DecisionOptions {
   std::int64_t evaluations = -1;  // not given
 };
 void add_decision_options(CLI::App& app, DecisionOptions& options);
+void add_effort_options(CLI::App& app, DecisionOptions& options);  // --evaluations and --budget alone
 
 // The plan of the command line, into the options of the passes. Throws Failure as read_plan does.
 void read_decisions(Session& session, const DecisionOptions& options, PassOptions& passes);

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "compiler/driver/show/columns.h"
 #include "support/memory_failure.h"
 #include "support/plural.h"
 
@@ -13,43 +12,6 @@ namespace tap::driver {
 namespace {
 
 using cost::Amount, cost::Cost;
-
-// Three digits and a unit: 1.93 ms, 12.5 MiB.
-std::string with_unit(double value, double base, std::initializer_list<const char*> units) {
-  const char* unit = *units.begin();
-  for (const char* next : units) {
-    unit = next;
-    if (std::abs(value) < base * 0.9995) break;
-    if (next != *(units.end() - 1)) value /= base;
-  }
-  return fmt::format("{:.3g} {}", value, unit);
-}
-std::string time_text(double seconds) {
-  if (seconds == 0) return "-";
-  return with_unit(seconds * 1e9, 1000, {"ns", "us", "ms", "s"});
-}
-std::string bytes_text(double bytes) { return with_unit(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }
-std::string count_text(double count) { return with_unit(count, 1000, {"", "k", "M", "G", "T"}); }
-
-using Line = std::vector<std::string>;
-
-std::string columns(const std::vector<Line>& lines) {
-  std::vector<std::size_t> widths;
-  for (const Line& line : lines)
-    for (std::size_t k = 0; k < line.size(); ++k) {
-      if (k >= widths.size()) widths.push_back(0);
-      widths[k] = std::max(widths[k], line[k].size());
-    }
-  std::string text;
-  for (const Line& line : lines) {
-    std::string row;
-    for (std::size_t k = 0; k < line.size(); ++k)
-      row += k < 2 ? fmt::format("{:<{}}  ", line[k], widths[k]) : fmt::format("{:>{}}  ", line[k], widths[k]);
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
-  }
-  return text;
-}
 
 nlohmann::ordered_json object_of(const std::vector<Amount>& amounts) {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
@@ -64,6 +26,11 @@ nlohmann::ordered_json json_of(const Cost& cost, const cost::Model& model) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json json_of(const MemoryCost& memory) {
+  return {{"peak", memory.peak()}, {"inputs", memory.inputs},     {"outputs", memory.outputs},
+          {"arena", memory.arena}, {"prepared", memory.prepared}, {"scratch", memory.scratch}};
+}
 
 std::string cost_table(const CostReport& report, const cost::Model& model) {
   const Cost& total = report.cost.total;
@@ -87,7 +54,7 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
   for (const cost::CostRow& row : report.cost.rows)
     add(row.name, row.times == 1 ? row.what : fmt::format("{}, {:.0f} times", row.what, row.times), row.cost);
   add("total", "", total);
-  std::string text = columns(lines) + "\n";
+  std::string text = columns(lines, 2) + "\n";
   const double seconds = total.total();
   text += fmt::format("{} operations, {}operations/s; {} of vector lanes used\n", count_text(total.operations),
                       count_text(seconds > 0 ? total.operations / seconds : 0),
@@ -117,9 +84,7 @@ std::string cost_json(const CostReport& report, const cost::Model& model) {
   }
   out["operations"] = std::move(rows);
   out["total"] = json_of(report.cost.total, model);
-  const MemoryCost& memory = report.memory;
-  out["memory"] = {{"peak", memory.peak()}, {"inputs", memory.inputs},     {"outputs", memory.outputs},
-                   {"arena", memory.arena}, {"prepared", memory.prepared}, {"scratch", memory.scratch}};
+  out["memory"] = json_of(report.memory);
   nlohmann::ordered_json prices = nlohmann::ordered_json::object();
   for (const cost::Price& price : model.device().prices)
     prices[price.name] = price.per_second * report.cost.total.total();

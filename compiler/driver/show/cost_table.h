@@ -4,6 +4,7 @@
 //   C          kernel 0  1.93 ms  1.90 ms  …
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "cost/model/model.h"
@@ -14,6 +15,8 @@ struct MemoryCost {  // bytes, by the schedule's plan
   double inputs = 0, outputs = 0, arena = 0, prepared = 0, scratch = 0;
   double peak() const { return inputs + outputs + arena + prepared + scratch; }
 };
+
+nlohmann::ordered_json json_of(const MemoryCost& memory);
 
 struct CostReport {
   std::string file;

@@ -26,4 +26,12 @@ std::string list_moves(const ir::Program& program) {
   return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", byte_size(static_cast<double>(all)));
 }
 
+std::vector<std::string> lines_of_moves(const ir::Program& program) {
+  std::vector<std::string> lines;
+  for (const passes::Move& move : passes::moves_of(program))
+    lines.push_back(fmt::format("{}  {}  {}{}", move.what, move.step, byte_size(static_cast<double>(move.bytes)),
+                                move.implicit ? ", implicit" : ""));
+  return lines;
+}
+
 }  // namespace tap::driver

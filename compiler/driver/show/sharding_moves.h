@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/graph_ids.h"
 
@@ -12,5 +13,7 @@ namespace tap::driver {
 
 // A line for each collective of the graphs that main reaches, with the bytes that the busiest device receives, and the sum.
 std::string list_moves(const ir::Program& program);
+// The lines alone, without columns.
+std::vector<std::string> lines_of_moves(const ir::Program& program);
 
 }  // namespace tap::driver

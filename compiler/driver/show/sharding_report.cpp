@@ -39,6 +39,10 @@ std::optional<ir::Box> box_on(const ir::Program& program, const ir::Value& value
   return ir::box_at(mesh, *value.sharding, value.type.shape, place);
 }
 
+std::string sharding_text(const ir::Program& program, const ir::Value& value) {
+  return value.sharding ? to_string(program.meshes, *value.sharding) : "not sharded";
+}
+
 std::string mesh_lines(const ir::Program& program) {
   std::string text;
   for (const ir::Mesh& mesh : program.meshes) {
@@ -198,8 +202,7 @@ std::string tables(const ir::Program& program, const std::function<std::string(c
   for (const auto& [graph, path] : ir::graph_paths(program)) {
     std::vector<Row> rows;
     for (const ir::Value& value : program[graph].values)
-      rows.push_back({path + value.name, to_string(value.type),
-                      value.sharding ? to_string(program.meshes, *value.sharding) : "not sharded", on_device(value)});
+      rows.push_back({path + value.name, to_string(value.type), sharding_text(program, value), on_device(value)});
     text += "\n" + table(rows);
   }
   return text;
@@ -239,6 +242,14 @@ ValuePlaces places_of_values(const Compiled& compiled) {
     for (std::size_t v = 0; v < compiled.provenance.graphs[g].values.size(); ++v)
       places.try_emplace(compiled.program.graphs[g].values[v].name, compiled.provenance.graphs[g].values[v]);
   return places;
+}
+
+std::vector<std::pair<std::string, std::string>> shardings_of(const ir::Program& program) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& [graph, path] : ir::graph_paths(program))
+    for (const ir::Value& value : program[graph].values)
+      found.emplace_back(path + value.name, sharding_text(program, value));
+  return found;
 }
 
 std::vector<std::string> names_of_values(const ir::Program& program) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/driver/session.h"
 #include "passes/shardings/propagate.h"
@@ -25,6 +27,8 @@ ValuePlaces places_of_values(const Compiled& compiled);
 // Empty if the program has no such value.
 std::string why_sharded(const Session& session, const passes::Propagated& found, const ValuePlaces& places,
                         const std::string& name);
+// Name and sharding of every value.
+std::vector<std::pair<std::string, std::string>> shardings_of(const ir::Program& program);
 std::vector<std::string> names_of_values(const ir::Program& program);
 
 }  // namespace tap::driver
