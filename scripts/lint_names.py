@@ -69,7 +69,7 @@ def collisions(folder):
 
 def folders_with_sources(root):
     """Of the repository itself, not of what is built in it."""
-    tops = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "build"))]
+    tops = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "build", "out"))]
     return sorted({path.parent for top in tops if top.name not in PROGRAMS for path in top.rglob("*.cpp")})
 
 
