@@ -88,7 +88,7 @@ class Manager {
     const std::vector<Graph>& before = result_.program.graphs;
     for (std::size_t g = 0; g < claimed.size(); ++g)
       TAP_CHECK(claimed[g] || (g < before.size() && before[g] == made.program.graphs[g]),
-                "the pass `" + name + "` claims too little");
+                "the pass `" + name + "` does not claim a graph that it changed");
   }
 
   static void claim_regions(const Program& program, const Operator& op, std::vector<bool>& claimed) {

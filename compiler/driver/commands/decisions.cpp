@@ -38,15 +38,15 @@ std::string why_no_budget(const std::string& text) {
 
 void add_decision_options(CLI::App& app, DecisionOptions& options) {
   app.add_option("--plan", options.plan,
-                 "A plan: what to fuse and split, and where to place the blocks; the cost model decides what it leaves "
-                 "open. `none`: the program as written (./none names a file)");
+                 "A plan: what to fuse and split, and where to place the blocks; the cost model decides the rest. "
+                 "`none`: the program as written (./none names a file)");
   app.add_option("--plan-out", options.plan_out,
                  "Write the complete plan, with the decisions of the cost model, to this file");
   app.add_option("--evaluations", options.evaluations,
                  "Largest number of evaluations of the cost model (default 32; 0: decide nothing)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
   app.add_option("--budget", options.budget,
-                 "How long decisions may take, as in 10s; the plan records how many evaluations that were")
+                 "Time limit of decisions, such as 10s; the plan records the number of evaluations")
       ->check(CLI::Validator(why_no_budget, "TIME"))
       ->excludes("--evaluations");
   app.add_option("--start-from", options.start_from,
