@@ -62,7 +62,7 @@ class Manager {
     auto start = std::chrono::steady_clock::now();
     std::vector<std::string> problems = verify(made.program);
     if (!problems.empty())
-      TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` made an ill-formed program: " + problems.front());
+      TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` produced an ill-formed program: " + problems.front());
     check_form(pass, made);
     if (after_) after_({pass, result_.program, made.program, seconds, seconds_since(start)});
     bool changed = made.program != result_.program;

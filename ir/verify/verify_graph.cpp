@@ -180,8 +180,7 @@ class GraphVerifier {
     out_.expect((split.placement == Placement::mesh_axis) == split.mesh_axis.has_value(),
                 "a placement must name an axis if and only if it is on a mesh axis");
     if (split.mesh_axis)
-      out_.expect(declared(split.mesh, *split.mesh_axis), "the axis {} is not declared",
-                  split.mesh_axis->id.index());
+      out_.expect(declared(split.mesh, *split.mesh_axis), "the axis {} is not declared", split.mesh_axis->id.index());
   }
 
   std::optional<Range> axis_range(const Operation& operation, const SplitRequest& split) {

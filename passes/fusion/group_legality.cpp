@@ -62,7 +62,7 @@ std::optional<Refusal> why_not_over_nothing(const GroupView& group, std::size_t 
       if (row.coefficients[d] != 0 && spans[d].empty()) empty = d;
     }
     if (reach >= 0 || empty == spans.size()) continue;
-    return Refusal{fmt::format("{} is empty at a point of the loop: its {} has no points", name(group, operation),
+    return Refusal{fmt::format("{} is empty at a point of the loop: its dim {} has no points", name(group, operation),
                                operator_of(group, operation).dims[empty].name)};
   }
   return std::nullopt;

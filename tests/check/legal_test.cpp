@@ -38,10 +38,8 @@ const std::string i = "  dim i 0..8 parallel\n";
 TEST(LegalSource, ReadsInside) {
   EXPECT_EQ(told("[8]", {map(i, "i", "i")}), "");
   EXPECT_EQ(told("[8]", {map(i, "-i + 7", "i")}), "");
-  EXPECT_EQ(told("[8]", {map(i, "i + 3", "i")}),
-            "refused: read 0 of `f` leaves its tensor on axis 0, at 8");
-  EXPECT_EQ(told("[8]", {map(i, "i - 1", "i")}),
-            "refused: read 0 of `f` leaves its tensor on axis 0, at -1");
+  EXPECT_EQ(told("[8]", {map(i, "i + 3", "i")}), "refused: read 0 of `f` leaves its tensor on axis 0, at 8");
+  EXPECT_EQ(told("[8]", {map(i, "i - 1", "i")}), "refused: read 0 of `f` leaves its tensor on axis 0, at -1");
   EXPECT_EQ(told("[8]", {map(i, "i + 1000000000000", "i")}),
             "refused: read 0 of `f` leaves its tensor on axis 0, at 1000000000000");
 }
