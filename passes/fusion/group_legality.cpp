@@ -44,7 +44,7 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
   Law commutes = group.program[op.reduce()->monoid].laws.commutative;
   for (std::uint32_t d = 0; d < a.inner_dim; ++d)
     if (op.dims[d].role == DimRole::reduction && commutes != Law::proved && commutes != Law::assumed)
-      return Refusal{fmt::format("{} reduces over {} first, and its monoid does not commute", own, op.dims[d].name),
+      return Refusal{fmt::format("{} reduces over {} first, and its monoid is not commutative", own, op.dims[d].name),
                      a.dim};
   return std::nullopt;
 }
