@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Prints what tapc takes for each thing that has a budget, and fails if one is over it.
+"""Measures everything that has a time or memory budget, prints it, and fails if a budget is exceeded.
 
     bench/budgets.py TAPC [BENCH_COMPILER] [--runs 11] [--operations 100000] [--random 1000]
 
 Times are CPU time of the process (user and system), so that other work on the machine counts little; memory is the
-peak resident set. With fewer operations the time and memory allowed shrink in proportion. Standard library only."""
+peak resident set. With fewer operations the time and memory budgets shrink in proportion. Standard library only."""
 import argparse
 import json
 import os

@@ -280,8 +280,8 @@ class Reads {
     const bool looked_at = each_point(space.box, most_points, [&](const std::vector<std::int64_t>& point) {
       bool is = value_at(outside, point) >= 0;
       for (const ir::Constraint& c : space.constraints) is = is && holds_at(c, point);
-      expect(Obligation::legal, !is, "read {} of `{}` leaves its tensor on axis {}: it is at {} there", read, op_.name,
-             axis, is ? value_at(op_.reads[read].projection.start.rows[axis], point) : 0);
+      expect(Obligation::legal, !is, "read {} of `{}` leaves its tensor on axis {}, at {}", read, op_.name, axis,
+             is ? value_at(op_.reads[read].projection.start.rows[axis], point) : 0);
     });
     expect(Obligation::legal, looked_at || !space.constraints.empty(), "read {} of `{}` leaves its tensor on axis {}",
            read, op_.name, axis);

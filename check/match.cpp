@@ -142,7 +142,7 @@ std::vector<Term> Cells::all(const ir::CellExprs& exprs) {
 Term Cells::made(const CellNode& node, std::vector<Term> args) {
   bool ours = node.op == CellOp::index ? node.attribute < dims_.size()
                                        : node.op != CellOp::read || node.attribute < reads_.size();
-  if (!ours) throw Refusal{Obligation::well_formed, "cells of another operator"};
+  if (!ours) throw Refusal{Obligation::well_formed, "a cell refers to a dim or read that does not exist"};
   switch (node.op) {
     case CellOp::constant: return terms_.constant(node.value);
     case CellOp::index: return terms_.affine(dims_[node.attribute]);

@@ -21,8 +21,8 @@ Writers writers_of(const ir::Graph& graph) {
 // depends on it.
 Places::Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers)
     : program_(program), claim_(claim), through_transfers_(through_transfers) {
-  expect(Obligation::well_formed, claim.before.index() < program.graphs.size(), "there is no graph {} before",
-         claim.before.index());
+  expect(Obligation::well_formed, claim.before.index() < program.graphs.size(),
+         "graph {} does not exist before the step", claim.before.index());
   for (const auto& value : claim.values)
     if (value) look_ahead(value->path, value->step.has_value());
   for (const ir::Justification& j : claim.operations) {
@@ -187,14 +187,14 @@ const ir::Graph& Places::graph(const Path& path) const {
 }
 const ir::Value& Places::value(const ValueRef& ref) const {
   const ir::Graph& in = graph(ref.path);
-  expect(Obligation::well_formed, ref.value.index() < in.values.size(), "there is no value {} before",
+  expect(Obligation::well_formed, ref.value.index() < in.values.size(), "value {} does not exist before the step",
          ref.value.index());
   return in[ref.value];
 }
 const ir::Operation& Places::operation(const ir::OperationRef& ref) const {
   const ir::Graph& in = graph(ref.path);
-  expect(Obligation::well_formed, ref.operation.index() < in.operations.size(), "there is no operation {} before",
-         ref.operation.index());
+  expect(Obligation::well_formed, ref.operation.index() < in.operations.size(),
+         "operation {} does not exist before the step", ref.operation.index());
   return in[ref.operation];
 }
 Side Places::side(const ir::OperationRef& ref, std::optional<std::int64_t> step) {

@@ -30,13 +30,15 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
         expect(Obligation::writes_exact, std::count(by.begin(), by.end(), ref) == 0,
                "value {} is written twice by the operations made from operation {}", v, ref.operation.index());
         std::pair written{ref.path, places.operation(ref).results[r]};
-        expect(Obligation::writes_exact, !whole || *whole == written, "value {} has writers of two values", v);
+        expect(Obligation::writes_exact, !whole || *whole == written,
+               "the writers of value {} correspond to the writers of two values", v);
         by.push_back(ref);
         whole = written;
       }
     std::size_t wanted = whole ? places.writers(whole->first, whole->second).size() : 1;
     bool all = writers[v].size() == wanted && (!whole || by.size() == wanted);
-    expect(Obligation::writes_exact, all, "value {} has {} writers, {} before", v, writers[v].size(), wanted);
+    expect(Obligation::writes_exact, all, "value {} has {} writers, but {} before the step", v, writers[v].size(),
+           wanted);
   }
 }
 

@@ -3,7 +3,7 @@
 //   box      lo and hi of each index dim: here the rows lo <= i < hi
 //   extents  the size of each index dim as a whole
 //   regions  the reads in order, then the writes: the hull of the regions of all points of the box. The region of x is rows
-//            lo - 1 to hi + 1; rows outside of the tensor are there and hold the 0 of `else 0`.
+//            lo - 1 to hi + 1; rows outside the tensor are present and contain the 0 of `else 0`.
 #include <stdint.h>
 
 typedef struct {

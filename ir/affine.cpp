@@ -63,7 +63,7 @@ std::optional<std::size_t> AffineExpr::as_variable() const {
 }
 
 std::int64_t AffineExpr::operator()(const Point& p) const {
-  TAP_CHECK(p.size() == coefficients.size(), "a point of another rank than the affine expression");
+  TAP_CHECK(p.size() == coefficients.size(), "a point and an affine expression of different ranks");
   Wide sum = offset;
   for (std::size_t d = 0; d < p.size(); ++d) sum = add_product(sum, coefficients[d], p[d]);
   return narrow(sum);
@@ -71,7 +71,7 @@ std::int64_t AffineExpr::operator()(const Point& p) const {
 
 // The least value takes each dim's low end where its coefficient is positive and its last point where it is negative.
 Range AffineExpr::bounds(const Box& box) const {
-  TAP_CHECK(box.rank() == coefficients.size(), "a box of another rank than the affine expression");
+  TAP_CHECK(box.rank() == coefficients.size(), "a box and an affine expression of different ranks");
   if (box.empty()) return {0, 0};
   Wide least = offset, greatest = offset;
   for (std::size_t d = 0; d < box.rank(); ++d) {
@@ -141,7 +141,7 @@ bool Domain::contains(const Point& p) const {
 }
 
 std::string to_string(const AffineExpr& e, const std::vector<std::string>& names) {
-  TAP_CHECK(e.coefficients.size() == names.size(), "an affine expression with another number of names than dims");
+  TAP_CHECK(e.coefficients.size() == names.size(), "an affine expression with different numbers of names and dims");
   std::string text;
   // The magnitude as unsigned: the least integer has no positive counterpart.
   auto term = [&](bool negative, const std::string& magnitude) {

@@ -23,7 +23,7 @@ std::optional<OperationNames> names_if_different(const Operator& shared, Operati
 Operator in_own_words(const Program& program, const Operation& operation) {
   Operator op = program[operation.op];
   if (!operation.names) return op;
-  TAP_CHECK(operation.names->dims.size() == op.dims.size(), "as many names as index dims");
+  TAP_CHECK(operation.names->dims.size() == op.dims.size(), "different numbers of names and index dims");
   op.name = operation.names->name;
   for (std::size_t d = 0; d < op.dims.size(); ++d) op.dims[d].name = operation.names->dims[d];
   return op;

@@ -116,7 +116,7 @@ std::size_t hash_of(const CellNode& node) {
 }
 
 CellId CellExprs::add(CellNode node) {
-  for (CellId arg : node.args) TAP_CHECK(arg.index() < nodes_.size(), "a cell whose argument is not there yet");
+  for (CellId arg : node.args) TAP_CHECK(arg.index() < nodes_.size(), "a cell whose argument is not defined yet");
   // Fields that the operation does not use must not make equal nodes different.
   if (!uses_attribute(node.op)) node.attribute = 0;
   if (node.op == CellOp::constant) node.type = node.value.type;

@@ -101,7 +101,7 @@ std::vector<std::vector<bool>> component_dependence(const Monoid& monoid) {
 
 Monoid restrict_to(const Monoid& monoid, const std::vector<bool>& keep) {
   std::size_t n = monoid.arity();
-  TAP_CHECK(keep.size() == n, "a monoid restricted by a set of another size");
+  TAP_CHECK(keep.size() == n, "a monoid restricted by a set of the wrong size");
   auto dependence = component_dependence(monoid);
   for (std::size_t c = 0; c < n; ++c)
     for (std::size_t on = 0; on < n; ++on)

@@ -62,7 +62,7 @@ class Manager {
     auto start = std::chrono::steady_clock::now();
     std::vector<std::string> problems = verify(made.program);
     if (!problems.empty())
-      TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` made an ill-formed program: " + problems.front());
+      TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` produced an ill-formed program: " + problems.front());
     check_form(pass, made);
     if (after_) after_({pass, result_.program, made.program, seconds, seconds_since(start)});
     bool changed = made.program != result_.program;
@@ -88,7 +88,7 @@ class Manager {
     const std::vector<Graph>& before = result_.program.graphs;
     for (std::size_t g = 0; g < claimed.size(); ++g)
       TAP_CHECK(claimed[g] || (g < before.size() && before[g] == made.program.graphs[g]),
-                "the pass `" + name + "` claims too little");
+                "the pass `" + name + "` does not claim a graph that it changed");
   }
 
   static void claim_regions(const Program& program, const Operator& op, std::vector<bool>& claimed) {

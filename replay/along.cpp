@@ -77,7 +77,7 @@ std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Al
   std::vector<std::int64_t> counts;
   for (const ir::Level& level : row) counts.push_back(level.count);
   std::optional<std::vector<Along>> places = digits(levels, number, counts);
-  expect(obligation, places.has_value(), "a row accesses the members of another without a regular order");
+  expect(obligation, places.has_value(), "a row accesses the members of another row in no regular order");
   return std::move(*places);
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# make bench: what tapc takes for everything that has a budget (bench/budgets.py), in CPU time.
+# make bench: measures everything that has a budget (bench/budgets.py), in CPU time.
 #
 #   RUNS=11 OPERATIONS=100000 RANDOM_CASES=1000 scripts/bench.sh      smaller numbers for a quick look
 set -euo pipefail

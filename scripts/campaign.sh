@@ -1,17 +1,17 @@
 #!/bin/bash
-# make campaign: the runs that are too long for every change. Prints one line per part with its seconds and keeps all
-# output under out/campaign/; one part that fails does not keep the others from running, but fails the whole.
+# make campaign: the runs that are too long for every change. Prints one line per part with its time and keeps all
+# output under out/campaign/. If a part fails, the others still run, and the campaign fails.
 #
 #   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [mutants] [random] [targets] [examples] [maths] [mutation] [tidy] [bench]
 #                       all of them by default
 #
-#   SIZE=short          minutes instead of hours, to see that everything runs
+#   SIZE=short          minutes instead of hours, to check that everything runs
 #   FUZZ_SECONDS=600    for each fuzz target
 #   RANDOM_CASES=5000   of each property test
 #   RANDOM_PROGRAMS=50000, TARGET_PROGRAMS=2000   random programs on this machine, and on each other processor
 #   RANDOM_SEED=100000  the first of them
 #   MUTANTS=150         drawn over all folders of our sources, MUTANT_SEED=1
-#   JOBS=…              compilers and tests at once
+#   JOBS=…              compilers and tests that run concurrently
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
@@ -209,7 +209,7 @@ failed=()
 for part in "${parts[@]}"; do
   begin=$SECONDS
   if [[ $(type -t "run_$part") != function ]]; then
-    echo "there is no part \`$part\`" >&2
+    echo "unknown part \`$part\`" >&2
     exit 2
   fi
   if "run_$part" >"out/campaign/$part.log" 2>&1; then verdict=passed; else verdict=FAILED failed+=("$part"); fi

@@ -4,8 +4,8 @@ predicted and measured times, and the median relative error.
 
     scripts/cost_accuracy.py TAPC [--machine M.toml] [--seconds S] [--only WORD] [-o RESULTS.json]
 
-Measured is the least of several runs that are spread over time, since other programs may use the machine. Pairs whose
-measured times lie within 5 % of each other do not count for tau.
+The measured time is the minimum of several runs that are spread over time, since other programs may use the machine. Pairs
+whose measured times differ by less than 5 % do not count for tau.
 """
 import argparse
 import json

@@ -3,7 +3,7 @@
 decisions.py TAPC [--machine FILE] [--threads N] [--seconds S] [--rounds N] [--only NAME]
 
 Each row is a program at one size. Columns: the default; no decisions (--evaluations 0); the program as written (--plan none); a
-longer search (--evaluations 1000). Every time is the least of the medians of several rounds, in which all of them take turns.
+longer search (--evaluations 1000). Every time is the minimum of the medians of several rounds, in which all variants take turns.
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
 #!/bin/bash
-# make demo: what is special about tapc, in ten commands. TAPC is the compiler, OUT the folder for what they write.
+# make demo: shows the features of tapc in ten commands. TAPC is the compiler, OUT the folder for the output.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tapc=$(realpath "${TAPC:-build/bin/tapc}")
@@ -22,14 +22,14 @@ sed 's/X\[i + 1\]/X[i + 1 else 0]/' blur.tap >fixed.tap
 show check fixed.tap
 echo "(the fix is correct: every read is in bounds or has a fill, every cell is written once)"
 
-title "2. A transformer layer for 4 x 2 devices: annotate the inputs, all else is propagated"
+title "2. A transformer layer for 4 x 2 devices: annotate the inputs, propagation infers the rest"
 print layer.tap
 show sharding layer.tap
 echo
 echo "Communication: two all-reduces, with the bytes that a device receives."
 show sharding layer.tap --moves
 
-title "3. Why is it sharded so? Back to the annotation that it comes from"
+title "3. Why is it sharded like this? Step by step, back to the annotation"
 show explain layer.tap:P
 show explain layer.tap:norm1
 

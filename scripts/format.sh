@@ -1,6 +1,6 @@
 #!/bin/bash
-# Formats the C++ sources (clang-format) and the Tap sources (tapc fmt). With --check nothing is written, and what would
-# change is listed.
+# Formats the C++ sources (clang-format) and the Tap sources (tapc fmt). --check writes nothing, and lists
+# what would change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs what is missing of the Debian 12 packages that the build and the tests need, as root or through sudo. When all
-# are there it does nothing, and needs no network. Why each is needed stands in README.md.
+# Installs the missing Debian 12 packages that the build and the tests need, as root or through sudo. If none is missing,
+# it does nothing and needs no network. README.md has the reason for each package.
 set -euo pipefail
 
 packages=(

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks the rules of the house that a compiler cannot: who may include whom, which library stays in which files, that no
-pass knows an operator of lib/std.tap by its name, that every folder and room has a README, and that a README names no
-file that is gone.
+"""Checks project rules that a compiler cannot: which folder may include which, which files may include a library, that no
+pass names an operator of lib/std.tap, that every folder and room has a README, and that READMEs name existing files
+only.
 
     scripts/lint_includes.py [ROOT]        exit 1 and one line per violation:  FILE:LINE: what
 """

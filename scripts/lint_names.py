@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""Names in anonymous namespaces differ among the sources of a folder, since builds from nothing compile several as one.
+"""Names in anonymous namespaces differ among the sources of a folder, since CI and release builds compile several as one.
 
     scripts/lint_names.py [ROOT]        exit 1 and a line for each name that several sources define
 
-Looks at the lines that begin definitions, as .clang-format lays them out. Functions of one name may differ in what they take,
-and aliases may say the same; nothing else may share a name.
+Reads the first lines of definitions, as .clang-format lays them out. Functions with different parameters may share a name, and
+so may equal aliases; nothing else may.
 """
 import collections
 import pathlib
 import re
 import sys
 
-PROGRAMS = {"bench", "examples"}  # each source there is a program of its own
+PROGRAMS = {"bench", "examples"}  # each source there is a separate program
 TYPE = re.compile(r"(?:struct|class|enum class|enum) (\w+)\b(?!.*;$)")
 ALIAS = re.compile(r"using (\w+) = (.*)")
 CONSTANT = re.compile(r"(?:inline |static |constexpr |const )+[\w:<>,*& ]+? (\w+)(?:\[\w*\])? ?[={]")

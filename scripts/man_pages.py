@@ -69,7 +69,7 @@ def main():
     about, options = sections(help_of(tapc, "check"))
     usage = {"Usage": [("tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir...", "")],
              "Description": [("tapc-check", "The independent checker: proves that each stage computes what the source computes, by the certificate, "
-                              "without any code of the compiler's passes. `tapc verify --certificate FILE --stages PREFIX` writes its arguments."),
+                              "without any code of the compiler's passes. `tapc verify --certificate FILE --stages PREFIX` writes its input files."),
                              ("--rules=RULES.ir", "Rewrite rules of the program that are taken as given")]}
     (folder / "tapc-check.1").write_text(page("tapc-check", version, "prove a certificate of tapc again", usage, ["tapc", "tapc-verify"]))
     (folder / "tapc-check-command.1").write_text(page("tapc check", version, about, options, ["tapc", "tapc-check"]))

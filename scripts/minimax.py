@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Coefficients of the polynomials in backend/maths: nearly minimax, rounded one coefficient at a time to the format,
-the rest fitted anew each time. Needs mpmath.
+"""Coefficients of the polynomials in backend/maths: nearly minimax, rounded to the format one coefficient at a time,
+the others refitted each time. Needs mpmath.
 
-    scripts/minimax.py [NAME …]       prints each table as a line of C++, and the error that it leaves, as a power of two
+    scripts/minimax.py [NAME …]       prints each table as a line of C++, and its remaining error, as a power of two
 """
 import struct
 import sys

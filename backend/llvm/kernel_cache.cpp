@@ -128,7 +128,7 @@ void KernelCache::Impl::open() {
                             foreign ? "it belongs to another user" : "others can write to it, and it contains ",
                             foreign ? "" : options.words.holds),
                 foreign ? "choose another with --cache-dir"
-                        : "remove the access of others, `chmod 700`, or choose another with --cache-dir");
+                        : "remove the permissions of others, `chmod 700`, or choose another with --cache-dir");
   }
   folder = std::move(opened);
 }
@@ -222,7 +222,7 @@ std::optional<std::string> KernelCache::find(const Digest& key) {
   if (problem.empty()) return object;
   ::unlinkat(*impl_->folder, name.c_str(), 0);
   const CacheWords& words = impl_->options.words;
-  impl_->warn(fmt::format("{} was removed from the {} cache: {}; the {} is {} anew",
+  impl_->warn(fmt::format("{} was removed from the {} cache: {}; the {} is {} again",
                           tap::quoted(impl_->options.folder + "/" + name), words.entry, problem, words.entry,
                           words.made));
   return std::nullopt;

@@ -14,7 +14,7 @@ std::vector<std::string> verify(const Kernel& kernel) {
 
 void require_verified(const Kernel& kernel, std::string_view step) {
   auto problems = verify(kernel);
-  TAP_CHECK(problems.empty(), std::string(step) + " made invalid loops: " + problems[0]);
+  TAP_CHECK(problems.empty(), std::string(step) + " produced invalid loops: " + problems[0]);
 }
 
 }  // namespace tap::backend

@@ -40,7 +40,7 @@ class Tables {
       out_.expect(*kernel_.cut < kernel_.dims, "invalid split of dim {} of {}", *kernel_.cut, kernel_.dims);
     out_.expect(kernel_.grain >= 1, "invalid multiple {} for splits of the box", kernel_.grain);
     out_.expect(kernel_.worth >= 1, "a call is worth {} parts", kernel_.worth);
-    out_.expect(!kernel_.sections.empty(), "there is no section 0");
+    out_.expect(!kernel_.sections.empty(), "section 0 is missing");
   }
 
   void tensors() {

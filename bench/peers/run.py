@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Measures tapc against what its users would take instead, on this machine, and prints a table.
+"""Compares the speed of tapc with that of libraries on this machine, and prints a table.
 
     bench/peers/run.py --workload matmul --quick
 
-All peers of one size hold their data ready and run in turns, a tenth of a second each, so that whatever else the machine
-does meets all of them; a peer's figure is the median over its turns of a turn's median call. The ratio is our speed over
-the rival's, taken within each turn. What each rival needs is listed in README.md; one that is missing is left out."""
+All peers of one size keep their data in memory and run in turns of 0.1 s, so that other load on the machine affects all of
+them; a peer's result is the median over its turns of a turn's median call. The ratio is our speed over
+the rival's, taken within each turn. README.md lists the packages that the rivals need; missing ones are skipped."""
 import argparse
 import datetime
 import json
@@ -234,20 +234,20 @@ def machine():
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = [workload.name for workload in WORKLOADS]
-    parser.add_argument("--workload", action="append", choices=names, help="may be repeated; without it all of them")
-    parser.add_argument("--size", action="append", help="a size of one's own instead, may be repeated")
+    parser.add_argument("--workload", action="append", choices=names, help="may be repeated (default: all)")
+    parser.add_argument("--size", action="append", help="a size instead of the predefined ones; may be repeated")
     parser.add_argument("--quick", action="store_true", help="few sizes, few turns")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, help="turns of each peer (7, or 3 with --quick)")
     parser.add_argument("--budget", type=float, default=0.1, help="seconds of a turn")
-    parser.add_argument("--clock", choices=["cpu", "wall"], help="seconds as a process used them (with one thread), or as "
-                        "they went by (with more)")
+    parser.add_argument("--clock", choices=["cpu", "wall"], help="CPU time of the process (default with one thread), or "
+                        "wall time (with more)")
     parser.add_argument("--only", action="append", help="a rival: openblas, onednn, numpy …; may be repeated")
-    parser.add_argument("--option", action="append", default=[], help="a word for tapestry_peer: fuse, plan=FILE")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="where tapestry_peer was built")
-    parser.add_argument("--json", type=Path, help="write all figures there")
-    parser.add_argument("--markdown", type=Path, help="write a page there")
-    parser.add_argument("--verbose", action="store_true", help="show what the peers say")
+    parser.add_argument("--option", action="append", default=[], help="an option of tapestry_peer: fuse, plan=FILE")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="the build folder of tapestry_peer")
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--markdown", type=Path, help="write a page to this file")
+    parser.add_argument("--verbose", action="store_true", help="show the output of the peers")
     options = parser.parse_args()
     options.rounds = options.rounds or (3 if options.quick else 7)
     options.clock = options.clock or ("cpu" if options.threads == 1 else "wall")

@@ -73,7 +73,7 @@ void take(Greatest& greatest, double by, std::int64_t cell) {
 }
 
 std::string greatest_difference(const Differences& found, double greatest, double absolute, double relative) {
-  std::string allowed = fmt::format("allowed is {} + {} · |expected|", absolute, relative);
+  std::string allowed = fmt::format("the tolerance is {} + {} · |expected|", absolute, relative);
   if (found.not_numbers == 0) return fmt::format("the largest difference is {}; {}", greatest, allowed);
   std::string why = fmt::format("in {} of them, one side is NaN or infinite", found.not_numbers);
   if (found.not_numbers == found.outside) return fmt::format("{}, beyond any tolerance", why);

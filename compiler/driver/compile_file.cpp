@@ -70,7 +70,7 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
 }
 
 void add_no_cache_option(CLI::App& app, bool& no_cache) {
-  app.add_flag("--no-cache", no_cache, "Use no cache on disk: prove laws and compile kernels anew");
+  app.add_flag("--no-cache", no_cache, "Use no cache on disk: prove laws and compile kernels again");
 }
 
 void add_reshard_option(CLI::App& app, SourceOptions& options) {
@@ -172,7 +172,7 @@ void require_undecided(const CompileOptions& options, const std::string& path) {
   if (given)
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{},
-                             fmt::format("`{}` is a stage text in which {} has been decided already", path, given))};
+                             fmt::format("`{}` is a stage text, to which {} does not apply", path, given))};
 }
 
 void require_program(const Session& session, FileId file, const Compiled& built) {

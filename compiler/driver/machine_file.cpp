@@ -31,7 +31,7 @@ std::string file_for(const backend::Target& target, const std::string& path) {
 void add_machine_option(CLI::App& app, std::string& path) {
   app.add_option("--machine", path,
                  "A TOML file of machine parameters, which override the known sizes and rates of the target (default: "
-                 "what `tapc calibrate` installed, if anything; `builtin`: nothing)");
+                 "the file that `tapc calibrate` installed, if any; `builtin`: none)");
 }
 
 cost::Cluster cluster_for(Session& session, const backend::Target& target, const std::string& path) {

@@ -80,7 +80,7 @@ void require_listable(const ir::Program& program) {
       in_all += all.count;
       if (in_all > most_listed_in_all)
         throw refused_list(most_of, fmt::format("the operations of the program are split into more than {} blocks in "
-                                                "all (`{}` into {}); more cannot be listed",
+                                                "total (`{}` into {}), the most that can be listed",
                                                 most_listed_in_all, most_of, plural(most, "block")));
     }
   }

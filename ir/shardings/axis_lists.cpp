@@ -63,7 +63,7 @@ Axes prefix_without(const Mesh& mesh, const Axes& axes, const Axes& others) {
 }
 
 Axes behind(const Mesh& mesh, const Axes& prefix, const Axes& axes) {
-  TAP_CHECK(is_prefix(mesh, prefix, axes), "only what begins a list of axes can be taken from it");
+  TAP_CHECK(is_prefix(mesh, prefix, axes), "only a prefix can be removed from a list of axes");
   Axes rest;
   for (std::size_t k = prefix.empty() ? 0 : prefix.size() - 1; k < axes.size(); ++k) {
     if (k >= prefix.size()) rest.push_back(axes[k]);

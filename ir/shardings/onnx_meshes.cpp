@@ -162,7 +162,7 @@ class ToMesh {
       if (auto digits =
               DigitSearch(coordinates(mesh.devices.empty() ? ascending : mesh.devices), counts_.size()).search())
         return by(*digits, mesh_like(std::move(mesh)));
-    TAP_UNREACHABLE("the devices, in the order of their shards, form no grid");
+    TAP_UNREACHABLE("the devices, in the order of their shards, do not form a grid");
   }
 
   Sharding by(const std::vector<Digit>& digits, MeshId id) const {

@@ -56,7 +56,7 @@ bool same_devices_in_order(const Mesh& a, const Mesh& b) {
 }
 
 Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t place) {
-  TAP_CHECK(sharding.dims.size() == shape.size(), "a sharding of another rank");
+  TAP_CHECK(sharding.dims.size() == shape.size(), "a sharding of the wrong rank");
   std::vector<std::int64_t> position = position_of(mesh, place);
   Box box;
   for (std::size_t d = 0; d < shape.size(); ++d) {

@@ -58,7 +58,7 @@ class ProgramParser {
       program_.rewrites.push_back({line.quoted_text()});
     } else if (keyword == "main") {
       leave();
-      if (program_.main.valid()) line.fail("there is a second `main`");
+      if (program_.main.valid()) line.fail("`main` occurs twice");
       program_.main = GraphId(line.any_number());
       references_.push_back({line.number(), static_cast<std::uint32_t>(program_.main.index()), Reference::graph});
     } else {

@@ -178,10 +178,9 @@ class GraphVerifier {
     }
     out_.expect(tiles && reached == range->hi, "the blocks do not tile the range {}", to_string(*range));
     out_.expect((split.placement == Placement::mesh_axis) == split.mesh_axis.has_value(),
-                "a placement must name either a mesh axis or another place");
+                "a placement must name an axis if and only if it is on a mesh axis");
     if (split.mesh_axis)
-      out_.expect(declared(split.mesh, *split.mesh_axis), "the axis {} belongs to no mesh",
-                  split.mesh_axis->id.index());
+      out_.expect(declared(split.mesh, *split.mesh_axis), "the axis {} is not declared", split.mesh_axis->id.index());
   }
 
   std::optional<Range> axis_range(const Operation& operation, const SplitRequest& split) {
@@ -204,7 +203,7 @@ class GraphVerifier {
       out_.expect(dim.role != DimRole::counter, "the dim {} is a counter", dim.name);
       return dim.range;
     }
-    if (!op.region()) out_.expect(false, "there is no dim {}", name);
+    if (!op.region()) out_.expect(false, "unknown dim {}", name);
     return std::nullopt;
   }
 

@@ -40,7 +40,7 @@ void verify_fold(Violations& out, const Program& program, const Monoid& monoid) 
 }
 
 void verify_monoid(Violations& out, const Program& program, const Monoid& monoid) {
-  if (!out.expect(monoid.arity() > 0, "there is no component")) return;
+  if (!out.expect(monoid.arity() > 0, "it has no components")) return;
   verify_cells(out, program, monoid.exprs, {nullptr, &monoid.components, 2 * monoid.arity(), false});
   verify_roots(out, monoid, monoid.exprs, monoid.identity, "identity");
   verify_roots(out, monoid, monoid.exprs, monoid.combine, "combination");

@@ -11,7 +11,7 @@ namespace {
 
 void verify_devices(Violations& out, const Mesh& mesh, std::int64_t count) {
   if (mesh.devices.empty()) return;
-  if (!out.expect(static_cast<std::int64_t>(mesh.devices.size()) == count, "{} devices for {} places",
+  if (!out.expect(static_cast<std::int64_t>(mesh.devices.size()) == count, "{} devices for {} positions",
                   mesh.devices.size(), count))
     return;
   if (is_maximal(mesh)) {  // any one device

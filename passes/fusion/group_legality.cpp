@@ -44,7 +44,7 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
   Law commutes = group.program[op.reduce()->monoid].laws.commutative;
   for (std::uint32_t d = 0; d < a.inner_dim; ++d)
     if (op.dims[d].role == DimRole::reduction && commutes != Law::proved && commutes != Law::assumed)
-      return Refusal{fmt::format("{} reduces over {} first, and its monoid does not commute", own, op.dims[d].name),
+      return Refusal{fmt::format("{} reduces over {} first, and its monoid is not commutative", own, op.dims[d].name),
                      a.dim};
   return std::nullopt;
 }
@@ -62,7 +62,7 @@ std::optional<Refusal> why_not_over_nothing(const GroupView& group, std::size_t 
       if (row.coefficients[d] != 0 && spans[d].empty()) empty = d;
     }
     if (reach >= 0 || empty == spans.size()) continue;
-    return Refusal{fmt::format("{} is empty at a point of the loop: its {} has no points", name(group, operation),
+    return Refusal{fmt::format("{} is empty at a point of the loop: its dim {} has no points", name(group, operation),
                                operator_of(group, operation).dims[empty].name)};
   }
   return std::nullopt;

@@ -117,7 +117,7 @@ class Search {
 
 CanonicalForm canonical_form(const Program& program, const Operator& op, const std::vector<std::int64_t>& labels) {
   TAP_CHECK(!op.region(), "a region has no canonical form");
-  TAP_CHECK(labels.empty() || labels.size() == op.operands.size(), "a canonical form with labels of other operands");
+  TAP_CHECK(labels.empty() || labels.size() == op.operands.size(), "a canonical form with the wrong number of labels");
   Prepared prepared = prepare(program, op, labels);
   return Search(prepared).run();
 }

@@ -242,7 +242,8 @@ std::int64_t elements_moved(const Collective& step, const OnMesh& before, const 
 }
 
 std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape) {
-  TAP_CHECK(from.sharding.dims.size() == shape.size() && to.sharding.dims.size() == shape.size(), "another rank");
+  TAP_CHECK(from.sharding.dims.size() == shape.size() && to.sharding.dims.size() == shape.size(),
+            "shardings of the wrong rank");
   if (from.mesh != to.mesh && whole_everywhere(from) && from.sharding.unreduced.empty() && !is_maximal(to.mesh)) {
     Sharding same{to.sharding.mesh, std::vector<DimSharding>(shape.size()), {}, {}, ""};
     return reshard({to.mesh, same}, to, shape);

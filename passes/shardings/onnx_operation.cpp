@@ -226,7 +226,7 @@ class Inference {
         Devices left = both(common, devices(reader, point));
         if (first && left != common)
           throw Broken{Rule::broadcast,
-                       fmt::format("{}, and {}, which is broadcast along it, must be on all of these; {}",
+                       fmt::format("{}; {} is broadcast along it and must be on all of these, but {}",
                                    told(*first, point), name(reader.tensor), told(reader, point)),
                        {reader.tensor, first->tensor}};
         common = std::move(left);

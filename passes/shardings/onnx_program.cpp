@@ -195,7 +195,7 @@ class ProgramInference {
       for (std::size_t j = 0; m != n && j < shardings_.nodes[m].specs.size(); ++j)
         if (used_[m][j] && shardings_.nodes[m].specs[j].tensor == shardings_.nodes[n].specs[k].tensor &&
             shardings_.nodes[m].node.starts_with(shardings_.nodes[n].node))
-          return "the node `" + shardings_.nodes[m].node + "` has the spec for it";
+          return "the spec at the node `" + shardings_.nodes[m].node + "` replaces it";
     return "the node neither reads nor writes it";
   }
 

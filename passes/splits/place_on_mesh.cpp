@@ -91,17 +91,17 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
   const MeshAxis& axis = mesh[wanted->axis.id];
   if (!is_part_of(axis, wanted->axis))
     return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis.name +
-                                        "`, which has " + plural(axis.size, "place") +
+                                        "`, which has " + plural(axis.size, "position") +
                                         ": pre-size times size must divide it");
   std::int64_t places = size_of(mesh, wanted->axis);
   if (split.all_at && *split.all_at >= places)
     return problem(PlanPart::number, "position " + std::to_string(*split.all_at) + " does not exist along `" +
-                                         to_string(*split.axis) + "`, which has " + plural(places, "place") +
+                                         to_string(*split.axis) + "`, which has " + plural(places, "position") +
                                          " (counted from 0)");
   if (!split.all_at && places != split.blocks.count)
     return problem(PlanPart::number,
                    plural(split.blocks.count, "block") + " for the axis `" + to_string(*split.axis) + "`, which has " +
-                       plural(places, "place"),
+                       plural(places, "position"),
                    "write `into " + std::to_string(places) + "`");
   std::string taken = why_taken(program, operation, split, *wanted);
   if (!taken.empty()) return problem(PlanPart::place, std::move(taken));

@@ -69,7 +69,7 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
     if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
       return "it is already streamed; split it into partials first";
   const MonoidId* by = monoid_of(op);
-  if (!by) return "the reduction over `" + d.name + "` is not known to work cell by cell";
+  if (!by) return "the reduction over `" + d.name + "` has no monoid that combines partials";
   if (op.kernel())
     if (std::string why = why_no_partials(op); !why.empty()) return why;
   const Monoid& monoid = program[*by];
@@ -82,7 +82,7 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
     if (is_block_dim(op, outer) ? !streams : outer > dim) continue;
     if (monoid.laws.commutative == Law::proved || monoid.laws.commutative == Law::assumed) continue;
     return "`" + op.dims[outer].name + "` is reduced outside `" + d.name + "`, and `" + monoid.name +
-           "` does not commute";
+           "` is not commutative";
   }
   return "";
 }

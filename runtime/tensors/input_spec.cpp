@@ -194,7 +194,7 @@ std::vector<InputSpec> match_inputs(const std::vector<InputSpec>& specs, const s
     }
     ordered.push_back(*first);
   }
-  if (!missing.empty()) throw fail("there is no value for " + missing);
+  if (!missing.empty()) throw fail("no value is given for " + missing);
   return ordered;
 }
 

@@ -131,7 +131,7 @@ TEST(VerifyLoops, WrongTables) {
       {[](Kernel& k) { k.variables.clear(); }, "0 variables for a box of 1 dims"},
       {[](Kernel& k) { k.cut = 1; }, "invalid split of dim 1 of 1"},
       {[](Kernel& k) { k.worth = 0; }, "a call is worth 0 parts"},
-      {[](Kernel& k) { k.sections.clear(); }, "there is no section 0"},
+      {[](Kernel& k) { k.sections.clear(); }, "section 0 is missing"},
       {[](Kernel& k) { k.sections[0].at.push_back(0); }, "1 dim starts for 2 dims"},
       {[](Kernel& k) { k.sections[0].at[0] = 99; }, "variable 99 of"},
       {[](Kernel& k) { k.tensors[0].local = k.tensors[4].local; }, "local memory occurs among the arguments"},

@@ -38,12 +38,10 @@ const std::string i = "  dim i 0..8 parallel\n";
 TEST(LegalSource, ReadsInside) {
   EXPECT_EQ(told("[8]", {map(i, "i", "i")}), "");
   EXPECT_EQ(told("[8]", {map(i, "-i + 7", "i")}), "");
-  EXPECT_EQ(told("[8]", {map(i, "i + 3", "i")}),
-            "refused: read 0 of `f` leaves its tensor on axis 0: it is at 8 there");
-  EXPECT_EQ(told("[8]", {map(i, "i - 1", "i")}),
-            "refused: read 0 of `f` leaves its tensor on axis 0: it is at -1 there");
+  EXPECT_EQ(told("[8]", {map(i, "i + 3", "i")}), "refused: read 0 of `f` leaves its tensor on axis 0, at 8");
+  EXPECT_EQ(told("[8]", {map(i, "i - 1", "i")}), "refused: read 0 of `f` leaves its tensor on axis 0, at -1");
   EXPECT_EQ(told("[8]", {map(i, "i + 1000000000000", "i")}),
-            "refused: read 0 of `f` leaves its tensor on axis 0: it is at 1000000000000 there");
+            "refused: read 0 of `f` leaves its tensor on axis 0, at 1000000000000");
 }
 
 TEST(LegalSource, GuardsCount) {
@@ -52,14 +50,14 @@ TEST(LegalSource, GuardsCount) {
       "  cell 4 = select i64 (2, 3, 1)\n";
   EXPECT_EQ(told("[8]", {map(i, "i - 1", "i", "[8]", cells, "4")}), "");
   EXPECT_EQ(told("[8]", {map(i, "i - 2", "i", "[8]", cells, "4")}),
-            "refused: read 0 of `f` leaves its tensor on axis 0: it is at -1 there");
+            "refused: read 0 of `f` leaves its tensor on axis 0, at -1");
   // The other branch is read where the condition is false.
   const std::string other =
       "  cell 0 = index i64 0\n  cell 1 = constant i64 0\n  cell 2 = less bool (1, 0)\n  cell 3 = read i64 0\n"
       "  cell 4 = select i64 (2, 1, 3)\n";
   EXPECT_EQ(told("[8]", {map(i, "i + 7", "i", "[8]", other, "4")}), "");
   EXPECT_EQ(told("[8]", {map(i, "i + 8", "i", "[8]", other, "4")}),
-            "refused: read 0 of `f` leaves its tensor on axis 0: it is at 8 there");
+            "refused: read 0 of `f` leaves its tensor on axis 0, at 8");
 }
 
 // x is read where the last of these cells says so, which are numbered from 5 on: 0 is i, 2 is 8, 3 is 8 - i and 4 is 3.
@@ -99,13 +97,13 @@ TEST(LegalSource, GuardsOfAllForms) {
        }) {
     EXPECT_EQ(guarded(condition, inside), "") << condition.back();
     EXPECT_EQ(guarded(condition, outside),
-              "refused: read 0 of `f` leaves its tensor on axis 0: it is at " + std::to_string(at) + " there")
+              "refused: read 0 of `f` leaves its tensor on axis 0, at " + std::to_string(at))
         << condition.back();
   }
   // What wraps says nothing.
   const std::vector<std::string> wraps = {"constant i64 4611686018427387904", "mul i64 (5, 0)", "less bool (6, 4)"};
   EXPECT_EQ(guarded(wraps, "i"), "");
-  EXPECT_EQ(guarded(wraps, "i + 1"), "refused: read 0 of `f` leaves its tensor on axis 0: it is at 8 there");
+  EXPECT_EQ(guarded(wraps, "i + 1"), "refused: read 0 of `f` leaves its tensor on axis 0, at 8");
 }
 
 // A fill is read where what it stands for lies outside, and only there.
@@ -117,8 +115,8 @@ TEST(LegalSource, FillsOutsideOnly) {
   };
   EXPECT_EQ(filled("i - 8"), "");
   EXPECT_EQ(filled("-i + 15"), "");
-  EXPECT_EQ(filled("i - 9"), "refused: read 1 of `f` leaves its tensor on axis 0: it is at -1 there");
-  EXPECT_EQ(filled("i - 7"), "refused: read 1 of `f` leaves its tensor on axis 0: it is at 8 there");
+  EXPECT_EQ(filled("i - 9"), "refused: read 1 of `f` leaves its tensor on axis 0, at -1");
+  EXPECT_EQ(filled("i - 7"), "refused: read 1 of `f` leaves its tensor on axis 0, at 8");
 }
 
 TEST(LegalSource, WritesOnce) {

@@ -1,21 +1,21 @@
 #!/usr/bin/python3
-"""Golden tests of the command line: a case is one file that says how tapc is called and what it must answer.
+"""Golden tests of the command line: a case is one file with a tapc command and its expected output.
 
-    // RUN: tapc check %s            the command; %s is the case's file, %t a fresh folder of its own, %d the case's folder
-    // EXIT: 1                       the exit code wanted; 0 if not given
-    // STDIN: closed                 what standard input is: empty (the default) or closed
-    // FIX                           the fixes of the answer, applied, must give a file that checks
+    // RUN: tapc check %s            the command; %s is the case's file, %t a new folder, %d the case's folder
+    // EXIT: 1                       the expected exit code; 0 by default
+    // STDIN: closed                 standard input: empty (the default) or closed
+    // FIX                           applying the fixes in the output must give a file that checks
 
-What must be printed stands in a block at the end of the file, or in CASE.expected beside it where the case is not to be
-touched (bytes, line ends):
+The expected output is a block at the end of the file, or the file CASE.expected next to it if the case must not be
+edited (bytes, line ends):
 
     // EXPECT:
     // | a.tap:3:9: error[T0203]: `reul` is not defined
     // …                             any number of lines
     // | help: did you mean `relu`?
 
-Standard output and standard error are taken together, the latter last. Paths are shown as the file's own name, and %t.
-A wanted line may hold {{…}}, a regular expression. `--update` writes what was printed as the expectation.
+Standard output comes first, then standard error. Paths are shown as the file's own name, and %t.
+An expected line may contain {{…}}, a regular expression. `--update` writes the actual output as the expected one.
 
     run.py --tapc build/bin/tapc [--update] [--filter WORD] [--jobs N] [FILE…]
 """

@@ -257,7 +257,7 @@ const Breakage breakages[] = {
        p.meshes = {{"pod", {{"data", 4}}, {}}},
        graph(p).operations[0].placements = {{0, Placement::mesh_axis, MeshId(0), AxisRef{AxisId(1), {}}}};
      }},
-    {"the axis 0 belongs to no mesh",
+    {"the axis 0 is not declared",
      [](Program& p) {
        graph(p).splits = {
            {OperationId(0), {}, 0, "k", {{0, 8}}, Placement::mesh_axis, MeshId(0), AxisRef{AxisId(0), {}}}};
@@ -283,7 +283,7 @@ const Breakage breakages[] = {
            for (AffineExpr& row : access.projection.start.rows) row.coefficients.push_back(0);
          }
      }},
-    {"there is no dim q",
+    {"unknown dim q",
      [](Program& p) {
        graph(p).splits = {{OperationId(0), {}, 0, "q", {{0, 8}}}};
      }},

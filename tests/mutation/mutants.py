@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Mutation of our own sources: small faults are put into the sources, and the tests must notice each of them.
+"""Mutation of our own sources: small faults are put into the sources, and the tests must detect each of them.
 
     mutants.py [--count 150] [--seed 1] [--work out/mutation] [--jobs 2] [--only FOLDER] [--limit SECONDS]
                [--again FILE]
 
 All faults are compiled into one build, each behind a switch (mutant.h). One run of every test records which mutants it
-reaches; then each mutant is turned on and the tests that reach it run, the quickest first, until one fails. Survivors are
-listed with file, line and change. A mutant that no test reaches survives, too. The seed and the sources decide what is drawn.
+reaches; then each mutant is turned on and the tests that reach it run, the fastest first, until one fails. Survivors are
+listed with file, line and change. A mutant that no test reaches survives, too. The seed and the sources determine the drawn mutants.
 """
 import argparse
 import collections
@@ -198,11 +198,11 @@ def main():
     parser.add_argument("--work", type=Path, default=ROOT / "out/mutation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", choices=FOLDERS)
-    parser.add_argument("--limit", type=float, default=20, help="seconds more than five times as long as without a mutant")
+    parser.add_argument("--limit", type=float, default=20, help="time limit: five times the time without a mutant, plus this many seconds")
     parser.add_argument("--patience", type=float, default=600, help="seconds of tests for one mutant, after which it has survived")
-    parser.add_argument("--least", type=float, default=0.9, help="the share that must be caught")
+    parser.add_argument("--least", type=float, default=0.9, help="the fraction that must be caught")
     parser.add_argument("--again", type=Path, metavar="FILE", help="try only the survivors that an earlier run printed into FILE")
-    parser.add_argument("--list", action="store_true", help="what would be drawn, and no more")
+    parser.add_argument("--list", action="store_true", help="only list the mutants that would be drawn")
     given = parser.parse_args()
     files = tracked()
     mutants = draw(files, given.count, given.seed, given.only)

@@ -108,7 +108,7 @@ TEST(DeviceLists, WhatCannotBe) {
   EXPECT_EQ(problem("split H dim i into 2 over pod.data\nsplit H dim k into 2 over devices {0}, {1}\n"),
             "`H` is already on the mesh `pod`");
   EXPECT_EQ(problem("place H at 2 over pod.data\n"),
-            "position 2 does not exist along `data`, which has 2 places (counted from 0)");
+            "position 2 does not exist along `data`, which has 2 positions (counted from 0)");
 }
 
 ShardedPlan followed(const Program& program) {

@@ -135,7 +135,7 @@ TEST(Onnx, NodesOfSeveralWriters) {
   Spec one = sharded({1}, {{3}}), two = sharded({1}, {{3, 5}}), four = sharded({1}, {{4}});
   Inferred found = infer(program, {"c", 8, {{"Y", {{"A", one}, {"B", four}}}, {"Y@1", {{"B", two}}}}});
   ASSERT_EQ(found.findings.size(), 1u);
-  EXPECT_EQ(found.findings[0].broken.message, "the node `Y@1` has the spec for it");
+  EXPECT_EQ(found.findings[0].broken.message, "the spec at the node `Y@1` replaces it");
   EXPECT_EQ(found.findings[0].at, (std::vector<SpecPlace>{{0, 1}}));
   EXPECT_EQ(to_string(found.values.back()), to_string(one));
   EXPECT_EQ(found.operations, (std::vector<std::vector<std::string>>{{"Y@0", "Y@1"}, {"Y@1"}}));

@@ -109,7 +109,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
             "the blocks [0, 2, 5] do not tile i, which runs over 0..4");
   EXPECT_EQ(problem("split Z dim i into 1099511627776 over threads"),
             "`i` is split into 1099511627776 blocks; 1 to 1048576 are possible");
-  EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks for the axis `d`, which has 2 places");
+  EXPECT_EQ(problem("split Z dim i into 3 over axis m.d"), "3 blocks for the axis `d`, which has 2 positions");
   EXPECT_EQ(problem("split Z dim i into 2 over axis m.q"), "the mesh `m` has no axis `q`");
   EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "unknown mesh `n`");
 }
@@ -126,7 +126,7 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   EXPECT_EQ(why_not_split(program, op, l, false), "");
   program.monoids[sum.index()].laws.commutative = Law::broken;
   EXPECT_EQ(why_not_split(program, op, k, false), "");
-  EXPECT_EQ(why_not_split(program, op, l, false), "`k` is reduced outside `l`, and `sum` does not commute");
+  EXPECT_EQ(why_not_split(program, op, l, false), "`k` is reduced outside `l`, and `sum` is not commutative");
   EXPECT_EQ(why_not_split(program, op, l, true), "");
   op.dims[i].keep = true;
   EXPECT_EQ(why_not_split(program, op, i, false), "`i` must stay whole");

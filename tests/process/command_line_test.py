@@ -174,7 +174,7 @@ class Files(TapcTest):
         self.assertIn(b"transfer", (self.folder / "p.ir").read_bytes())
         for command in ("fmt", "ops --file"):
             self.expect(2, r"(?s)error\[T0114\]: `p\.ir` is a stage text, not a Tap program.*`tapc opt`", *command.split(), "p.ir")
-        self.expect(2, r"error\[T1001\]: `p\.ir` is a stage text in which --dim has been decided already", "run",
+        self.expect(2, r"error\[T1001\]: `p\.ir` is a stage text, to which --dim does not apply", "run",
                     "p.ir", "--dim", "n=3", *inputs)
         self.write("p.ir", (self.folder / "p.ir").read_text().replace("graph 0 p", "graph zero p"))
         self.expect(1, r"p\.ir:\d+:7: error\[T0114\]", "run", "p.ir", *inputs)

@@ -224,7 +224,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                            ("split H dim k into 2 over sequential\nsplit H dim k into 2",
                             "`k` of `H` cannot be split: it is already streamed"),
                            ("split H dim i into 3 over axis pod.data",
-                            "3 blocks for the axis `data`, which has 2 places")]:
+                            "3 blocks for the axis `data`, which has 2 positions")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 2\n" + line + "\n")
                 self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + told, "run", "p.tap", "-i", "X=iota", "-i",

@@ -175,8 +175,8 @@ TEST(InputSpec, E13EveryInputOnce) {
   auto match = [&](std::initializer_list<const char*> texts) {
     return [&, list = specs(texts)] { match_inputs(list, declared); };
   };
-  expect_failure(match({"X=zeros"}), 3, "there is no value for `W`\nthe program's inputs are X: f32[2]; W: f32[n]");
-  expect_failure(match({}), 3, "there is no value for `X`, `W`");
+  expect_failure(match({"X=zeros"}), 3, "no value is given for `W`\nthe program's inputs are X: f32[2]; W: f32[n]");
+  expect_failure(match({}), 3, "no value is given for `X`, `W`");
   expect_failure(match({"X=zeros", "X=ones", "W=ones"}), 3, "`X` is given twice, in `X=zeros` and in `X=ones`");
   expect_failure(match({"X=zeros", "W=ones", "Z=1"}), 3, "`Z`, in `Z=1`, is not an input");
   expect_failure([&] { match_inputs(specs({"Z=1"}), {}); }, 3, "the program has no inputs");

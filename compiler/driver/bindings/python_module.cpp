@@ -62,7 +62,7 @@ def _load():
         functions[word] = getattr(library, _PREFIX + "_" + word)
         functions[word].restype, functions[word].argtypes = result, arguments
     if functions["abi_version"]() != 1:
-        raise Error(4, "the library has another ABI version")
+        raise Error(4, "the library has a different ABI version")
     return functions
 
 

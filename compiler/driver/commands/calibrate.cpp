@@ -49,7 +49,7 @@ int measure_machine(Session& session, const CalibrateOptions& options) {
   cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), builtin_machine);
   Calibration found = calibrate(session, cluster.types.front());
   std::string notes = fmt::format(
-                  "# Measured by tapc calibrate in {:.1f} s. Each value has the spread of its repetitions:\n",
+                  "# Measured by tapc calibrate in {:.1f} s. Values, each with the spread of its repetitions:\n",
                   watch.seconds()),
               table;
   for (const Measured& one : found.measured) {

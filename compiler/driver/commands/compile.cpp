@@ -224,7 +224,7 @@ Action declare_compile(CLI::App& app) {
   auto command = std::make_shared<CompileCommand>();
   app.add_option("FILE", command->file, "A source file or a stage text")->required();
   app.add_option("-o,--output", command->output,
-                 "The file to write: OUT.so is a library (its header and manifest are written beside it), OUT.o an "
+                 "The file to write: OUT.so is a library (written with its header and manifest), OUT.o an "
                  "object with its "
                  "header; OUT.ll, .s, .loops, .schedule and .mlir are text")
       ->required();

@@ -42,15 +42,15 @@ void add_effort_options(CLI::App& app, DecisionOptions& options) {
                      "Largest number of evaluations of the cost model (default 32; 0: decide nothing)")
           ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
   app.add_option("--budget", options.budget,
-                 "How long decisions may take, as in 10s; the plan records how many evaluations that were")
+                 "Time limit of decisions, such as 10s; the plan records the number of evaluations")
       ->check(CLI::Validator(why_no_budget, "TIME"))
       ->excludes(evaluations);  // not by its name: CLI11 ends the process where it has no memory to look it up
 }
 
 void add_decision_options(CLI::App& app, DecisionOptions& options) {
   app.add_option("--plan", options.plan,
-                 "A plan: what to fuse and split, and where to place the blocks; the cost model decides what it leaves "
-                 "open. `none`: the program as written (./none names a file)");
+                 "A plan: what to fuse and split, and where to place the blocks; the cost model decides the rest. "
+                 "`none`: the program as written (./none names a file)");
   app.add_option("--plan-out", options.plan_out,
                  "Write the complete plan, with the decisions of the cost model, to this file");
   add_effort_options(app, options);

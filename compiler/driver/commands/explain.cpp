@@ -61,7 +61,7 @@ int explain(Session& session, const std::string& given, const SourceOptions& opt
   if (std::filesystem::is_regular_file(given, ignored))
     throw Failure{
         exit_code::wrong_command_line,
-        Diagnostic(Code::command_line, Span{}, "`" + given + "` is a file; name a value, too")
+        Diagnostic(Code::command_line, Span{}, "`" + given + "` is a file; add the name of a value")
             .help(fmt::format(
                 "`tapc explain {0}:VALUE` explains the sharding of VALUE; `tapc sharding {0}` lists the values",
                 given))};

@@ -103,7 +103,7 @@ class Reasons {
     while (const passes::Origin* origin = way.size() < found_.origins.size() ? origin_of(graph, value, dim, axis)
                                                                              : nullptr) {
       std::string by = origin->operation ? "through the operation that writes " + written_by(graph, *origin->operation)
-                                         : std::string("to which it is tied");
+                                         : std::string("which must have the same sharding");
       if (!origin->from) {
         way.push_back(fmt::format("{} gets it {}", name(graph, value), by));
         return told(way);

@@ -139,9 +139,9 @@ class IndexClassifier {
       bool rounds = f == "floor" || f == "ceil" || f == "round";
       if (rounds && call.args.size() == 1)
         if (auto* b = std::get_if<ast::Binary>(&env[call.args[0].value].node); b && b->op == ast::BinaryOp::div)
-          return other(env, expr, "a function's value", from_the_other_side);
+          return other(env, expr, "a function call", from_the_other_side);
     }
-    return other(env, expr, "a function's value");
+    return other(env, expr, "a function call");
   }
   IndexValue of(const Env&, const ast::Member& member, const ast::Expr& expr) {
     (void)member;
@@ -150,7 +150,7 @@ class IndexClassifier {
   IndexValue of(const Env& env, const ast::FloatLiteral&, const ast::Expr& expr) {
     return other(env, expr, "a float", "indices are integers");
   }
-  IndexValue of(const Env& env, const ast::If&, const ast::Expr& expr) { return other(env, expr, "a choice"); }
+  IndexValue of(const Env& env, const ast::If&, const ast::Expr& expr) { return other(env, expr, "a conditional"); }
   template <class Node>
   IndexValue of(const Env& env, const Node&, const ast::Expr& expr) {
     return other(env, expr, "not a sum of index variables");

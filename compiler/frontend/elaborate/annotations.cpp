@@ -38,9 +38,9 @@ ir::Mesh mesh_of(Elaboration& elaboration, const ast::MeshDecl& decl) {
       devices = checked::mul(devices, axis.size);
     } catch (const Overflow&) { devices = max_devices + 1; }
     if (devices > max_devices)
-      elaboration.fail(Diagnostic(Code::bad_mesh, axis.name.span,
-                                  "the mesh " + quoted(mesh.name) + " has more than " + std::to_string(max_devices) +
-                                      " devices, which is the limit"));
+      elaboration.fail(Diagnostic(
+          Code::bad_mesh, axis.name.span,
+          "the mesh " + quoted(mesh.name) + " has more than " + std::to_string(max_devices) + " devices, the limit"));
     mesh.axes.push_back({axis.name.text, axis.size});
   }
   if (decl.devices) {
@@ -172,9 +172,10 @@ class ShardingResolver {
         elaboration_.fail(Diagnostic(Code::bad_priority, dim.span,
                                      "priorities are 0 to 2147483647; got " + std::to_string(*dim.priority)));
       if (dim.axes.empty() && !dim.open)
-        elaboration_.fail(Diagnostic(Code::bad_priority, dim.span,
-                                     "an empty closed dimension sharding has no priority: it would have no effect")
-                              .help("write `{}` or `{?}p" + std::to_string(*dim.priority) + "`"));
+        elaboration_.fail(
+            Diagnostic(Code::bad_priority, dim.span,
+                       "an empty closed dimension sharding cannot have a priority: it would have no effect")
+                .help("write `{}` or `{?}p" + std::to_string(*dim.priority) + "`"));
       result.priority = dim.priority;
     }
     return result;
@@ -207,7 +208,7 @@ class ShardingResolver {
       if (axis.sub && other.sub && lo.pre_size * lo.size > hi.pre_size && !(mine == theirs))
         rule = "sub-axes in a sharding must not overlap: ";
       else if (axis.sub && other.sub && !(mine == theirs))
-        rule = "sub-axes in a sharding must be parts of one way to split their axis: ";
+        rule = "sub-axes in a sharding must belong to one factorisation of their axis: ";
       elaboration_.fail(Diagnostic(Code::axis_used_twice, span,
                                    rule + quoted(source_of(elaboration_, span)) + " conflicts with " +
                                        quoted(source_of(elaboration_, where)))
@@ -240,8 +241,7 @@ class ShardingResolver {
         return other.span.begin >= span.begin && other.span.end <= span.end;
       });
       Diagnostic d(Code::mergeable_sub_axes, span,
-                   "sub-axes must be as big as possible: adjacent parts of " + quoted(full.name) + " are one, " +
-                       quoted(merged));
+                   "adjacent sub-axes of " + quoted(full.name) + " must be merged into " + quoted(merged));
       d.help("write " + quoted(merged));
       if (static_cast<std::size_t>(inside) == last - first + 1) d.fix(span, merged);
       elaboration_.fail(std::move(d));

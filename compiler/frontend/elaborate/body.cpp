@@ -82,8 +82,7 @@ void BodyBuilder::count_operations(ir::OperatorId op, Span span) {
   if (!region || written_out_ <= most_operations) return;
   elaboration_.fail(Diagnostic(Code::nesting_too_deep, span,
                                quoted(graph_.name) + " expands to " + std::to_string(written_out_) +
-                                   " operations up to here, with all calls expanded; the limit is " +
-                                   std::to_string(most_operations))
+                                   " operations up to here; the limit is " + std::to_string(most_operations))
                         .help("use `iterate`, which is one operation for any trip count"));
 }
 

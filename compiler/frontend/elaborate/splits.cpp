@@ -52,7 +52,7 @@ ir::SplitRequest BodyBuilder::split_target(const ast::SplitStatement& split, con
   if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
     elaboration_.fail(Diagnostic(Code::bad_split, split.axis_span,
                                  quoted(what) + " has " + counted(shape.size(), "axis", "axes") +
-                                     (shape.empty() ? "" : ", counted from 0") + "; there is no axis " +
+                                     (shape.empty() ? "" : ", counted from 0") + "; got axis " +
                                      std::to_string(*split.axis)));
   request.value = value;
   request.axis = static_cast<std::uint32_t>(*split.axis);
@@ -69,7 +69,7 @@ std::vector<ir::Range> BodyBuilder::split_blocks(const ast::SplitStatement& spli
     if (count < 1 || count > max_blocks)
       refuse(written, "a split must have 1 to " + std::to_string(max_blocks) + " blocks; got " + std::to_string(count));
     if (count > std::max<std::int64_t>(range.size(), 1))
-      refuse(written, quoted(what) + " has " + counted(range.size(), "index", "indices") + " there; got " +
+      refuse(written, quoted(what) + " has " + counted(range.size(), "index", "indices") + " along this dim; got " +
                           counted(count, "block"));
     return ir::ceil_blocks(range, count);
   }
@@ -107,7 +107,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
   for (const ir::SplitRequest& other : graph_.splits)
     if (other.operation == request.operation && other.value == request.value && other.axis == request.axis &&
         other.dim == request.dim)
-      refuse(quoted(what) + " is already split there");
+      refuse(quoted(what) + " is already split along this dim");
   graph_.splits.push_back(std::move(request));
 }
 

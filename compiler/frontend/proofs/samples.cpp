@@ -198,7 +198,7 @@ class OperatorTrial {
 
   std::vector<Diagnostic> told(const Diagnostics& found, const Trial& trial, const Parameters& parameters) const {
     std::string with =
-        "found by trying " + quoted(signature_.name.text) + " on tensors with dims of " + std::to_string(trial.size) +
+        "found by checking " + quoted(signature_.name.text) + " with dims of " + std::to_string(trial.size) +
         (trial.step == 0 ? "" : ", " + std::to_string(std::max<std::int64_t>(trial.size + trial.step, 1)) + ", …") +
         " and packs of " + counted(trial.rank, "dim") + ", elements " + std::string(name_of(trial.type));
     if (!parameters.text().empty()) with += ", " + parameters.text();
