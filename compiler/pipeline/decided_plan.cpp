@@ -31,17 +31,17 @@ std::optional<ir::Plan> known_plan(const std::string& key, const Deciding& by) {
 
 }  // namespace
 
-ir::Plan decided_plan(const ir::Program& program, const passes::PassContext& context,
-                      std::span<const passes::Pass> simplify, const Deciding& by) {
+cost::Decided decided_plan(const ir::Program& program, const passes::PassContext& context,
+                           std::span<const passes::Pass> simplify, const Deciding& by) {
   Phase phase("deciding");
   const std::string key = key_of(program, context, by);
-  if (auto known = known_plan(key, by)) return std::move(*known);
+  if (auto known = known_plan(key, by)) return {std::move(*known)};
   const std::size_t evaluations = by.seconds ? evaluations_without_limit : by.evaluations;
   cost::Decided decided =
       cost::decide(program, {context, simplify, by.cluster, by.threads, evaluations, by.seconds, by.start});
   decided.plan.evaluations = static_cast<std::int64_t>(by.seconds ? decided.evaluations : by.evaluations);
   if (!key.empty()) by.store->store(key, ir::print(decided.plan));
-  return std::move(decided.plan);
+  return decided;
 }
 
 }  // namespace tap::pipeline

@@ -23,8 +23,8 @@ struct Deciding {
   TextStore* store = nullptr;          // null: nothing is remembered
 };
 
-// The complete plan, with the number of evaluations that repeats it.
-ir::Plan decided_plan(const ir::Program& program, const passes::PassContext& context,
-                      std::span<const passes::Pass> simplify, const Deciding& by);
+// The complete plan, with the number of evaluations that repeats it. What was considered is not in the store.
+cost::Decided decided_plan(const ir::Program& program, const passes::PassContext& context,
+                           std::span<const passes::Pass> simplify, const Deciding& by);
 
 }  // namespace tap::pipeline

@@ -65,9 +65,10 @@ struct Observer {
 };
 
 struct Compilation {
-  Compiled source = {};                 // what a text declares, without its graph
-  ir::Plan plan = {};                   // of the options, with what was decided; without what shardings add
-  ir::Program program;                  // the last graph
+  Compiled source = {};  // what a text declares, without its graph
+  ir::Plan plan = {};    // of the options, with what was decided; without what shardings add
+  std::vector<cost::Consideration> considered = {};  // by the cost model; none of a plan that was stored
+  ir::Program program;                               // the last graph
   std::vector<ir::Program> stages;      // the source, and what each step made of the one before; none without a proof
   ir::Certificate certificate;          // what each step claims
   std::optional<ir::Program> rules;     // the instances of rewrite rules that the certificate mentions

@@ -54,7 +54,9 @@ std::span<const passes::Pass> Steps::simplifying() const {
 
 void Steps::decide() {
   if (!options_.decide || context_.plan.evaluations || options_.simplify) return;
-  context_.plan = decided_plan(made_.program, context_, simplifying(), *options_.decide);
+  cost::Decided decided = decided_plan(made_.program, context_, simplifying(), *options_.decide);
+  context_.plan = std::move(decided.plan);
+  made_.considered = std::move(decided.considered);
   planned_ = context_.plan.decisions.size();
   made_.plan = context_.plan;
 }

@@ -64,9 +64,11 @@ class Decider {
   Decided run() {
     std::vector<FoldChoice> folds;
     auto best = with_groups(options_.context.plan, &folds);
-    if (!best) return {options_.context.plan, 0};  // what is wrong with the plan is reported where it is applied
-    for (const FoldChoice& fold : folds) best = best_fold(std::move(*best), fold);
-    return {std::move(best->plan), pricer_.used()};
+    if (!best) return {options_.context.plan};  // what is wrong with the plan is reported where it is applied
+    std::vector<Consideration> considered;
+    for (const FoldChoice& fold : folds) best = best_fold(std::move(*best), fold, considered);
+    considered.insert(considered.end(), best->considered.begin(), best->considered.end());
+    return {std::move(best->plan), pricer_.used(), std::move(considered)};
   }
 
  private:
@@ -74,20 +76,50 @@ class Decider {
     Plan plan;
     std::optional<Prediction> price;  // of the whole program; only where several are compared
     Program fused;
+    std::vector<Consideration> considered;  // of its groups
   };
 
+  // By the operations that the fold becomes and those that share their traffic: of a large program they are a small share.
+  static bool is_better_around(const FoldChoice& fold, const Attempt& now, const Attempt& before) {
+    double seconds = 0;
+    for (const Consideration& about : before.considered)
+      if (std::any_of(about.operations.begin(), about.operations.end(), [&](const auto& o) { return is_of(fold, o); }))
+        seconds += about.alternatives[about.taken].price.seconds;
+    Prediction part = *before.price, changed = *now.price;
+    if (seconds <= 0 || seconds >= part.seconds) return is_better(changed, part);
+    changed.seconds = std::max(seconds - (part.seconds - changed.seconds), 0.0);
+    part.seconds = seconds;
+    return is_better(changed, part);
+  }
+  static bool is_of(const FoldChoice& fold, const std::string& operation) {
+    return std::any_of(fold.names.begin(), fold.names.end(),
+                       [&](const std::string& name) { return operation.starts_with(name + "."); });
+  }
+
+  static std::vector<Decision> lines_of(const FoldChoice& fold, std::uint32_t alternative) {
+    std::vector<Decision> lines;
+    for (const std::string& name : fold.names) lines.emplace_back(PlannedChoice{name, alternative});
+    return lines;
+  }
+
   // The fold in smaller and smaller blocks, until that no longer pays.
-  Attempt best_fold(Attempt best, const FoldChoice& fold) {
+  Attempt best_fold(Attempt best, const FoldChoice& fold, std::vector<Consideration>& considered) {
     if (!best.price) best.price = pricer_.of(best.fused);
+    Consideration about{fold.names, {}, 0};
+    if (best.price) about.alternatives.push_back({{}, *best.price});
     for (std::uint32_t alternative : fold.alternatives) {
       Plan plan = choices_of(best.plan);
-      for (const std::string& name : fold.names) plan.decisions.emplace_back(PlannedChoice{name, alternative});
+      for (Decision& line : lines_of(fold, alternative)) plan.decisions.push_back(std::move(line));
       auto attempt = with_groups(std::move(plan), nullptr);
       if (!attempt) break;
       attempt->price = pricer_.of(attempt->fused);
-      if (!attempt->price || !best.price || !is_better(*attempt->price, *best.price)) break;
+      if (!attempt->price || !best.price) break;
+      about.alternatives.push_back({lines_of(fold, alternative), *attempt->price});
+      if (!is_better_around(fold, *attempt, best)) break;
+      about.taken = about.alternatives.size() - 1;
       best = std::move(*attempt);
     }
+    if (about.alternatives.size() > 1) considered.push_back(std::move(about));
     return best;
   }
 
@@ -113,17 +145,19 @@ class Decider {
     if (!fixed) return std::nullopt;
     const passes::Caution caution{context.strict_fp, context.require_proof};
     const std::size_t before = plan.decisions.size();
+    std::vector<Consideration> considered;
     for (const auto& [graph, path] : graph_paths(made.program)) {
       if (path.empty() ? graph != made.program.main : !is_repeated(made.program, graph)) continue;
       DecidedGroups groups = decide_groups(made.program, graph, path, fixed->at(graph.index()), caution, pricer_);
       for (PlannedFusion& fusion : groups.fusions) plan.decisions.emplace_back(std::move(fusion));
+      for (Consideration& about : groups.considered) considered.push_back(std::move(about));
     }
     Plan added;
     added.decisions.assign(plan.decisions.begin() + static_cast<std::ptrdiff_t>(before), plan.decisions.end());
     context.plan = added;
     passes::Passed fused = passes::run(passes::planned_passes(), std::move(made.program), context);
     if (!fused.problems.empty()) plan.decisions.resize(before);
-    return Attempt{std::move(plan), std::nullopt, std::move(fused.program)};
+    return Attempt{std::move(plan), std::nullopt, std::move(fused.program), std::move(considered)};
   }
 
   // The operations of these names, by graph. Nothing if the program lacks an operation or a dim that the plan splits: a later
@@ -165,7 +199,7 @@ class Decider {
 Decided decide(const Program& program, const DecideOptions& given) {
   DecideOptions options = given;
   options.context.plan = with_start(program, given);
-  if (is_for_devices(program, options.context.plan)) return {options.context.plan, 0};
+  if (is_for_devices(program, options.context.plan)) return {options.context.plan};
   return Decider(program, options).run();
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "cost/decide/considered.h"
 #include "cost/machine/device.h"
 #include "ir/plan.h"
 #include "passes/pass_manager.h"
@@ -30,6 +31,7 @@ struct DecideOptions {
 struct Decided {
   ir::Plan plan;                // of the context, and what was decided
   std::size_t evaluations = 0;  // used: with so many the decision is the same
+  std::vector<Consideration> considered = {};
 };
 
 // Pre: the program is legal. A program with shardings, or whose plan places something on devices, keeps its plan.

@@ -23,8 +23,15 @@ constexpr std::size_t window = 48;  // operations among which groups are looked 
 struct Piece {
   Members operations;
   std::vector<std::uint32_t> over;
+  bool operator==(const Piece&) const = default;
 };
 using Variant = std::vector<Piece>;
+
+struct Tried {
+  Variant variant;
+  Prediction price;
+  bool justified = true;
+};
 
 // The parallel dims of the last operation, and those over which it reduces.
 std::vector<std::uint32_t> dims_over(const Operator& op, bool reduced) {
@@ -57,25 +64,26 @@ class Candidate {
   const GroupMaker& maker() const { return maker_; }
   std::size_t size() const { return maker_.graph().operations.size(); }
 
-  // The best of the variants that were priced; empty: all stay single. `known`: groups to be tried as well.
-  Variant best(const Variant& known) {
+  // Prices variants. `known`: groups to be tried as well.
+  void search(const Variant& known) {
     auto apart = pricer_.of(part_);
-    if (!apart) return {};
-    before_ = best_price_ = *apart;
+    if (!apart) return;
+    tried_ = {{{}, *apart}};
     const Members all = range(0, size());
     try_groups({}, all);
     if (!known.empty()) consider(known);
     // Fewer and fewer of them, from the front and from the back, as long as that pays.
     std::size_t improved = 1;
     for (std::size_t k = 1; k + 1 < size() && k <= improved + 1; ++k) {
-      const double before = best_price_.seconds;
+      const double before = best().price.seconds;
       try_groups({}, range(0, size() - k), range(size() - k, size()));
       if (2 * k < size()) try_groups({}, range(k, size()));
-      if (best_price_.seconds < before) improved = k;
+      if (best().price.seconds < before) improved = k;
     }
-    return best_;
   }
-  double saved() const { return before_.seconds - best_price_.seconds; }
+  // In the order in which they were priced: first the operations as they are. Empty: not even these.
+  const std::vector<Tried>& tried() const { return tried_; }
+  std::size_t taken() const { return best_; }
 
  private:
   static Members range(std::size_t from, std::size_t to) {
@@ -152,11 +160,13 @@ class Candidate {
     auto made = fused(variant);
     if (!made) return;
     auto price = pricer_.of(made->program);
-    if (!price || !is_better(*price, best_price_) || !is_as_fast(*price, before_)) return;
-    if (!pricer_.is_justified(part_, made->program, made->step)) return;
-    best_ = variant;
-    best_price_ = *price;
+    if (!price || std::any_of(tried_.begin(), tried_.end(), [&](const Tried& t) { return t.variant == variant; }))
+      return;
+    const bool pays = is_better(*price, best().price) && is_as_fast(*price, tried_.front().price);
+    tried_.push_back({variant, *price, !pays || pricer_.is_justified(part_, made->program, made->step)});
+    if (pays && tried_.back().justified) best_ = tried_.size() - 1;
   }
+  const Tried& best() const { return tried_[best_]; }
 
   // Whether a group needs what comes of it by way of operations outside.
   bool waits_for_itself(const std::vector<MadeGroup>& groups) const {
@@ -184,8 +194,8 @@ class Candidate {
   passes::Caution caution_;
   Pricer& pricer_;
   GroupMaker maker_;
-  Variant best_;
-  Prediction before_, best_price_;
+  std::vector<Tried> tried_;
+  std::size_t best_ = 0;
 };
 
 // What a plan calls a dim: its name, or its number where the name is not unique.
@@ -195,6 +205,13 @@ std::string dim_name(const Operator& op, std::uint32_t dim) {
   return found && *found == dim && !name.empty() ? name : "#" + std::to_string(dim);
 }
 
+// What was tried for a set of operations.
+struct Outcome {
+  Members operations;
+  std::vector<Tried> tried;
+  std::size_t taken = 0;
+};
+
 // The groups of one window of a graph.
 class Window {
  public:
@@ -202,7 +219,7 @@ class Window {
       : graph_(graph), members_(std::move(members)), part_(part_of(program, graph, uses, members_)) {}
 
   // Sets of this window's operations: a few large ones, with the groups that usual limits allow in each.
-  void decide(const passes::Caution& caution, Pricer& pricer, const std::function<void(const Variant&, double)>& take) {
+  void decide(const passes::Caution& caution, Pricer& pricer, const std::function<void(const Outcome&)>& take) {
     GroupMaker maker(part_, part_[part_.main], caution);
     passes::FusionLimits usual, wide;
     wide.inner_bytes *= 1024;
@@ -211,11 +228,14 @@ class Window {
     const DefUse uses = def_use(part_[part_.main]);
     for (const Members& set : sets) {
       Candidate candidate(part_of(part_, part_[part_.main], uses, set), caution, pricer);
-      Variant variant = candidate.best(known(maker, set, small, usual));
-      if (variant.empty()) continue;
-      for (Piece& piece : variant)
-        for (OperationId& o : piece.operations) o = members_[set[o.index()].index()];
-      take(variant, candidate.saved());
+      candidate.search(known(maker, set, small, usual));
+      if (candidate.tried().size() < 2) continue;
+      Outcome outcome{set, candidate.tried(), candidate.taken()};
+      for (OperationId& o : outcome.operations) o = members_[o.index()];
+      for (Tried& tried : outcome.tried)
+        for (Piece& piece : tried.variant)
+          for (OperationId& o : piece.operations) o = members_[set[o.index()].index()];
+      take(outcome);
     }
   }
 
@@ -253,15 +273,22 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
   const Graph& graph = program[id];
   const DefUse uses = def_use(graph);
   const std::vector<std::string> names = operation_names(graph);
-  auto take = [&](const Variant& variant, double saved) {
-    decided.saved += saved;
-    for (const Piece& piece : variant) {
-      PlannedFusion fusion;
-      for (OperationId o : piece.operations) fusion.operations.push_back(path + names[o.index()]);
-      const Operator op = in_own_words(program, graph[piece.operations.back()]);
-      for (std::uint32_t d : piece.over) fusion.dims.push_back(dim_name(op, d));
-      decided.fusions.push_back(std::move(fusion));
+  auto line = [&](const Piece& piece) {
+    PlannedFusion fusion;
+    for (OperationId o : piece.operations) fusion.operations.push_back(path + names[o.index()]);
+    const Operator op = in_own_words(program, graph[piece.operations.back()]);
+    for (std::uint32_t d : piece.over) fusion.dims.push_back(dim_name(op, d));
+    return fusion;
+  };
+  auto take = [&](const Outcome& outcome) {
+    Consideration about{{}, {}, outcome.taken};
+    for (OperationId o : outcome.operations) about.operations.push_back(path + names[o.index()]);
+    for (const Tried& tried : outcome.tried) {
+      about.alternatives.push_back({{}, tried.price, tried.justified});
+      for (const Piece& piece : tried.variant) about.alternatives.back().lines.emplace_back(line(piece));
     }
+    for (const Piece& piece : outcome.tried[outcome.taken].variant) decided.fusions.push_back(line(piece));
+    decided.considered.push_back(std::move(about));
   };
   Members open;
   auto close = [&] {

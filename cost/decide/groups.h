@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/decide/considered.h"
 #include "cost/decide/pricer.h"
 #include "ir/plan.h"
 #include "passes/caution.h"
@@ -20,7 +21,7 @@ namespace tap::cost {
 
 struct DecidedGroups {
   std::vector<ir::PlannedFusion> fusions;
-  double saved = 0;  // seconds, by prediction
+  std::vector<Consideration> considered;  // of each set of operations that share much traffic
 };
 
 // For one graph; `path` leads to it in a plan. Operations in `fixed` stay as they are.

@@ -67,7 +67,8 @@ std::optional<Prediction> Pricer::of(const ir::Program& program) {
   const std::vector<backend::Kernel>& kernels = lowered.kernels.kernels;
   const ir::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels);
   Prediction price;
-  price.seconds = model_.of(trace_of(schedule, kernels), kernels).total.total();
+  price.cost = model_.of(trace_of(schedule, kernels), kernels).total;
+  price.seconds = price.cost.total();
   price.bytes = static_cast<double>(schedule.arena_bytes) +
                 static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(model_.threads());
   const ir::Graph& main = program[program.main];

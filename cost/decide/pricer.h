@@ -17,6 +17,7 @@ struct Prediction {
   double seconds = 0;
   double bytes = 0;  // of memory, besides inputs and results
   double given = 0;  // of inputs and results
+  Cost cost = {};    // the seconds, term by term
   bool operator==(const Prediction&) const = default;
 };
 

@@ -99,6 +99,31 @@ TEST(Decide, LongAttentionIsStreamed) {
   EXPECT_NE(plan.find("j_block"), plan.npos) << plan;
 }
 
+// However small its share of the whole is.
+TEST(Decide, AttentionBesideALargeProductIsStreamed) {
+  const std::string text =
+      "use std\nprogram p(Q: f32[1, 8192, 64], K: f32[1, 8192, 64], V: f32[1, 8192, 64],\n"
+      "  A: f32[8192, 8192], B: f32[8192, 8192]) -> (Y: f32[1, 8192, 64], C: f32[8192, 8192]) {\n"
+      "  Y = attention(Q, K, V)\n  C[i, j] = sum[k] A[i, k] * B[k, j]\n}";
+  const std::string plan = decided(text);
+  EXPECT_NE(plan.find("choose Y.s "), plan.npos) << plan;
+}
+
+// The lines of what was taken are those of the plan, and nothing that is clearly better was left.
+TEST(Decide, WhatWasConsideredIsRecorded) {
+  const Decided found = decide(built(rows), options_for(""));
+  ASSERT_EQ(found.considered.size(), 1u);
+  const Consideration& about = found.considered[0];
+  EXPECT_EQ(about.operations, (std::vector<std::string>{"m", "s", "Y"}));
+  ASSERT_GT(about.alternatives.size(), 2u);
+  EXPECT_TRUE(about.alternatives[0].lines.empty());  // the operations as they are
+  EXPECT_EQ(about.alternatives[about.taken].lines, found.plan.decisions);
+  for (const Alternative& other : about.alternatives) {
+    EXPECT_FALSE(is_better(other.price, about.alternatives[about.taken].price));
+    EXPECT_DOUBLE_EQ(other.price.cost.total(), other.price.seconds);
+  }
+}
+
 TEST(Decide, APartHasWhatItReadsAndWhatOthersRead) {
   const ir::Program program = passes::run(passes::lowering(), built(rows)).program;
   const ir::Graph& graph = program[program.main];

@@ -145,6 +145,20 @@ class Decisions(TapcTest):
                     "--stages", "s")
         self.assertIn("fuse", (self.folder / "c").read_text())
 
+    def test_explain_lists_what_was_considered(self):
+        self.write("p.tap", ROWS)
+        lines = self.plan(*SIZES).splitlines()[1:-1]
+        told = self.expect(0, "^$", "explain", "p.tap:s", *SIZES).stdout.decode()
+        self.assertRegex(told, r"the cost model considered \d+ alternatives for m, s, Y:\n")
+        rows = told.split("alternatives for m, s, Y:\n")[1].splitlines()
+        self.assertRegex(rows[1], r"^ *" + re.escape("; ".join(lines)) + r" +taken  ")  # first, as the plan has it
+        self.assertRegex(told, r"\n *as they are +(\d+\.\d\d x the time|within the accuracy|more memory)")
+        # What a plan says is not considered.
+        self.write("by_hand.plan", "plan 2\nfuse m, s over i\n")
+        told = self.expect(0, "^$", "explain", "p.tap:s", *SIZES, "--plan", "by_hand.plan").stdout.decode()
+        self.assertIn("  by the plan: fuse m, s over i\n", told)
+        self.assertNotIn("considered", told)
+
     def test_wrong_plans(self):
         self.write("p.tap", ROWS)
         for line, message in (("evaluations", "a number is missing"), ("evaluations -1", "error.T1402"),

@@ -47,12 +47,13 @@ void add_effort_options(CLI::App& app, DecisionOptions& options) {
       ->excludes(evaluations);  // not by its name: CLI11 ends the process where it has no memory to look it up
 }
 
-void add_decision_options(CLI::App& app, DecisionOptions& options) {
+void add_decision_options(CLI::App& app, DecisionOptions& options, bool writes) {
   app.add_option("--plan", options.plan,
                  "A plan: what to fuse and split, and where to place the blocks; the cost model decides the rest. "
                  "`none`: the program as written (./none names a file)");
-  app.add_option("--plan-out", options.plan_out,
-                 "Write the complete plan, with the decisions of the cost model, to this file");
+  if (writes)
+    app.add_option("--plan-out", options.plan_out,
+                   "Write the complete plan, with the decisions of the cost model, to this file");
   add_effort_options(app, options);
   app.add_option("--start-from", options.start_from,
                  "A plan of an earlier version of the program: lines that still apply are kept, the rest is decided");

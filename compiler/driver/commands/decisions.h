@@ -23,7 +23,8 @@ struct DecisionOptions {
   std::string plan, plan_out, start_from, budget;
   std::int64_t evaluations = -1;  // not given
 };
-void add_decision_options(CLI::App& app, DecisionOptions& options);
+// --plan-out only of a command that `writes`.
+void add_decision_options(CLI::App& app, DecisionOptions& options, bool writes = true);
 void add_effort_options(CLI::App& app, DecisionOptions& options);  // --evaluations and --budget alone
 
 // The plan of the command line, into the options of the passes. Throws Failure as read_plan does.

@@ -1,13 +1,17 @@
 // tapc explain CODE: prints the page docs/codes/CODE.md, which is embedded in tapc. Without a code: lists all codes.
-// tapc explain FILE:NAME: explains the sharding of a value, axis by axis, and what it saves.
+// tapc explain FILE:NAME: explains the sharding of a value, axis by axis, and what it saves; and what the cost model considered
+// for the operation that computes it.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
 
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/explanations.h"
+#include "compiler/driver/machine_file.h"
 #include "compiler/driver/propagated_file.h"
+#include "compiler/driver/show/decision_report.h"
 
 namespace tap::driver {
 namespace {
@@ -28,8 +32,30 @@ std::string upper(std::string text) {
   return text;
 }
 
-int explain_value(Session& session, const std::string& file, const std::string& name, const SourceOptions& options) {
-  PropagatedFile propagated = propagate_file(session, file, options);
+struct ExplainOptions {
+  std::string what, machine;
+  DecisionOptions decisions;
+  SourceOptions source;
+};
+
+// The alternatives that were priced, or the lines of a plan that leave none.
+std::string decisions_about(Session& session, const std::string& file, const std::string& name,
+                            const ExplainOptions& options) {
+  PassOptions passes;
+  read_decisions(session, options.decisions, passes);
+  take(passes, options.source);
+  passes.verify = false;
+  pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::decided);
+  constexpr bool anew = true;  // a plan that was stored says nothing about what else was considered
+  let_decide(session, options.decisions, {options.machine, "native", anew}, wanted);
+  const cost::Cluster cluster = wanted.decide->cluster;
+  const pipeline::Compilation made = compile_given(session, read_given(session, file, options.source), wanted);
+  std::string text = why_decided(made.considered, name, cluster);
+  return text.empty() ? lines_about(made.plan, name) : text;
+}
+
+int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {
+  PropagatedFile propagated = propagate_file(session, file, options.source);
   std::string text = why_sharded(session, propagated.found, propagated.places, name);
   if (text.empty()) {
     const std::vector<std::string> names = names_of_values(propagated.found.program);
@@ -40,11 +66,12 @@ int explain_value(Session& session, const std::string& file, const std::string& 
                   Diagnostic(Code::command_line, Span{}, fmt::format("{} has no value `{}`", file, name))
                       .help(near ? "did you mean `" + *near + "`?" : "`tapc sharding " + file + "` lists them")};
   }
-  session.print(text);
+  session.print(text + decisions_about(session, file, name, options));
   return exit_code::done;
 }
 
-int explain(Session& session, const std::string& given, const SourceOptions& options) {
+int explain(Session& session, const ExplainOptions& options) {
+  const std::string& given = options.what;
   if (given.empty()) {
     session.print(list_of_codes());
     return exit_code::done;
@@ -77,16 +104,14 @@ int explain(Session& session, const std::string& given, const SourceOptions& opt
 }  // namespace
 
 Action declare_explain(CLI::App& app) {
-  struct Options {
-    std::string what;
-    SourceOptions source;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   app.add_option(
       "WHAT", options->what,
       "A diagnostic code, for example T0203, or a value of a program, FILE:NAME; without it, list all codes");
+  add_decision_options(app, options->decisions, false);
+  add_machine_option(app, options->machine);
   add_source_options(app, options->source);
-  return [options](Session& session) { return explain(session, options->what, options->source); };
+  return [options](Session& session) { return explain(session, *options); };
 }
 
 }  // namespace tap::driver
