@@ -239,7 +239,7 @@ AffineExpr Lowering::tile_number(const RegisterTile& tile) const {
 }
 
 std::vector<Statement> Lowering::one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes) {
-  if (op_.map()) return across(tile, rows, lanes, {{store(result_values())}});
+  if (op_.map()) return store_across(tile, rows, *lanes, store(result_values()));
   return lanes ? reduce_across(tile, rows, *lanes) : reduce_along(tile, rows);
 }
 

@@ -91,14 +91,20 @@ class PointWork {
     return all;
   }
   double combination() const { return combination_; }
-  // Storing a vector along the dim.
-  double stores(std::size_t dim, std::uint32_t lanes) const {
+  // Storing a vector along the dim. Rows that are contiguous in the result are stored across, after a transpose in registers.
+  double stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows = {}) const {
     double all = 0;
     for (const Access& write : op_.writes) {
       double each = kind(write.projection.start.rows, dim) == Along::strided ? 2.0 * lanes : 1;
+      if (rows && stores_across(dim, *rows)) each = std::log2(lanes) + 1;
       all += each;
     }
     return all;
+  }
+  // Y[i, j] = X[j, i], lanes along i, rows along j: what lanes read is contiguous along one dim, and what is written along another.
+  bool stores_across(std::size_t dim, std::size_t rows) const {
+    return op_.map() && op_.writes.size() == 1 && kind(op_.writes[0].projection.start.rows, dim) == Along::strided &&
+           kind(op_.writes[0].projection.start.rows, rows) == Along::dense;
   }
   double reads() const {
     double all = 0;
@@ -280,10 +286,27 @@ class Chooser {
   double time(const PointWork::Tile& tile) const { return std::max(work_.instructions(tile) / 2 + 0.5, latency()); }
 
   void try_dim(std::size_t dim, std::uint32_t lanes, bool along) {
-    std::uint32_t most = op_.map() ? 1 : most_vectors;
-    for (std::uint32_t vectors = 1; vectors <= most; ++vectors) {
+    if (op_.map()) {
+      try_rows({dim, lanes, 1, along, {}, 1});
+      return try_across({dim, lanes, 1, along, {}, 1});
+    }
+    for (std::uint32_t vectors = 1; vectors <= most_vectors; ++vectors) {
       if (vectors > 1 && static_cast<std::int64_t>(vectors * lanes) > extents_.sizes[dim]) break;
       try_rows({dim, lanes, vectors, along, {}, 1});
+    }
+  }
+
+  // As many rows as a vector has lanes, so that each register is stored whole; and several vectors side by side, since what
+  // they read of a row is near.
+  void try_across(RegisterTile tile) {
+    tile.lanes = tile.row_count = std::min(tile.lanes, most_rows);
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (d == tile.dim || is_constrained(op_, d) || extents_.sizes[d] < tile.row_count) continue;
+      if (!work_.stores_across(tile.dim, d)) continue;
+      tile.rows = d;
+      for (tile.vectors = 1; tile.vectors <= most_vectors; tile.vectors *= 2)
+        if (tile.vectors == 1 || static_cast<std::int64_t>(tile.vectors * tile.lanes) <= extents_.sizes[tile.dim])
+          consider(tile);
     }
   }
 
@@ -325,7 +348,7 @@ class Chooser {
         cost += row_steps * lane_steps * time({tile.dim, tile.rows, tile.lanes, rows, vectors});
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
-    else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes) / 2;
+    else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows) / 2;
     if (cost > best_cost_) return;  // of equals the last: what is farther back in an index space is nearer in memory
     best_cost_ = cost;
     best_ = tile;
