@@ -26,23 +26,44 @@ std::vector<Statement> Lowering::if_any_result(std::vector<Statement> body) cons
   return {{std::move(guard)}};
 }
 
-// The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
-// starts later first combines the terms before it.
 std::vector<Statement> Lowering::scan_body(const Scan& scan) {
+  std::optional<RegisterTile> tile;
+  if (are_speculatable(later_cells())) tile = choose_scan_tile(program_, op_, extents_, scan.along, machine_);
+  std::vector<std::size_t> outer;
+  for (std::size_t d : dims_with(false))
+    if (d != scan.along && (!tile || d != tile->dim)) outer.push_back(d);
+  if (!tile) return if_any_result(full_nest(outer, scan_of(scan, {}, nullptr)));
+  cut_by(*tile);
+  if (tile->vectors > 1) vector_variable_ = new_variable("v");
+  std::vector<Statement> inner;
+  const bool in_rows = tile->rows.has_value();
+  for (Part& part : parts(extents_, tile->dim, in_rows ? tile->row_count : tile->vectors, tile->lanes)) {
+    For loop = part.loop;
+    loop.body = scan_of(scan, tile, &part);
+    append(inner, std::move(part.before));
+    inner.push_back({std::move(loop)});
+  }
+  return if_any_result(full_nest(outer, std::move(inner)));
+}
+
+// The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
+// starts later first combines the terms before it. With a tile, all of its accumulators step together.
+std::vector<Statement> Lowering::scan_of(const Scan& scan, const std::optional<RegisterTile>& tile, const Part* part) {
   const bool descending = !scan.at_the_right;
   const Monoid& monoid = program_[op_.reduce()->monoid];
-  std::vector<std::size_t> outer, inner_reductions;
+  std::vector<std::size_t> inner_reductions;
   std::vector<bool> outside(op_.dims.size(), false);
-  for (std::size_t d : dims_with(false)) {
-    outside[d] = true;
-    if (d != scan.along) outer.push_back(d);
-  }
+  for (std::size_t d : dims_with(false)) outside[d] = true;
   for (std::size_t d : dims_with(true))
     if (d != scan.reduced) inner_reductions.push_back(d);
   outside[scan.reduced] = true;
-  State state = new_state(monoid, 1, 1);
-  Statement step = accumulate(monoid, state, descending);
-  std::vector<Statement> reduce = nest(inner_reductions, outside, {step});
+  const State all = tile ? new_state(monoid, tile->row_count * tile->vectors, tile->lanes) : new_state(monoid, 1, 1);
+  const State state = tile ? at(monoid, all, tile_number(*tile)) : all;
+  const bool in_rows = tile && tile->rows;
+  auto each = [&](std::vector<Statement> inner) {
+    return tile ? across(*tile, in_rows ? part : nullptr, in_rows ? nullptr : part, std::move(inner)) : inner;
+  };
+  std::vector<Statement> reduce = nest(inner_reductions, outside, each({accumulate(monoid, state, descending)}));
 
   outside[scan.reduced] = false;
   For admitted = loop(scan.reduced, outside);
@@ -62,15 +83,44 @@ std::vector<Statement> Lowering::scan_body(const Scan& scan) {
   std::swap(first.coefficients[i], first.coefficients[start]);
   (descending ? before.lower : before.upper)[static_cast<std::size_t>(follows - moving.begin())].expr = first;
 
-  auto& opposite = descending ? admitted.upper : admitted.lower;
-  opposite.push_back({shifted(bound, i, descending ? 1 : -1), 1});
-
   For run = loop(scan.along, std::vector<bool>(op_.dims.size(), false));
   run.descending = descending;
-  run.body.push_back({std::move(admitted)});
-  run.body.push_back({store(state.values)});
-  return if_any_result(
-      full_nest(outer, {{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}));
+  if (auto one = single_step(admitted, *follows, i)) {
+    append(run.body, std::move(*one));
+  } else {
+    auto& opposite = descending ? admitted.upper : admitted.lower;
+    opposite.push_back({shifted(bound, i, descending ? 1 : -1), 1});
+    run.body.push_back({std::move(admitted)});
+  }
+  append(run.body, each({{store(state.values)}}));
+  std::vector<Statement> result = each({{assign(state.slots, identity(monoid))}});
+  result.push_back({std::move(before)});
+  result.push_back({std::move(run)});
+  return result;
+}
+
+// A bound that moves by one admits one point at a time: no loop, if it is inside the other bounds.
+std::optional<std::vector<Statement>> Lowering::single_step(const For& admitted, const Bound& moving,
+                                                            std::uint32_t along) const {
+  if (moving.divisor != 1 || moving.expr.coefficients[along] != 1) return {};
+  const AffineExpr point = admitted.descending ? moving.expr : plus(moving.expr, number(-1));
+  Guard inside;
+  for (const auto* bounds : {&admitted.lower, &admitted.upper})
+    for (const Bound& other : *bounds) {
+      if (other.divisor != 1) return {};
+      const bool lower = bounds == &admitted.lower;
+      if (&other == &moving) continue;
+      inside.conditions.push_back({lower ? plus(point, other.expr, -1) : plus(plus(other.expr, point, -1), number(-1)),
+                                   Comparison::at_least_zero});
+    }
+  inside.body = admitted.body;
+  return std::vector<Statement>{{Define{admitted.variable, {backend::bound(point)}, true}}, {std::move(inside)}};
+}
+
+std::vector<CellId> Lowering::later_cells() {
+  std::vector<CellId> cells;
+  for (CellId id : op_.reduce()->operands) cells.push_back(cell(id));
+  return cells;
 }
 
 std::vector<CellId> Lowering::result_cells(const Monoid& monoid, bool inside) {

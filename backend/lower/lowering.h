@@ -99,6 +99,7 @@ class Lowering {
   std::vector<Statement> map_body();
   std::vector<Statement> reduction_body();
   std::vector<Statement> scan_body(const ir::Scan& scan);
+  std::vector<ir::CellId> later_cells();  // of a reduction, what each of its points contributes
   std::vector<Statement> scatter_body(const ir::Scatter& scatter);
   std::vector<Statement> if_any_result(std::vector<Statement> body) const;
   std::vector<ir::CellId> result_cells(const ir::Monoid& monoid, bool inside);  // inside: at every point of the box
@@ -112,6 +113,9 @@ class Lowering {
     std::uint32_t count = 1;        // rows or vectors in a step
     bool whole = true;              // no lane is beyond the end
   };
+  std::vector<Statement> scan_of(const ir::Scan& scan, const std::optional<RegisterTile>& tile, const Part* part);
+  std::optional<std::vector<Statement>> single_step(const For& admitted, const Bound& moving,
+                                                    std::uint32_t along) const;
   std::vector<Part> parts(const Extents& extents, std::size_t dim, std::uint32_t count, std::uint32_t each);
   std::vector<Statement> tiles(const RegisterTile& tile, const Extents& extents);
   std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);

@@ -91,6 +91,18 @@ class PointWork {
     return all;
   }
   double combination() const { return combination_; }
+  // Whether all results are contiguous along the dim, and all that is read, unless it is the same there.
+  bool is_contiguous(std::size_t dim) const {
+    auto is = [&](const Access& access, Along allowed) {
+      const Along found = kind(access.projection.start.rows, dim);
+      return found == Along::dense || found == allowed;
+    };
+    for (const Access& write : op_.writes)
+      if (!is(write, Along::dense)) return false;
+    for (CellId id : needed_)
+      if (op_.exprs[id].op == CellOp::read && !is(op_.reads[op_.exprs[id].attribute], Along::same)) return false;
+    return true;
+  }
   // Storing a vector along the dim. Rows that are contiguous in the result are stored across, after a transpose in registers.
   double stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows = {}) const {
     double all = 0;
@@ -403,6 +415,29 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
     }
   }
   return Chooser(program, op, extents, machine, prepared).run(false);
+}
+
+std::optional<RegisterTile> choose_scan_tile(const Program& program, const Operator& op, const Extents& extents,
+                                             std::size_t along, const Machine& machine) {
+  constexpr std::uint32_t rows_at_once =
+      4;  // whose steps overlap, while their lines do not crowd a set of the first cache
+  const PointWork work(program, op, extents, {});
+  const auto components = static_cast<std::int64_t>(work.monoid()->components.size());
+  std::optional<RegisterTile> rows;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    if (d == along || op.dims[d].role != DimRole::parallel || is_constrained(op, d) || extents.sizes[d] < 2) continue;
+    if (work.is_contiguous(d)) {
+      RegisterTile tile{d, static_cast<std::uint32_t>(full_vector_bytes) / work.bytes()};
+      while (tile.lanes > 2 && tile.lanes / 2 >= extents.sizes[d]) tile.lanes /= 2;
+      while (2 * tile.vectors * components <= machine.vector_registers / 2 &&
+             static_cast<std::int64_t>(2 * tile.vectors * tile.lanes) <= extents.sizes[d])
+        tile.vectors *= 2;
+      return tile;
+    }
+    const auto count = static_cast<std::uint32_t>(std::min<std::int64_t>(rows_at_once, extents.sizes[d]));
+    if (components * count <= 2 * rows_at_once) rows = RegisterTile{d, 1, 1, false, d, count};
+  }
+  return rows;
 }
 
 bool uses(const Access& access, std::size_t dim) {

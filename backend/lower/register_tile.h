@@ -48,6 +48,11 @@ std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Op
                                         bool reassociate, const ir::Machine& machine,
                                         const std::vector<bool>& prepared = {});
 
+// For a scan along `along`, whose steps follow each other: lanes along a dim in which all tensors are contiguous; else several
+// rows at a time, each with its own chain of steps. Each result is combined in the same order as without.
+std::optional<RegisterTile> choose_scan_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
+                                             std::size_t along, const ir::Machine& machine);
+
 // Whether where the access lies depends on the dim.
 bool uses(const ir::Access& access, std::size_t dim);
 
