@@ -56,6 +56,10 @@ TEST(SimplifyCells, ConditionsThatTheRangesDecideGo) {
   // What is known says nothing of its opposite.
   SimpleCell diagonal = simple_cell("y[i] = sum[j in 0..i+1] (if j >= i then x[j] else 0)");
   EXPECT_EQ(diagonal.cell(), "if i <= j then x[j] else 0");
+  SimpleCell equal = simple_cell("y[i] = sum[j in 0..i+1] (if j == i then x[j] else 0)");
+  EXPECT_EQ(equal.cell(), "if i == j then x[j] else 0");
+  SimpleCell weaker = simple_cell("y[i] = sum[j in 0..i+1] (if j <= i + 1 then x[j] else 0)");
+  EXPECT_EQ(weaker.cell(), "x[j]");
 }
 
 // One form of a scatter is enough to know it by: native code runs over t once.
