@@ -23,7 +23,7 @@ struct LibraryFacts {
   backend::Target target;
   std::vector<std::string> features;
   const backend::Schedule* schedule = nullptr;
-  std::int64_t scratch_bytes = 0;  // that one thread needs beside its memory
+  std::int64_t scratch_bytes = 0;  // per thread, beyond the arena
   ProgramWork work;
 };
 
