@@ -113,7 +113,7 @@ class GraphVerifier {
   }
 
   void placement(const BlockPlacement& p, const Operator& op) {
-    // A block dim, or the reduced dim of a combination: partials that are combined in a tree have no block dim.
+    // A block dim, or a dim that numbers partials: a combination in parts has no block dim.
     if (p.dim == whole_operation) out_.expect(on_devices(p), "the whole operation is placed, but on no devices");
     else
       out_.expect(p.dim < op.dims.size() && op.dims[p.dim].role == DimRole::parallel,

@@ -250,8 +250,7 @@ class Round {
     }
     if (places.empty()) return;
     Rebuild to(before_, target.graph);
-    for (std::size_t v = 0; v < graph.values.size();
-         ++v)  // by their names in plans, also if they occur in choices only
+    for (std::size_t v = 0; v < graph.values.size(); ++v)  // with their names in plans, also inside choices
       to.rename(ValueId(v), around_->names()[v]);
     for (OperationId o : *order) {
       if (auto here = last.find(o); here != last.end()) {

@@ -125,7 +125,7 @@ class RowMaker {
   }
 
  private:
-  // The held boxes of each value, except those of inputs.
+  // The held boxes of each value, with those of inputs separately.
   void hold() {
     const std::set<HeldId> given(listed_.inputs.begin(), listed_.inputs.end());
     std::map<std::pair<ValueId, bool>, std::size_t> known;
