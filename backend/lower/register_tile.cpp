@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t most_rows = 16;
 constexpr std::uint32_t most_vectors = 8;
 
-// Blocks of a reduction that are streamed one after another are run as one (box_to_run).
+// Consecutive streamed blocks of a reduction run as one (box_to_run).
 bool runs_whole(const Operator& op, const Blocking& b) { return op.dims[b.block_dim].role == DimRole::reduction; }
 
 bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
@@ -38,7 +38,7 @@ bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
   return true;
 }
 
-// What one point needs, by what it depends on.
+// The work of one point, by the dims that it depends on.
 class PointWork {
  public:
   PointWork(const Program& program, const Operator& op, const Extents& extents, const std::vector<bool>& prepared)
@@ -55,7 +55,7 @@ class PointWork {
   }
 
   const Monoid* monoid() const { return monoid_; }
-  // The widest type that is computed with.
+  // Of the widest type of the computation.
   std::uint32_t bytes() const {
     std::size_t widest = 1;
     auto see = [&](ElementType type) { widest = std::max(widest, size_of(compute_type(type))); };
@@ -74,14 +74,14 @@ class PointWork {
     std::optional<std::size_t> rows;
     std::uint32_t lanes, row_count, vectors;
   };
-  // Instructions for one point of what remains when the tile is done at a time.
+  // Instructions per point, given what the tile shares.
   double instructions(const Tile& tile) const {
     double all = 0;
     for (CellId id : needed_) all += copies(id, tile) * cost(id, tile);
     if (monoid_) all += tile.row_count * tile.vectors * combination();
     return all;
   }
-  // Loads of lanes that rows share stay in registers.
+  // Lane loads that rows share stay in registers.
   std::uint32_t registers(const Tile& tile) const {
     std::uint32_t all = 0;
     if (monoid_) all = tile.row_count * tile.vectors * static_cast<std::uint32_t>(monoid_->components.size());
@@ -91,7 +91,7 @@ class PointWork {
     return all;
   }
   double combination() const { return combination_; }
-  // Storing a vector along the dim.
+  // The cost of storing a vector along the dim.
   double stores(std::size_t dim, std::uint32_t lanes) const {
     double all = 0;
     for (const Access& write : op_.writes) {
@@ -143,17 +143,17 @@ class PointWork {
     }
     return 1;
   }
-  // What rows read is copied first (packing.h): all of it is there.
+  // Row windows are copied first (packing.h): every cell is present.
   bool is_window(CellId id, const Access& access, const Tile& tile) const {
     return monoid_ && tile.rows && follows(id, *tile.rows) && can_be_window(op_, access, extents_);
   }
-  // What lanes read is copied before the program runs, so that a vector is one load, and near.
+  // Prepared lane operands: a vector is one load, from near memory.
   bool is_prepared(CellId id, const Access& access, const Tile& tile) const {
     return access.tensor < prepared_.size() && prepared_[access.tensor] && monoid_ && tile.rows &&
            op_.dims[tile.dim].role == DimRole::parallel && follows(id, tile.dim) && !follows(id, *tile.rows) &&
            can_be_packed(op_, access, extents_);
   }
-  // Whether a cell that rows read is inside: checked for each row, or once for all.
+  // Bounds checks of a cell that rows read: for each row, or once for all.
   static double guard(const Access& access, const Tile& tile) {
     if (!access.fill) return 0;
     const auto& rows = access.projection.start.rows;
@@ -161,8 +161,8 @@ class PointWork {
                                             [&](const AffineExpr& row) { return row.coefficients[*tile.rows] != 0; });
     return follows ? 6 : 6.0 / tile.row_count;
   }
-  // A line of memory has many cells. What is next to each other is so along the rows, or step by step of the reduction; if
-  // neither, every cell comes from a line of its own, and from farther away.
+  // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
+  // every cell needs its own line, from farther away.
   double way(const Access& access, const Tile& tile) const {
     constexpr double line = reference_machine.line_cycles, cells = reference_machine.line_bytes / 4;
     if (!monoid_ || access.projection.start.rows.empty()) return 0;
@@ -177,7 +177,7 @@ class PointWork {
     }
     return steps ? line / std::min(run, cells) : 0;
   }
-  // What lanes read is read again for other points. By then what a long reduction has read is no longer near.
+  // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
   double from_afar(CellId id, const Access& access, const Tile& tile) const {
     constexpr double near_bytes = reference_machine.l1_bytes * 3 / 4, most_steps = 512;
     if (!monoid_) return 0;
@@ -189,7 +189,7 @@ class PointWork {
     const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
     return bytes > near_bytes ? static_cast<double>(reference_machine.line_cycles) : 0;
   }
-  // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
+  // One load per lane; or, for a copy that is reused enough, one for all lanes, and its share of the copy.
   double strided(CellId id, const Access& access, const Tile& tile) const {
     double direct = 1.5 * tile.lanes;
     if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || follows(id, *tile.rows) ||
@@ -204,8 +204,8 @@ class PointWork {
   const Extents& extents_;
   const std::vector<bool> prepared_;
   std::vector<CellId> needed_;
-  std::vector<std::vector<bool>> follows_;  // by needed cell and dim: whether it depends on it
-  double combination_ = 0;                  // instructions for combining two values
+  std::vector<std::vector<bool>> follows_;  // by needed cell and dim: whether the cell depends on it
+  double combination_ = 0;                  // instructions to combine two values
   const Monoid* monoid_ = nullptr;
 };
 
@@ -246,7 +246,7 @@ class Chooser {
     return *best_;
   }
 
-  // Combined in the same order as with `tile`: only its rows are chosen anew.
+  // The same order of combination as `tile`: chooses only the rows again.
   std::optional<RegisterTile> with_rows_for(const RegisterTile& tile) {
     try_rows({tile.dim, tile.lanes, tile.vectors, tile.along_reduction, {}, 1});
     return best_ ? best_ : tile;
@@ -257,7 +257,7 @@ class Chooser {
     return work_.monoid() && holds(work_.monoid()->laws.commutative) && holds(work_.monoid()->laws.associative);
   }
   double size(std::size_t d) const { return static_cast<double>(extents_.sizes[d]); }
-  // Points of all dims but these.
+  // Points of all other dims.
   double others(std::size_t dim, std::optional<std::size_t> rows) const {
     double points = 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
@@ -275,7 +275,7 @@ class Chooser {
     double step = std::max((work_.instructions(one) + 1) / 2, latency());
     return others(op_.dims.size(), {}) * step + results() * work_.stores(0, 1) / 2;
   }
-  // Of a chain of combinations, each of which waits for the one before.
+  // Of a chain of combinations, each of which depends on the previous one.
   double latency() const { return work_.monoid() ? 4 * std::max(1.0, work_.combination() / 2) : 0; }
   double time(const PointWork::Tile& tile) const { return std::max(work_.instructions(tile) / 2 + 0.5, latency()); }
 
@@ -297,7 +297,7 @@ class Chooser {
           consider(tile);
   }
 
-  // The parts of a dim as lower_tiles.cpp cuts it: (how many, of which size).
+  // The parts of a dim as in lower_tiles.cpp: (how many, of which size).
   using Parts = std::vector<std::pair<double, std::uint32_t>>;
   Parts row_parts(const RegisterTile& tile) const {
     if (!tile.rows) return {{1, 1}};
@@ -316,7 +316,7 @@ class Chooser {
 
   void consider(const RegisterTile& tile) {
     PointWork::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
-    constexpr double code = 96;  // instructions in one go: enough to do while some wait for others
+    constexpr double code = 96;  // independent instructions: enough to hide latencies
     bool several = tile.row_count * tile.vectors > 1;
     if (several && (work_.registers(whole) > registers_ || work_.instructions(whole) > code)) return;
     double cost = 0;
@@ -326,7 +326,7 @@ class Chooser {
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
     else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes) / 2;
-    if (cost > best_cost_) return;  // of equals the last: what is farther back in an index space is nearer in memory
+    if (cost > best_cost_) return;  // the last of equal ones: later dims of an index space are nearer in memory
     best_cost_ = cost;
     best_ = tile;
   }
@@ -334,13 +334,13 @@ class Chooser {
   const Operator& op_;
   const Extents& extents_;
   PointWork work_;
-  std::uint32_t registers_;  // as vectors are counted here, some left for what comes and goes
+  std::uint32_t registers_;  // counted in such vectors, with some left for temporaries
   std::optional<RegisterTile> best_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
 
-// How a result is combined must not hang on how parallel dims are split: for that decision they are as large as they are in
-// the program. Blocks of a reduction are as the plan says.
+// The combination of a result must not depend on how parallel dims are split: for that decision they have the program's
+// extents. Blocks of a reduction are as in the plan.
 Extents whole_extents(const Operator& op, Extents extents) {
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::parallel) extents.sizes[d] = is_block_dim(op, d) ? 1 : op.dims[d].range.size();
