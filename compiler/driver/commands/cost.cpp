@@ -48,7 +48,7 @@ Failure wrong_mesh(const std::string& text, const std::string& what, std::string
           Diagnostic(Code::command_line, Span{}, "`--mesh " + text + "` " + what).help(std::move(help))};
 }
 
-// Other sizes for the axes of the program's meshes, which are what it declares otherwise.
+// Overrides the declared sizes of the axes of the program's meshes.
 void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) {
   for (const std::string& text : sizes) {
     const std::size_t equals = text.find('=');
@@ -82,7 +82,7 @@ pipeline::Compilation scheduled(Session& session, const CostOptions& options, co
   const GivenFile given = read_given(session, options.file, options.source);
   Compiled compiled = build_given(session, given);
   resize_meshes(compiled.program, options.mesh);
-  Diagnostics reported;  // all of them are, once the file is built
+  Diagnostics reported;  // all are reported once the file is built
   pipeline::RewriteRules rewrites({&session.sources, given.file, given.how, &reported});
   take(passes, options.source);
   pipeline::Options wanted =
@@ -94,14 +94,14 @@ pipeline::Compilation scheduled(Session& session, const CostOptions& options, co
   return compile(session, std::move(compiled.program), std::move(wanted), passes, none);
 }
 
-// All devices as threads of this machine, as `tapc run` does it.
+// All devices as threads of this machine, like `tapc run`.
 CostReport report_here(const pipeline::Compilation& made, const CostOptions& options, cost::Model& model) {
   const std::vector<backend::Kernel>& kernels = made.lowered->kernels.kernels;
   return {options.file, model.of(cost::trace_of(*made.schedule, kernels), kernels),
           memory_of(*made.schedule, kernels, options.threads)};
 }
 
-// Memory is not planned for a single device yet; this is an upper bound: everything that it holds, at the same time.
+// Memory is not yet planned for a single device; this is an upper bound: everything that it holds, at the same time.
 CostReport report_of_device(const ir::Program& program, const CostOptions& options, cost::Model& model) {
   require_device(program, *options.device);
   const backend::CompiledProgram lowered =
