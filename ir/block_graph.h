@@ -101,8 +101,8 @@ Box box_to_run(const Operator& op, Box box);
 // The hull of the cells of one operand, or result, that the accesses of a box touch, clipped to the tensor. An empty
 // reduction still writes.
 Box read_region(const Operator& op, std::uint32_t operand, const Box& box);
-// The same as disjoint boxes: several only if they leave out at least half of the hull, as where a tensor is read at
-// both ends.
+// The same as disjoint boxes: several only if they leave out at least half of the hull, as for reads at both ends of a
+// tensor.
 std::vector<Box> read_pieces(const Operator& op, std::uint32_t operand, const Box& box);
 Box written_region(const Operator& op, std::uint32_t result, Box box);
 

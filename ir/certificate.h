@@ -172,6 +172,7 @@ struct FoldOf {
 };
 
 // `of`, with a separate cell for what each point writes; and the map that copies it to where `of` writes it.
+//   p[i, r] = f(i, r)          y[2 i + r] = p[i, r]
 struct StagedOf {
   OperationRef of;
   bool operator==(const StagedOf&) const = default;

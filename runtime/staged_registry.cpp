@@ -10,8 +10,8 @@
 
 namespace tap {
 
-// Entries form a list that only grows; an entry with a null path is free. Whoever exchanges a path for null owns it:
-// the handler leaks it (it must not call free), forget_staged frees it.
+// Entries form a list that only grows; an entry with a null path is free. The one that exchanges a path for null owns
+// it: the handler leaks it (it must not call free), forget_staged frees it.
 struct StagedPath {
   std::atomic<char*> path{nullptr};
   StagedPath* next = nullptr;

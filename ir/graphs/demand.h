@@ -38,7 +38,7 @@ struct Window {
 // read, if it comes from outside the group). Empty if nothing is demanded.
 struct Demand {
   std::vector<Box> operations;
-  std::vector<bool> asked;  // by operation; a reduction without other dims has one point even if not
+  std::vector<bool> asked;  // whether it is demanded; a reduction may have no other dims, and so a point even if not
   std::vector<Box> values;
 };
 Demand demand(const GroupView& group, const Box& box);

@@ -23,7 +23,7 @@ namespace tap::ir::oracle {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A value and, if bounds are wanted, how far another order of evaluation may be from it (0: exact).
+// A value and, if bounds are requested, how far another order of evaluation may be from it (0: exact).
 struct Cell {
   Number value{.i = 0};
   double error = 0;

@@ -1,4 +1,8 @@
 // Combines terms by a monoid, one at a time, at the right or at the left end.
+//
+//   Combiner sum(monoid, with_bounds);
+//   std::vector<ComponentState> state(sum.arity());
+//   sum.reset(state.data());  sum.append(state.data(), &term);  …  sum.result(state.data(), 0).value
 #pragma once
 
 #include <vector>

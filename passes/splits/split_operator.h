@@ -19,7 +19,7 @@ const ir::MonoidId* monoid_of(const ir::Operator& op);
 // Whether the graph is the body of a group. A group is split as one operation, so operations inside are not split.
 bool is_inside_of_a_group(const ir::Program& program, ir::GraphId graph);
 
-// The operator with an additional last dim that numbers the blocks of `dim`: parallel, or (`walked`) a reduction dim.
+// The operator with an additional last dim that numbers the blocks of `dim`: parallel, or (`streamed`) a reduction dim.
 ir::Operator split_dim(const ir::Operator& op, std::uint32_t dim, const ir::Blocks& blocks, bool streamed);
 
 struct SplitReduction {

@@ -163,7 +163,7 @@ std::string show_one(Session& session, const ast::Module& module, const Signatur
 }
 
 int ops(Session& session, OpsOptions options) {
-  // As a program writes it where it has an operator of that name itself.
+  // `std.NAME`, which a program writes if it has its own operator of that name.
   if (options.file.empty() && options.name.starts_with("std.")) options.name.erase(0, 4);
   Phase phase("describing operators");
   FileId file = options.file.empty() ? session.sources.add("std.tap", std::string(embedded::std_tap))

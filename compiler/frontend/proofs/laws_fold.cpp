@@ -1,4 +1,5 @@
-// When a proof of a fold's law for blocks of one and two elements is one for all blocks. It is where the fold is
+// Whether a proof of a fold's law for blocks of one and two elements holds for all blocks. It does if the fold has the
+// form
 //
 //   fold[j] (t, w, v) = let m = max[j] t[j], e[j] = … t[j] … m … in (m, sum[j] e[j] * w[j], sum[j] e[j] * v[j])
 //
@@ -7,7 +8,7 @@
 // one. Then both sides of fold(xs ++ ys) = combine(fold xs, fold ys) are sums over the elements, for given picked
 // values p of xs and q of ys: Σ g(x, p, q) + Σ h(y, p, q) = 0. Some element y* of a block has the picked value. The
 // blocks [y*], [z*] give g(y*) + h(z*) = 0, the blocks [x, y*], [z*] give g(x) + g(y*) + h(z*) = 0, so that g(x) = 0
-// for every x, and likewise h. Of a fold by reductions alone that are what `combine` does, one element each is enough.
+// for every x, and likewise h. For a fold that only reduces by the operations of `combine`, one element each is enough.
 #include <algorithm>
 #include <initializer_list>
 
