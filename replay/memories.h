@@ -61,7 +61,7 @@ class Memories {
   // For a row of tasks whose points advance along the levels, if they also advance along the members.
   static std::optional<Wrote> wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
                                     const Moving& points);
-  void take(BufferId id, BufferId writer);  // the range must be its own, or its partner's
+  void take(BufferId id, BufferId writer);  // its range is then its own, or its partner's
   void invalidate(BufferId id);             // also what overlaps it
   void exchange_places(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);

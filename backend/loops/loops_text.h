@@ -30,8 +30,8 @@
 namespace tap::backend {
 
 // The kernel in the normal form of its text: cells, loads, slots and variables are numbered in the order of their first
-// use in statements, without duplicates or unused ones; all names are distinct and not reserved. Pre: verify() finds
-// nothing.
+// use in statements, without duplicates or unused ones; all names are distinct and not reserved.
+// Pre: verify() finds nothing.
 Kernel normal(const Kernel& kernel);
 
 // One after another, separated by empty lines.

@@ -128,8 +128,9 @@ class OperationWriter {
               "remove that index from the equation"};
   }
 
-  // --- reductions --- Each component is combined in a tensor of all parallel dims, in its computation type, and then
-  // copied to its place; or directly, if the place is such a tensor.
+  // --- reductions ---
+  // Each component is combined in a tensor of all parallel dims, in its computation type, and then copied to its place;
+  // or directly, if the place is such a tensor.
   void write_reduction() {
     const ir::Monoid& monoid = in_.program[op_.reduce()->monoid];
     Body body(text_, in_, loops_, roots_);

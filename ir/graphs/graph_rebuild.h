@@ -18,8 +18,8 @@ struct Selection {
 };
 
 // The graph of what stays, renumbered, in the same order. References to values that go without a replacement are
-// dropped: values leave their sharding groups, and barriers and the splits of removed operations go. Pre: inputs,
-// outputs, and operands and results of operations that stay are kept or have a replacement that is kept.
+// dropped: values leave their sharding groups, and barriers and the splits of removed operations go.
+// Pre: inputs, outputs, and operands and results of operations that stay are kept or have a replacement that is kept.
 Graph rebuild(const Graph& graph, const Selection& selection);
 
 // What stays of a graph without dead code, or without common subexpressions (graph_algorithms.h).

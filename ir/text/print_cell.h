@@ -15,8 +15,8 @@ struct CellWords {
   std::function<std::string(const Scalar&)> constant = {};  // if missing, the bare number
 };
 
-// max(x[i], 0). If shared cells would make the text long, they are named by their numbers: let %4 = exp(x[i]), %5 = %4
-// * %4 in %5 + %5
+// max(x[i], 0). If shared cells would make the text long, they are named by their numbers:
+// let %4 = exp(x[i]), %5 = %4 * %4 in %5 + %5
 std::string print_cells(const CellExprs& exprs, CellId root, const CellWords& words);
 
 // This cell, written out; cells below it that have a name, by that name.

@@ -15,8 +15,8 @@ PlannedResult apply_fusions(const ir::Program& program, const ir::Plan& plan, co
 // The pass: the plan's fuse lines.
 PassResult fuse(const ir::Program& program, const PassContext& context);
 
-// The graph with each group in place of its operations. The groups' graphs and operators are added to the program. Pre:
-// no operation is in two groups, and the groups do not depend on each other in a cycle.
+// The graph with each group in place of its operations. The groups' graphs and operators are added to the program.
+// Pre: no operation is in two groups, and the groups do not depend on each other in a cycle.
 Rebuilt with_groups(ir::Program& program, ir::GraphId graph, std::vector<MadeGroup> groups);
 
 }  // namespace tap::passes

@@ -117,7 +117,8 @@ bool all_fit_together(const Mesh& mesh, const Sharding& a, const Sharding& b) {
   return true;
 }
 
-// Only the placement of cells: closed, without priorities and explicit replication. The steps so far, and their result.
+// Only the placement of cells: closed, without priorities and explicit replication.
+// The steps so far, and their result.
 class Route {
  public:
   Route(const OnMesh& from, const OnMesh& to, const Shape& shape)

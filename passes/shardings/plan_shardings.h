@@ -36,9 +36,9 @@ bool has_shardings(const ir::Program& program);
 // Whether main reaches a call.
 bool has_calls(const ir::Program& program);
 
-// Operations that `but` splits are skipped. `listed` overrides the shardings of main's values. Pre: no calls; shardings
-// have propagated (propagate.h) over the program after `lowering()`, which the plan applies to. Post: the plan can be
-// applied.
+// Operations that `but` splits are skipped. `listed` overrides the shardings of main's values.
+// Pre: no calls; shardings have propagated (propagate.h) over the program after `lowering()`, which the plan applies
+// to. Post: the plan can be applied.
 ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {},
                               const ListedValues& listed = {});
 

@@ -58,8 +58,8 @@ std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files);
 // One spec per entry for a spec without a name, else the spec itself.
 std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files);
 
-// The tensor. `shape` is the declared one if it is known; without it the spec must have its own. Throws Failure: wrong
-// type or shape (exit 3), a value that the type cannot represent (exit 2), out of memory.
+// The tensor. `shape` is the declared one if it is known; without it the spec must have its own.
+// Throws Failure: wrong type or shape (exit 3), a value that the type cannot represent (exit 2), out of memory.
 Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files);
 
 // The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists the expected inputs, if

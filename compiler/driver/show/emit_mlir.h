@@ -7,8 +7,8 @@
 
 namespace tap::driver {
 
-// Propagates shardings first. Throws Failure, exit 2, with the operation that MLIR cannot express. Pre: the passes have
-// run, and no plan was applied.
+// Propagates shardings first. Throws Failure, exit 2, with the operation that MLIR cannot express.
+// Pre: the passes have run, and no plan was applied.
 std::string mlir_text(ir::Program program);
 
 }  // namespace tap::driver

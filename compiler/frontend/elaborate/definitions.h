@@ -62,8 +62,8 @@ class Definitions {
   };
   std::vector<Rewrite> all_rewrites(ModuleScope& scope);
 
-  // The definition of `name` in `scope`: its own, else a used module's; parsed. Null: none (nothing reported). Throws
-  // Abandoned if it exists but does not parse, or, after a diagnostic at `name`, if two used modules have it.
+  // The definition of `name` in `scope`: its own, else a used module's; parsed. Null: none (nothing reported).
+  // Throws Abandoned if it exists but does not parse, or, after a diagnostic at `name`, if two used modules have it.
   const Definition* find(const ModuleScope& scope, Sort sort, const ast::Name& name);
   const Definition* find_qualified(const ModuleScope& scope, Sort sort, std::string_view module, std::string_view name);
   bool is_library(FileId file) const;
