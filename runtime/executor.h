@@ -61,7 +61,7 @@ class Executor {
   Call* new_call() const;
   Status place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const;
   void deliver(Call& call, const TensorView* outputs) const;
-  // Returns the call to the free list. Without outputs only the constants are present.
+  // Runs a sequence, then puts the call back on the free list. Without outputs only the constants are present.
   Status run_call(Call* call, int64_t sequence, const TensorView* inputs, const TensorView* outputs, Message& message,
                   Message* result);
   Status run_sequence(Call& call, int64_t sequence, int64_t depth);

@@ -13,7 +13,7 @@ namespace tap::cost {
 
 namespace {
 
-constexpr double sure = 0.95;  // a score below this fraction is better than the model's inaccuracy
+constexpr double sure = 0.95;  // of the other score: beyond the inaccuracy of the model
 constexpr double as_fast = 1.02;
 constexpr double noticed = 1 << 20;  // bytes: smaller differences are not worth a slower program
 constexpr std::size_t operations_per_evaluation = 8;

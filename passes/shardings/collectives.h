@@ -49,8 +49,8 @@ struct OnMesh {
   const ir::Sharding& sharding;
 };
 
-// The steps from one sharding to the other; none if every device has what it needs. The two meshes must have the same
-// set of devices; steps between meshes use the axes of the first mesh, except for the last step.
+// The steps from one sharding to the other; none if every device has what it needs. Both meshes have the same set of
+// devices; steps between meshes use the axes of the first mesh, except for the last step.
 std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape);
 
 // Elements that the busiest device receives. Uneven boxes are counted as the largest one; copies are exact.
