@@ -13,7 +13,7 @@ struct CompiledProgram {
   KernelTable kernels;                    // equal operators share one
   std::vector<KernelFunction> functions;  // by kernel
 };
-// Lowers every distinct operator; the functions are left out.
+// Lowers every distinct operator; leaves `functions` empty.
 CompiledProgram lower(ir::BlockProgram program, bool exact_arithmetic = false, const ir::Machine& machine = {});
 
 }  // namespace tap::backend

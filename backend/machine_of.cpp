@@ -11,7 +11,7 @@ namespace {
 
 using ir::Machine;
 
-// A core's part of the first cache of a level, or the default if the system reports none.
+// A core's share of the first cache of a level, or the default if the system reports none.
 std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level, std::int64_t assumed) {
   if (hwloc_get_nbobjs_by_type(topology, level) < 1) return assumed;
   hwloc_obj_t cache = hwloc_get_obj_by_type(topology, level, 0);
@@ -29,7 +29,7 @@ Machine with_caches_found(Machine machine) {
   if (hwloc_topology_load(topology) == 0) {
     machine.l1_bytes = cache_bytes(topology, HWLOC_OBJ_L1CACHE, machine.l1_bytes);
     machine.l2_bytes = cache_bytes(topology, HWLOC_OBJ_L2CACHE, machine.l2_bytes);
-    // A virtual machine is often shown the third-level cache of a whole host, which others fill.
+    // A virtual machine often reports the third-level cache of a whole host, which it shares with others.
     machine.l3_bytes = std::min(cache_bytes(topology, HWLOC_OBJ_L3CACHE, machine.l3_bytes), machine.l3_bytes);
   }
   hwloc_topology_destroy(topology);

@@ -10,7 +10,7 @@ namespace tap::backend {
 
 struct Target;
 
-// Looks at this machine for `native` only.
+// Inspects this machine only for `native`.
 ir::Machine machine_of(const Target& target);
 
 }  // namespace tap::backend

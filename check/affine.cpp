@@ -15,7 +15,7 @@ AffineExpr substituted(const AffineExpr& e, const std::vector<AffineExpr>& dims,
 
 namespace {
 
-// The value at one corner of the box: the first index where the coefficient has the given sign, else the last one.
+// The value at one corner of the box: the first index if the coefficient has the given sign, else the last one.
 std::int64_t at_corner(const AffineExpr& e, const Box& box, bool first_where_positive) {
   std::int64_t value = e.offset;
   for (std::size_t d = 0; d < box.rank(); ++d) {

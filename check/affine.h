@@ -13,22 +13,22 @@ inline AffineExpr number(std::size_t dims, std::int64_t value) { return AffineEx
 inline AffineExpr unit(std::size_t dims, std::size_t dim) { return AffineExpr::variable(dims, dim); }
 inline bool uses_dim(const AffineExpr& e, std::size_t dim) { return e.coefficients[dim] != 0; }
 
-// `e` with dims[d] in the place of its variable d; `over` is how many variables those have.
+// `e`, with dims[d] substituted for its variable d; `over` is the number of variables of `dims`.
 AffineExpr substituted(const AffineExpr& e, const std::vector<AffineExpr>& dims, std::size_t over);
 
-// Where block r begins; block `count` would begin at the end.
+// Where block r begins. Block `count` would begin at the end of the range.
 std::int64_t edge(const ir::Blocks& blocks, ir::Range range, std::int64_t r);
 
-// Least and greatest value over a box that has points.
+// Least and greatest value over a nonempty box.
 std::int64_t least(const AffineExpr& e, const Box& box);
 std::int64_t greatest(const AffineExpr& e, const Box& box);
 
-struct Space {  // a box cut by constraints
+struct Space {  // a box and constraints
   Box box;
   std::vector<ir::Constraint> constraints;
 };
 Box box_of(const ir::Operator& op);
-// Whether e >= 0 at all points: by the ranges alone, or because one constraint says as much. Else it is not shown.
+// Whether e >= 0 at all points, shown by the ranges alone or by one constraint. Incomplete: false may mean unknown.
 bool never_negative(const AffineExpr& e, const Space& space);
 
 }  // namespace tap::check

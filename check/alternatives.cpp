@@ -15,7 +15,7 @@ namespace {
 
 void is_choice(bool holds, const char* why) { expect(Obligation::choice, holds, "{}", why); }
 
-// What has to be assumed for it.
+// What it assumes.
 std::set<std::string> discharged(Context inner) {
   const ir::GraphClaim& claim = inner.claims.front();
   bool there = claim.after.index() < inner.after.graphs.size() && claim.before.index() < inner.before.graphs.size();
@@ -75,7 +75,7 @@ void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& o
   discharged(std::move(replacement));
 }
 
-// What stands in a program is a pattern in whatever order of its dims, and whatever is known of its monoids.
+// The pattern may occur with any order of its dims, and any law status of its monoids.
 Justify::Result Justify::justify(const ir::Reordered& j) {
   constexpr auto obligation = Obligation::choice;
   is_choice(context_.pattern, "only a match of a pattern may reorder dims");
@@ -104,7 +104,7 @@ Justify::Result Justify::justify(const ir::Reordered& j) {
   return {obligation, {j.from}};
 }
 
-// y[i…] = x[i…] at every cell: y is the same value as x.
+// y[i…] = x[i…] at every cell: y and x are the same value.
 Justify::Result Justify::justify(const ir::WholeCopy&) {
   const ir::Operator& op = *side_.op;
   bool plain = op.map() && op.writes.size() == 1 && op.results.size() == 1 && op.blockings.empty();

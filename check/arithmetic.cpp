@@ -17,7 +17,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 double library(double (*f)(double), double a, double) { return f(a); }
 double library(double (*f)(double, double), double a, double b) { return f(a, b); }
 
-// Of floor division: zero or of b's sign.
+// The remainder of floor division: zero or of b's sign.
 double remainder_of(double a, double b) {
   const double r = std::fmod(a, b);
   if (r == 0) return std::copysign(0.0, b);
@@ -64,7 +64,7 @@ Integer of_integers(CellOp op, ElementType type, std::int64_t a, std::int64_t b)
   }
 }
 
-// Integers of every type but bool, reduced to it.
+// Wraps to an integer type other than bool.
 Scalar integer(ElementType type, std::int64_t value) {
   return Scalar::integer(type, is_bool(type) || type == ElementType::i64 ? value : wrap(value, type));
 }

@@ -21,7 +21,7 @@ constexpr std::string_view lines[] = {
   throw Refusal{Obligation::axioms, fmt::format("`{}` {}", axiom, why)};
 }
 
-// Makes terms of both sides of a line, its variables being those. Its numbers are of the type of the first of them.
+// Parses a line into terms of both sides, with the given variables. Its numbers have the type of the first variable.
 class Line {
  public:
   Line(Terms& terms, const ir::CellRule& rule, const std::vector<Term>& variables)
@@ -63,7 +63,7 @@ class Line {
   const std::vector<Term>& variables_;
 };
 
-// Whether every value of `from` is one of `to`, and comes back as it was.
+// Whether `to` contains every value of `from`, so that converting back is exact.
 bool has_all_values_of(ElementType to, ElementType from) {
   if (is_bool(from) || is_bool(to)) return is_bool(from);
   if (is_float(from))
@@ -72,7 +72,7 @@ bool has_all_values_of(ElementType to, ElementType from) {
   return least_integer(to) <= least_integer(from) && greatest_integer(from) <= greatest_integer(to);
 }
 
-// What holds at every point of an index space.
+// Facts that hold at every point of an index space.
 class Everywhere {
  public:
   Everywhere(const Terms& terms, const Space& domain) : terms_(terms), domain_(domain) {}
@@ -115,12 +115,12 @@ class Everywhere {
       default: return false;
     }
   }
-  // Cells wrap: a linear form is the cell's value only where it fits everywhere.
+  // Cells wrap: a linear form is the cell's value only if it fits everywhere.
   std::optional<AffineExpr> linear(Term t) const {
     const auto* form = terms_.linear_form(t);
     if (!form) return std::nullopt;
     AffineExpr e{{form->begin(), form->end() - 1}, form->back()};
-    if (!domain_.box.empty()) least(e, domain_.box), greatest(e, domain_.box);  // or Overflow
+    if (!domain_.box.empty()) least(e, domain_.box), greatest(e, domain_.box);  // throws Overflow if they do not fit
     return e;
   }
 
@@ -131,7 +131,7 @@ class Everywhere {
 void exact_casts(Terms& terms, const std::string& axiom, Term a) {
   ElementType type = terms[a].type;
   if (!terms.is_rounded(a)) refuse(axiom, "is applied to a value before its rounding");
-  // Written out, since what is found to be equal to `a` may be cast, too.
+  // Special case, since terms that are equal to `a` may be casts, too.
   if (axiom == "T(a) = a [exact]") return terms.merge(terms.add({Terms::Kind::apply, CellOp::cast, type, {}, {a}}), a);
   for (std::size_t u = 0; u < element_type_count; ++u) {
     auto between = static_cast<ElementType>(u);

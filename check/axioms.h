@@ -15,10 +15,10 @@
 
 namespace tap::check {
 
-// Declares both sides equal. Throws Refusal where the axiom is none of ours, or does not hold of these terms.
+// Declares both sides equal. Throws Refusal if the axiom is unknown or does not hold for these terms.
 void use_axiom(Terms& terms, const std::string& axiom, const std::vector<Term>& variables, const Space& domain);
 
-// The value of an operation on constants; none where it fails, or would have to be rounded.
+// The value of an operation on constants; nothing if it fails or would be rounded.
 std::optional<ir::Scalar> computed(ir::CellOp op, ElementType type, const std::vector<ir::Scalar>& args);
 
 }  // namespace tap::check

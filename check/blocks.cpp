@@ -63,7 +63,7 @@ void require_laws(const ir::Monoid& monoid, bool in_any_order, bool folded, Assu
   if (folded) need(monoid.laws.fold, "agree with its fold");
 }
 
-// An alternative names the monoids whose laws it rests on, not each law.
+// An alternative names the monoids whose laws it assumes, not each law.
 void Justify::laws(const ir::Monoid& monoid, bool in_any_order, bool folded) {
   Assumptions found;
   require_laws(monoid, in_any_order, folded, found);
@@ -102,7 +102,7 @@ void Justify::parts(const Match& match, Form& form, const Side& of, std::optiona
   }
 }
 
-// p[r, …] = the reduction over block r alone.
+// p[r, …] = the reduction over block r.
 Justify::Result Justify::justify(const ir::PartialOf& j) {
   constexpr auto obligation = Obligation::reduction_partition;
   Side before = places_.side(j.of);
@@ -120,7 +120,7 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   parts(match, wanted, before, {}, j.block_dim);
   match.is(wanted);
   check_blocks(a, b.blockings.size());
-  // In order unless something else is reduced further out, or the dim is streamed in blocks.
+  // In order, unless an outer dim is reduced as well, or the dim is streamed in blocks.
   bool others = *dims_of_role(b, ir::DimRole::reduction).begin() < j.dim;
   for (const ir::Blocking& old : b.blockings)
     others |= old.dim == j.dim && b.dims[old.block_dim].role == ir::DimRole::reduction;
@@ -128,7 +128,7 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
   return {obligation, {}};
 }
 
-// y[…] = the partials p[r, …] in the order of r, over the same cells as the reduction.
+// y[…] = the partials p[r, …], combined in the order of r, over the same cells as the reduction.
 Justify::Result Justify::justify(const ir::CombinationOf& j) {
   constexpr auto obligation = Obligation::reduction_partition;
   Side before = places_.side(j.of), partial = part<ir::PartialOf>(j.partial, j.of, obligation).second;
@@ -156,8 +156,8 @@ Justify::Result Justify::justify(const ir::CombinationOf& j) {
   return {obligation, {j.of}};
 }
 
-// An outside kernel writes regions; its partials are combined cell by cell: y[c…] = the partials p[c…, r] in the order of r.
-// All cells are those that the kernel writes, since nothing else writes the value.
+// An outside kernel writes regions; its partials are combined cell by cell: y[c…] = the partials p[c…, r] in the order
+// of r. These are all of the kernel's cells, since nothing else writes the value.
 void Justify::combines_kernel(const Side& before, const Side& partial, const ir::CombinationOf& j) const {
   const ir::Operator &a = *side_.op, &b = *before.op;
   Match match(side_, before, Dims(b.dims.size()), Obligation::reduction_partition);
@@ -189,7 +189,7 @@ void Justify::combines_kernel(const Side& before, const Side& partial, const ir:
   match.is(wanted);
 }
 
-// y = combine(identity, operand) at the one point of the reduction, or its identity.
+// y = combine(identity, operand) at the reduction's only point, or the identity.
 Justify::Result Justify::justify(const ir::PointOf& j) {
   constexpr auto obligation = Obligation::point;
   Side before = places_.side(j.of);
@@ -200,7 +200,7 @@ Justify::Result Justify::justify(const ir::PointOf& j) {
   for (std::uint32_t d : reduced) {
     nothing |= b.dims[d].range.hi <= b.dims[d].range.lo;
     one &= b.dims[d].range.hi - b.dims[d].range.lo <= 1;
-    for (const ir::Constraint& c : b.constraints) one &= !uses_dim(c.expr, d);  // says which cells combine a point
+    for (const ir::Constraint& c : b.constraints) one &= !uses_dim(c.expr, d);  // decides which cells combine a point
   }
   expect(obligation, nothing || one, "the reduction must have exactly one point everywhere");
   Match match(side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);

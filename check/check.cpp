@@ -42,7 +42,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<HashedStage>
   readable = readable && verdict.attempt({}, "the rules", [&] {
     if (auto fault = rules ? ir::ill_formed(*rules) : std::nullopt) throw Refusal{Obligation::well_formed, *fault};
   });
-  // Steps after one that cannot be read mention a program that cannot be read.
+  // Steps after one that cannot be read refer to a program that cannot be read.
   Believed believed{rules};
   const ir::Program* program = nullptr;  // the last one
   std::vector<const ir::Program*> read;
@@ -71,7 +71,7 @@ Verdict check(const ir::Certificate& certificate, const std::vector<HashedStage>
   if (auto programs = std::ranges::count(steps, ir::StageKind::program, &ir::Step::made); programs > 0)
     verdict.at.step = static_cast<std::size_t>(programs - 1);
   if (readable && runs) check_held(*program, verdict);
-  for (std::size_t k = 0; k < read.size(); ++k) {  // last, so that what is wrong is reported under its own obligation
+  for (std::size_t k = 0; k < read.size(); ++k) {  // last, so that faults are reported with their own obligation
     if (k > 0) verdict.at = {k - 1};
     else verdict.at = {};
     verdict.attempt({}, k == 0 ? "the source" : where(k - 1), [&] {

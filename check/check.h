@@ -14,31 +14,31 @@
 
 namespace tap::check {
 
-// A stage (in the order of ir::StageKind) and the hash of its text: a program, or what was made of the last one before it.
+// A stage (in the order of ir::StageKind) and the hash of its text: a program, or what was made of the previous one.
 struct HashedStage {
   std::variant<const ir::Program*, const std::vector<ir::BlockGraph>*, const ir::Schedule*> what;
   std::string hash;
 };
 
-// The stages are the source and what each step made of it, in order. Never throws for what is wrong with them.
-// `rules` is believed, as the source is: instances of the source's rewrite rules, by which alternatives of choices are equal.
-// Each is an operation of its main graph: a choice between the rule's pattern and its replacement. `is_legal`: that the reads
-// of the source lie inside, and that it writes every cell once, has been proved by the compiler that made it. `runs`: the last program runs
-// as it stands; else what its devices lack is still to be moved.
+// The stages are the source and the result of each step, in order. Never throws for faults in them. `rules` is trusted
+// like the source: instances of the source's rewrite rules, which make alternatives of choices equal. Each is an
+// operation of its main graph, a choice between the rule's pattern and its replacement. `is_legal`: the compiler has
+// already proved that the source's reads are in bounds and that every cell is written once. `runs`: the last program
+// must run as it is; otherwise cells that its devices lack may still be missing.
 Verdict check(const ir::Certificate& certificate, const std::vector<HashedStage>& stages,
               const ir::Program* rules = nullptr, bool is_legal = false, bool runs = true);
 
-// Of a program that no step made, and that is well formed.
+// Checks a well-formed program that is not the result of a step.
 void check_source(const ir::Program& program, bool is_legal, Verdict& verdict);
 
-// What no step has derived: the rules, and the alternatives of choices that the source has itself, by name.
+// What no step derives: the rules, and the alternatives of choices in the source, by name.
 struct Believed {
   const ir::Program* rules = nullptr;
   std::set<std::string> alternatives = {};
 };
-// The claims of one step alone.
+// Checks the claims of one step only.
 void check_step(const ir::Program& before, const ir::Program& after, const ir::Step& step, const std::string& where,
                 Verdict& verdict, const Believed& believed = {});
-// Of the last program, which is what runs: what each device reads is there.
+// Checks the last program, which runs: each device holds what it reads.
 void check_held(const ir::Program& program, Verdict& verdict);
 }  // namespace tap::check

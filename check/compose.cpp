@@ -5,7 +5,7 @@
 
 namespace tap::check {
 
-// Counters of producers may be added to the dims.
+// The dims may include counters of producers.
 Justify::Result Justify::justify(const ir::Composed& j) {
   constexpr auto obligation = Obligation::composition;
   Side before = places_.side(j.consumer);
@@ -24,8 +24,8 @@ Justify::Result Justify::justify(const ir::Composed& j) {
 
 namespace {
 
-// The dims of a map at which it computes the cell at those coordinates: the write turned round. A dim of one point is that
-// point; counters are those of the reader.
+// The dims of a map that computes the cell at those coordinates: the inverse of its write. A dim of one point is
+// constant; counters are the reader's.
 Dims dims_at(const Match& match, const ir::Operator& map, const std::vector<AffineExpr>& cell,
              const ir::Operator& reader) {
   std::size_t over = reader.dims.size();
@@ -56,7 +56,7 @@ Dims dims_at(const Match& match, const ir::Operator& map, const std::vector<Affi
 
 namespace {
 
-// The reads that a cell needs, also for where it reads and for what stands outside.
+// The reads that a cell depends on, also through coordinates and fills.
 void add_reads(const ir::Operator& op, ir::CellId cell, std::vector<bool>& seen, std::set<std::uint32_t>& found) {
   std::vector<ir::CellId> open{cell};
   while (!open.empty()) {
@@ -77,8 +77,8 @@ void add_reads(const ir::Operator& op, ir::CellId cell, std::vector<bool>& seen,
 
 }  // namespace
 
-// A fill may read what is replaced, too, as in `t[i - 1 else u[i]]`: so `u` is put in its place before `t` is. Fills that read
-// each other in a circle are refused by Cells.
+// A fill may also read a replaced value, as in `t[i - 1 else u[i]]`, so `u` is replaced before `t`. Cells refuses fills
+// that depend on each other in a cycle.
 void Justify::composed(Match& match, Cells& into, const Side& reader, const std::vector<ir::ComposedRead>& reads,
                        const ir::Path& path) {
   std::vector<bool> seen(reader.op->exprs.size(), false), done(reads.size(), false);
@@ -95,7 +95,7 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const std:
   for (std::size_t k = 0; k < reads.size(); ++k) put(k);
 }
 
-// What the reader reads is what the map writes there: rounded to the value's type, and outside the value the fill.
+// The reader gets what the map writes there, rounded to the value's type, or out of bounds the fill.
 void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::ComposedRead& read,
                        const ir::Path& path) {
   match.expect(read.read < reader.op->reads.size(), "the reader has no read {}", read.read);
@@ -117,7 +117,7 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::
   Terms& terms = match.terms();
   Term value = terms.apply(ir::CellOp::cast, type, {cells.term(producer.op->map()->values[0])});
   if (access.fill) {
-    // 0 <= e and e < n on each axis where the index space alone does not say so.
+    // 0 <= e and e < n on each axis where the index space does not imply it.
     Box box = box_of(*side_.op);
     std::optional<Term> inside;
     auto also = [&](ir::CellOp compare, Term a, Term b) {

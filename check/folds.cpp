@@ -55,7 +55,7 @@ struct Folded {
              "a block may be empty, and the fold of no points is not the identity");
   }
 
-  // A cell of an operation whose dims are those.
+  // A cell of an operation with these dims.
   Term cell_of(const ir::Operation& operation, const Dims& dims, ir::CellId cell) {
     const Side side = side_of(after, operation, [this](ir::ValueId v) { return classes[v.index()]; });
     Cells mine(terms, side, dims);
@@ -67,7 +67,7 @@ struct Folded {
         unless(least(rows[axis], box) >= 0 && greatest(rows[axis], box) + read.projection.shape[axis] <= shape[axis],
                "a part reads outside an operand");
       if (!read.coordinates.empty() || std::ranges::count(read.projection.shape, 1) < std::ssize(rows)) continue;
-      // A fill may stand for what is behind the last block.
+      // Beyond the last block, a fill may be used.
       Term plain = read_of(terms, side.operands[read.tensor], type, rows);
       ir::ValueId value = operation.operands[read.tensor];
       if (!claim.values[value.index()]) mine.replace(k, part(&operation, value, rows));
@@ -76,7 +76,7 @@ struct Folded {
     return mine.term(cell);
   }
 
-  // What a part has at those coordinates, which an operation before the reader has computed, at that point alone.
+  // A part's value at those coordinates; an operation before the reader must have computed it, at that point only.
   Term part(const ir::Operation* by, ir::ValueId value, const std::vector<AffineExpr>& rows) {
     const ir::Operation* first = after[claim.after].operations.data();
     do unless(by-- != first, "it reads a part that has no writer");
@@ -115,7 +115,7 @@ struct Folded {
 
 }  // namespace
 
-// y[…] = the blocks in their order, each as its parts say; these are new values, and what they are is seen here.
+// y[…] = the blocks in order, each with the values of its parts. The parts are new values, and are traced here.
 Justify::Result Justify::justify(const ir::FoldOf& j) {
   constexpr auto obligation = Obligation::fold;
   const ir::Operator& a = *side_.op;

@@ -1,5 +1,5 @@
-// What the accesses of a group declare, against what its operations need: at each point of its dims it reads all that they
-// read, and its results are written once, cell by cell.
+// Compares the declared accesses of a group with the needs of its operations: at each point of its dims it reads all
+// that they read, and its results are written once, cell by cell.
 #include <algorithm>
 
 #include "check/justify.h"
@@ -10,7 +10,7 @@ namespace tap::check {
 
 namespace {
 
-// For a point p of the group's dims, lo(p) … hi(p) - 1; of these only what is known to be there for any point.
+// For a point p of the group's dims, lo(p) … hi(p) - 1; a lower approximation that holds for any point.
 struct Span {
   AffineExpr lo, hi;
   ir::Range known = {};
@@ -18,14 +18,14 @@ struct Span {
 };
 using Spans = std::vector<Span>;
 
-// What is demanded, and at which points: where each row · p + its number is at least zero. Of Y[i] = b[i] + b[7],
-// b[i] = a[i - 2 else 0], point i asks for a[i - 2] where i >= 2, and for a[5] at all points.
+// A demanded region, and the points that demand it: those where each row · p + its number is at least zero. In Y[i] =
+// b[i] + b[7], b[i] = a[i - 2 else 0], point i demands a[i - 2] where i >= 2, and a[5] at all points.
 struct Region {
   Spans spans;
   std::map<std::vector<std::int64_t>, std::int64_t> where = {};
 };
 
-// What a group needs for a point, backwards from what it writes there.
+// The needs of a group at a point, traced backwards from its writes there.
 class Demand {
  public:
   Demand(const ir::Program& program, const ir::Operator& group) : program_(program), op_(group) {
@@ -38,8 +38,8 @@ class Demand {
     for (std::size_t o = inner_.operations.size(); o-- > 0;) {
       const ir::Operation& operation = inner_.operations[o];
       const ir::Operator& op = program_[operation.op];
-      std::vector<Region> wanted;          // of the operation's dims
-      for (bool anywhere : {false, true})  // last those that some dim makes no difference to
+      std::vector<Region> wanted;          // over the operation's dims
+      for (bool anywhere : {false, true})  // last, regions with a dim that makes no difference
         for (const ir::Access& write : op.writes) {
           if (write.invariant_dims.empty() == anywhere) continue;
           ir::ValueId v = operation.results[write.tensor];
@@ -48,7 +48,7 @@ class Demand {
           for (std::size_t r = 0; r < inner_.outputs.size(); ++r)
             if (inner_.outputs[r] == v) add(wanted, {writes(o, op, write, r)});
         }
-      // The reads of a group inside were looked at when it was made.
+      // The reads of an inner group were checked when it was made.
       expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "the group is missing");
       for (const Region& dims : wanted)
         for (const ir::Access& read : op.reads)
@@ -61,7 +61,7 @@ class Demand {
   }
 
  private:
-  // A group without points writes nothing; in a repetition without trips it never runs.
+  // A group without points writes nothing; in an iterate without trips it never runs.
   void nothing() const {
     for (const ir::IndexDim& dim : op_.dims)
       if (dim.role == ir::DimRole::counter && dim.range.lo >= dim.range.hi) return;
@@ -69,7 +69,7 @@ class Demand {
       expect(Obligation::writes_exact, std::ranges::count(type.shape, 0) > 0, "a group without points has a result");
   }
   Span constant(ir::Range r) const { return {number(box_.rank(), r.lo), number(box_.rank(), r.hi), r}; }
-  // What is empty asks for nothing, nor does what is empty at a point ask there.
+  // Empty regions demand nothing, neither in general nor at some point.
   void add(std::vector<Region>& list, Region region) const {
     for (const Span& span : region.spans) {
       const ir::Range known = span.known;
@@ -85,7 +85,7 @@ class Demand {
     list.push_back(std::move(region));
   }
   static bool alike(const Span& a, const Span& b) { return a.lo == b.lo && a.hi == b.hi; }
-  // Asked for where one of them is: kept apart, they would be as many as there are ways to come here.
+  // Demanded where either is: separate regions would be as many as the paths that lead here.
   static void join(Region& there, const Region& region) {
     for (std::size_t d = 0; d < there.spans.size(); ++d) {
       ir::Range &known = there.spans[d].known, more = region.spans[d].known;
@@ -95,7 +95,7 @@ class Demand {
     for (auto& [row, offset] : there.where) offset = std::max(offset, region.where.at(row));
   }
 
-  // The dims on which an operation runs for a point: what an anchor says, else all of it.
+  // The dims on which an operation runs for a point: as its anchors determine, else whole.
   Spans anchored(std::size_t operation, const ir::Operator& op) const {
     Spans dims;
     for (const ir::IndexDim& dim : op.dims) dims.push_back(constant(dim.range));
@@ -111,8 +111,8 @@ class Demand {
     span.known = both(span.known, whole);
     return span;
   }
-  // Two axes of a write each bound a dim: the span of the later one, unless that of the earlier one is a single value. Asked for
-  // only where the two meet.
+  // If two axes of a write bound one dim: the later span, unless the earlier one is a single value. Demanded only where
+  // both meet.
   Span met_by_both(const Span& a, const Span& b, Region& region) const {
     keep(region, less(a.lo, b.hi));
     keep(region, less(b.lo, a.hi));
@@ -126,7 +126,8 @@ class Demand {
     return box;
   }
 
-  // The values of a dim at which a row meets some cells: first < c * i < last. All of them, if c does not divide how these move.
+  // The values of a dim for which a row meets some cells: first < c * i < last. All values, if c does not divide how
+  // these move.
   Span turned(const AffineExpr& row, std::int64_t extent, std::size_t d, const Span& cells, Spans dims) const {
     Span known = dims[d];
     dims[d] = constant({0, 1});
@@ -143,15 +144,15 @@ class Demand {
     last.offset = -checked::floor_div(-last.offset, c);
     return within(known, {first, last}) ? known : Span{first, last, known.known};
   }
-  // The i for which some cell of c * i + others is one of these.
+  // The i for which some cell of c * i + others is in the range.
   static ir::Range met(std::int64_t c, ir::Range others, ir::Range cells) {
     std::int64_t first = checked::sub(cells.lo, others.hi - 1), last = checked::sub(cells.hi - 1, others.lo);
     if (c < 0) std::swap(first, last);
     return {checked::sub(0, checked::floor_div(checked::sub(0, first), c)), checked::floor_div(last, c) + 1};
   }
 
-  // Rows turned round give the spans of their dims; every other dim runs whole, or where it is anchored.
-  // A dim that makes no difference to the cell is where others ask for the operation, at one point at least.
+  // Inverted rows give the spans of their dims; every other dim is whole, or as anchored. A dim that makes no
+  // difference to the cell is where the operation is demanded, at one point at least.
   Region dims_for(std::size_t operation, const ir::Operator& op, const ir::Access& write, const Region& cells,
                   const Spans& others) const {
     const Spans anchors = anchored(operation, op);
@@ -161,7 +162,7 @@ class Demand {
       dims.push_back(dim.role == ir::DimRole::counter ? anchors[dims.size()] : constant(dim.range));
     for (std::uint32_t d : write.invariant_dims)
       if (before(others[d].lo + number(box_.rank(), 1), others[d].hi)) dims[d] = others[d];
-    // Twice: of [i + j, i] the second axis bounds i, and with that the first bounds j.
+    // Twice: in [i + j, i], the second axis bounds i, and then the first bounds j.
     for (int round = 0; round < 2; ++round)
       for (std::size_t axis = 0; axis < cells.spans.size(); ++axis) {
         const AffineExpr& row = write.projection.start.rows[axis];
@@ -172,14 +173,14 @@ class Demand {
                 clipped(turned(row, write.projection.shape[axis], d, cells.spans[axis], dims), op.dims[d].range),
                 region);
       }
-    // An anchor of an operation that others ask for must give what they ask.
+    // An operation's anchors must cover what its readers demand.
     for (std::size_t d = 0; d < dims.size(); ++d)
       expect(Obligation::group, anchors[d] == constant(op.dims[d].range) || within(dims[d], anchors[d]),
              "an anchored operation is needed beyond the point");
     for (const ir::Constraint& c : op.constraints) keep(region, along(c.expr, 1, dims).hi + number(box_.rank(), -1));
     return region;
   }
-  // Asked for only where this is at least zero.
+  // Demanded only where `room` is at least zero.
   void keep(Region& region, const AffineExpr& room) const {
     if (least(room, box_) >= 0) return;
     auto [it, fresh] = region.where.emplace(room.coefficients, room.offset);
@@ -196,7 +197,7 @@ class Demand {
     const Box known = known_of(dims);
     return {lo, hi, {least(row, known), checked::add(greatest(row, known), extent)}};
   }
-  // Outside of the tensor there is nothing.
+  // Clipped to the tensor.
   Spans image(const ir::Access& access, const Spans& dims, const Shape& shape) const {
     Spans region;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -208,7 +209,7 @@ class Demand {
     return region;
   }
 
-  // What the group writes at a point is what the operation writes on the dims that the point gives it.
+  // The group's writes at a point are those of the operation on the dims that the point determines.
   Spans writes(std::size_t operation, const ir::Operator& op, const ir::Access& write, std::size_t result) const {
     Spans dims = anchored(operation, op), cells = image(write, dims, op.results[write.tensor].shape);
     for (const ir::Access& outer : op_.writes) {
@@ -224,7 +225,7 @@ class Demand {
   bool before(const AffineExpr& a, const AffineExpr& b) const { return least(b - a, box_) >= 0; }
   bool within(const Span& a, const Span& b) const { return before(b.lo, a.lo) && before(a.hi, b.hi); }
 
-  // No point that asks for the region has all of these at least zero.
+  // No point that demands the region has all of these at least zero.
   bool never(const Region& asked, const std::vector<AffineExpr>& these) const {
     Space space{box_, {}};
     for (const auto& [row, offset] : asked.where) space.constraints.push_back({AffineExpr{row, offset}});
@@ -233,7 +234,7 @@ class Demand {
   }
   AffineExpr less(const AffineExpr& a, const AffineExpr& b) const { return b - a + number(box_.rank(), -1); }
 
-  // Outside of the tensor nothing is read: there the fill stands.
+  // Cells out of bounds are not read; the fill is used.
   void covered(std::size_t operand, const Region& asked) const {
     bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {
       if (read.tensor != operand) return false;
@@ -250,7 +251,8 @@ class Demand {
     expect(Obligation::reads_covered, found, "the group does not read all needed cells of operand {}", operand);
   }
 
-  // On each axis the regions of the points of one dim lie side by side, then those of the next; together they are the axis.
+  // On each axis the regions of one dim's points are contiguous, then those of the next dim; together they cover the
+  // axis.
   void partition(std::size_t result) const {
     const Shape& shape = op_.results[result].shape;
     if (std::count(shape.begin(), shape.end(), 0) > 0) return;

@@ -10,11 +10,11 @@ namespace tap::check {
 
 namespace {
 
-// A dim of which the devices r run block r, or point r if the dim is itself the number of a block.
+// A dim of which device r runs block r, or point r if it is a block dim itself.
 struct Cut {
   std::uint32_t dim;
   ir::Range range;
-  std::vector<ir::Blocks> blocks;  // how the dim is split: into these, these again into the next, …
+  std::vector<ir::Blocks> blocks;  // nested splits of the dim, outermost first
 };
 std::vector<Cut> cuts_of(const ir::Operator& op, const ir::BlockPlacement& placed) {
   std::vector<Cut> cuts{{placed.dim, op.dims[placed.dim].range, {}}};
@@ -33,8 +33,8 @@ bool is_one_to_one(const ir::Access& access, std::size_t axis, std::uint32_t dim
   return !by_data && p.shape[axis] == 1 && p.start.rows[axis] == unit(p.start.inputs, dim);
 }
 
-// Whether every cell that a block of the one reads is one that the same block of the other writes: at the same place along a
-// dim that is split alike, or by every block. (Who reads nothing needs nothing, so there is a block.)
+// Whether every cell that a block of the reader reads is written by the same block of the writer: at the same position
+// along a dim that is split alike, or by every block. (A reader without blocks needs nothing, so there is a block.)
 bool finds(const ir::Operator& writer, const ir::Access& write, const Cut& cut, const ir::Access& read,
            const Cut& mine) {
   if (cut.range != mine.range || cut.blocks != mine.blocks) return false;
@@ -45,7 +45,7 @@ bool finds(const ir::Operator& writer, const ir::Access& write, const Cut& cut, 
   return std::count(write.invariant_dims.begin(), write.invariant_dims.end(), cut.dim) > 0;
 }
 
-// The operand is written by `writer`, as its result `result`.
+// For an operand that is result `result` of `writer`.
 void check_direct(const ir::Program& program, const ir::Operation& writer, std::size_t result,
                   const ir::Operation& reader, std::uint32_t operand) {
   const ir::Operator &a = program[writer.op], &b = program[reader.op];
@@ -72,8 +72,8 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
 
 }  // namespace
 
-// What is on no mesh is everywhere; what several write has to be moved; and a transfer goes to where its readers are. What a
-// step of an iterate finds of the state is where the step before it left it.
+// A value on no mesh is everywhere; a value of several writers must be moved; a transfer goes to its readers. A trip's
+// state is where the previous trip leaves it.
 void check_held(const ir::Program& program, Verdict& verdict) {
   for (const ir::Graph& graph : program.graphs) {
     const Writers left = writers_of(graph);

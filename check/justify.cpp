@@ -33,7 +33,7 @@ void Justify::same_operation(const Side& after, const Side& before) {
   match.is(match.form());
 }
 
-// The inner graphs compute the same by claims of their own.
+// Separate claims cover the inner graphs.
 void Justify::same_region(const Side& after, const Side& before) {
   const ir::RegionBody *a = after.op->region(), *b = before.op->region();
   expect(Obligation::copied, a && a->kind == b->kind, "a region changed its kind");

@@ -8,35 +8,36 @@
 
 namespace tap::check {
 
-// What was assumed, and of which obligation.
+// Assumptions, with their obligations.
 using Assumptions = std::vector<std::pair<Obligation, std::string>>;
-// Of a product or a fold that is computed by a * (b + c) = a * b + a * c: 0 * inf is NaN, and -1 * (1 - 1) is -0, where
-// -1 * 1 + -1 * -1 is 0.
+// Assumed by a product or a fold that relies on a * (b + c) = a * b + a * c: 0 * inf is NaN, and -1 * (1 - 1) is -0,
+// but -1 * 1 + -1 * -1 is 0.
 inline constexpr const char* distributing_floats = "values are finite and the sign of a zero does not matter";
 
-// The graphs that are claimed to compute the same, of one step; and what was assumed on the way. Where nothing is claimed of
-// two graphs, the claim is that each operation was copied; it is checked like any other.
+// The pairs of graphs that one step claims to be equal, and the assumptions so far. Without a claim for two graphs, the
+// claim is that each operation was copied; it is checked like any other.
 struct Context {
   const ir::Program& before;
   const ir::Program& after;
-  std::deque<ir::GraphClaim> claims;  // it grows while they are checked
+  std::deque<ir::GraphClaim> claims;  // grows during the check
   Assumptions assumed = {};
-  // Of a step that offers alternatives: what it claims of each, by its graph, and the rules.
+  // For a step that offers alternatives: the claim for each, by its graph, and the rules.
   std::map<ir::GraphId, const ir::AlternativeClaim*> alternatives = {};
   const Believed* believed = nullptr;
-  // Of an alternative, or of what a rule replaces: the rule, and whether `before` is the rule's pattern.
+  // For an alternative, or the graph that a rule replaces: the rule, and whether `before` is the rule's pattern.
   bool offered = false, pattern = false;
   const ir::RuleUse* rule = nullptr;
 
-  // Null if there is none, and cannot be.
+  // Null if no claim exists or can be made.
   const ir::GraphClaim* claim_of(ir::GraphId now, ir::GraphId was);
 };
 
-// What an operation of `after` writes, by result: cells of a value of before as those operations write it; or, without any,
-// a value that did not exist before.
+// What an operation of `after` writes, by result: cells of a value of `before`, as those operations write it; if there
+// are none, a new value.
 using StandsFor = std::vector<ir::OperationRef>;
 
-// A monoid is associative, has its identity, and commutes if it is combined in any order (blocks.cpp).
+// Requires a monoid to be associative, to have its identity, and to commute if it is combined in any order
+// (blocks.cpp).
 void require_laws(const ir::Monoid& monoid, bool in_any_order, bool folded, Assumptions& assumed);
 
 class Justify {
@@ -44,12 +45,12 @@ class Justify {
   Justify(Context& context, Places& places, const ir::GraphClaim& claim, const std::vector<Class>& classes)
       : context_(context), places_(places), claim_(claim), classes_(classes) {}
 
-  // Throws Refusal. Gives the obligation that was discharged, and whose results these are.
+  // Throws Refusal. Returns the discharged obligation, and the operations of `before` whose results these are.
   std::pair<Obligation, StandsFor> operation(ir::OperationId id);
 
  private:
   using Result = std::pair<Obligation, StandsFor>;
-  // Each in the file of its subject.
+  // Each is in the file for its subject.
   Result justify(const ir::Copied&j), justify(const ir::Simplified&j), justify(const ir::Composed&j),
       justify(const ir::BlockedFrom&j), justify(const ir::PartialOf&j), justify(const ir::CombinationOf&j),
       justify(const ir::PointOf&j), justify(const ir::FoldOf&j), justify(const ir::LocalScanOf&j),
@@ -71,10 +72,9 @@ class Justify {
     return context_.before[kernel ? *kernel->reduced_by : reduction.reduce()->monoid];
   }
   void laws(const ir::Monoid& monoid, bool in_any_order, bool folded = false);
-  // What the form writes become parts of the results: of the components' types, without the axis that runs along a dim that
-  // is gone, and behind the number of the block. An outside kernel writes cells of the result's own type, and finds them by
-  // its own axes first: the number of the block is their last one. These are what is written, and they did not exist before
-  // unless they are old.
+  // Turns the form's writes into writes of partials: they have the component types, no axis along a removed dim, and
+  // the block number as their first axis. An outside kernel's partials have the result's own type, and the block number
+  // as their last axis. Unless `old`, the partials must be new values.
   void parts(const Match& match, Form& form, const Side& of, std::optional<std::uint32_t> along,
              std::optional<std::uint32_t> block, bool old = false) const;
   void combines_kernel(const Side& before, const Side& partial, const ir::CombinationOf& j) const;
@@ -91,26 +91,27 @@ class Justify {
   Places& places_;
   const ir::GraphClaim& claim_;
   const std::vector<Class>& classes_;  // by value of after's graph
-  Side side_ = {};                     // of the operation at hand
+  Side side_ = {};                     // of the current operation
 };
 
-// Every graph that is claimed, operation by operation (step.cpp).
+// Checks every claimed graph, operation by operation (step.cpp).
 void check_graphs(Context& context, const std::string& where, Verdict& verdict);
-// Each new blocking of an operator, from that number on, cuts `cuts` dims by a new block dim into blocks that tile them.
+// Each new blocking of an operator, from number `from` on, splits `cuts` dims by a new block dim into blocks that tile
+// them.
 void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1);
 inline bool is_on_devices(const ir::BlockPlacement& p) { return p.axis || !p.devices.empty(); }
 void check_placements(const ir::Program& program, const ir::Operation& operation);
-// The number of the block that the device has in a list, -1 for none; of every list it has at most one.
+// The number of the block that the device has in a list, or -1; a device has at most one block of each list.
 std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device);
-// The regions of a group, and the order in which it combines what it streams (streams.cpp).
+// Checks the regions of a group, and the order in which it combines what it streams (streams.cpp).
 void check_group(const ir::Program& program, const ir::Operator& op, Assumptions& assumed);
 void check_streams(const ir::Program& program, const ir::Operator& group, Assumptions& assumed);
-// What a transfer moves is all that its readers read of it (regions.cpp).
+// Checks that a transfer moves all that its readers read (regions.cpp).
 void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer);
-// Every value is written before it is read, and never an input (step.cpp).
+// Checks that every value is written before it is read, and that no input is written (step.cpp).
 void check_data_flow(const ir::Graph& graph);
-// The writers of a value stand for all the writers of one value of before, each once. A value that did not exist before has
-// one writer: what may write such a one covers it.
+// Checks that the writers of a value correspond to all the writers of one value of `before`, each once. A new value has
+// one writer, which must cover it.
 void check_writes(const ir::Graph& graph, const Places& places, const std::vector<StandsFor>& stands_for);
 
 template <class J>

@@ -16,7 +16,7 @@ using ir::CellId, ir::CellNode, ir::CellOp;
 constexpr std::int64_t most_points = 1 << 16;
 constexpr std::size_t most_bounds = 2000, most_visits = 100'000, most_ways = 64, most_said = 1000;
 
-// Divided by what all coefficients have in common; of integers nothing is lost.
+// Divided by the gcd of the coefficients, which loses nothing for integers.
 AffineExpr reduced(AffineExpr e) {
   std::int64_t common = 0;
   for (std::int64_t c : e.coefficients) common = std::gcd(common, c);
@@ -26,7 +26,7 @@ AffineExpr reduced(AffineExpr e) {
   return e;
 }
 
-// All that is at least zero once dim d is gone: each lower bound of it against each upper one.
+// Fourier-Motzkin elimination of dim d: combines each lower bound of d with each upper one.
 std::optional<std::vector<AffineExpr>> without(const std::vector<AffineExpr>& bounds, std::size_t d) {
   std::vector<AffineExpr> rest;
   for (const AffineExpr& lower : bounds) {
@@ -66,8 +66,9 @@ bool has_no_point(const Space& space) try {
 
 namespace {
 
-// In which ways a condition may hold, as far as that is affine: wherever it holds, all of one list do. Without any list it never
-// holds; a condition that is not affine is ignored. Beyond the limit on cases fewer facts are used, which is sound as well.
+// The affine consequences of a condition, as a disjunction: wherever it holds, so do all constraints of one of the
+// lists. Without lists, it never holds. Ignores conditions that are not affine, and beyond the limit on cases uses
+// fewer facts, which is also sound.
 //
 //   i != 3            i - 4 >= 0, or 2 - i >= 0
 //   i < 4 and u[i]    3 - i >= 0
@@ -89,15 +90,15 @@ Ways either(Ways a, const Ways& b) {
   return a.size() > most_ways ? Ways{{}} : a;
 }
 
-// What is known where a cell is computed: that another one is true, or false; or that it is a read that lies outside its
-// tensor, where the fill stands for it.
+// A fact that holds where a cell is computed: another cell is true, or false; or a read is out of bounds, so that its
+// fill is used.
 struct Fact {
   enum class Says { holds, fails, lies_outside } says;
   CellId cell;
   auto operator<=>(const Fact&) const = default;
 };
 
-// Each cell comes after those that it is made of.
+// Each cell comes after the cells that it depends on.
 class Conditions {
  public:
   explicit Conditions(const ir::Operator& op) : op_(op), box_(box_of(op)) {
@@ -131,7 +132,7 @@ class Conditions {
     return either(both(arg(0, false), arg(1, negated)), both(arg(0, true), arg(2, negated)));
   }
 
-  void fits(const AffineExpr& e) const {  // or Overflow
+  void fits(const AffineExpr& e) const {  // throws Overflow if not
     if (!box_.empty()) least(e, box_), greatest(e, box_);
   }
   Ways at_least(std::int64_t less, AffineExpr e) const {
@@ -139,7 +140,7 @@ class Conditions {
     fits(e);
     return {{{std::move(e), ir::Comparison::at_least_zero}}};
   }
-  // a < b is b - a >= 1, a <= b is b - a >= 0; a != b is a < b or b < a. What wraps says nothing.
+  // a < b is b - a >= 1, a <= b is b - a >= 0; a != b is a < b or b < a. Nothing follows from cells that may wrap.
   Ways compared(const CellNode& node, bool negated) const try {
     const auto &a = affine_[node.args[0].index()], &b = affine_[node.args[1].index()];
     if (!a || !b) return {{}};
@@ -150,7 +151,7 @@ class Conditions {
     return (node.op == CellOp::equal) == negated ? apart : Ways{{{*b - *a, ir::Comparison::equal_zero}}};
   } catch (const Overflow&) { return {{}}; }
 
-  // On one of its axes it lies below or above. Where data says the place, that may be anywhere.
+  // Out of bounds below or above on one of its axes; unknown for a data-dependent coordinate.
   Ways outside(const ir::Access& read) const try {
     Ways all;
     const Shape& shape = op_.operands[read.tensor].shape;
@@ -163,7 +164,7 @@ class Conditions {
     return all;
   } catch (const Overflow&) { return {{}}; }
 
-  // Of i64 alone, which wraps: sums and products by constants agree with affine ones wherever what comes out at last fits.
+  // Only for i64, which wraps: sums and products by constants agree with affine ones if the final value fits.
   std::optional<AffineExpr> affine(const CellNode& node) const try {
     if (node.type != ElementType::i64) return std::nullopt;
     if (node.op == CellOp::index) return unit(op_.dims.size(), node.attribute);
@@ -205,7 +206,7 @@ class Reads {
   }
 
  private:
-  using Facts = std::set<Fact>;  // on the way to a cell
+  using Facts = std::set<Fact>;  // on the path to a cell
   using Says = Fact::Says;
   using Visited = std::pair<CellId, Facts>;
 
@@ -270,12 +271,12 @@ class Reads {
       }
     }
   }
-  // A point and the number of its block say less together than they would alone.
+  // A point together with its block number implies less than each alone.
   bool is_of_a_block(const AffineExpr& row) const {
     return std::ranges::any_of(
         op_.blockings, [&](const ir::Blocking& b) { return uses_dim(row, b.dim) && uses_dim(row, b.block_dim); });
   }
-  // Where it leaves its tensor, if that is at one of the points.
+  // Refuses the read if it is out of bounds at one of the points.
   void leaves(std::uint32_t read, std::size_t axis, const Space& space, const AffineExpr& outside) {
     const bool looked_at = each_point(space.box, most_points, [&](const std::vector<std::int64_t>& point) {
       bool is = value_at(outside, point) >= 0;
@@ -289,7 +290,7 @@ class Reads {
   }
 
   const ir::Operator& op_;
-  std::optional<Conditions> conditions_;  // once they are requested
+  std::optional<Conditions> conditions_;  // computed on first use
   bool shown_ = true;
   std::set<Visited> seen_;
   std::vector<Visited> open_;

@@ -8,22 +8,22 @@
 
 namespace tap::check {
 
-// Whether no point satisfies all of these: by elimination of one dim after the other. If it is not found, there may be none.
+// Whether the space is shown to be empty, by eliminating one dim after another. Incomplete: false may mean unknown.
 bool has_no_point(const Space& space);
 
-// The points of a box, one by one, if they are not too many.
+// Visits the points of a box, one by one, if there are not too many.
 template <class Visit>
 bool each_point(const Box& box, std::int64_t most, Visit visit);
 
-// Refuses a read outside. Whether all are shown to be inside.
+// Refuses a read out of bounds. Returns whether all are shown to be in bounds.
 bool reads_are_inside(const ir::Operator& op);
 
-// One of the writes of a value, and the operator that it belongs to.
+// One of the writes of a value, and its operator.
 struct OneWrite {
   const ir::Operator* op = nullptr;
   const ir::Access* by = nullptr;
 };
-// Refuses a cell that is written twice, outside or never. Whether each is shown to be written once.
+// Refuses a cell that is written twice, out of bounds or never. Returns whether each is shown to be written once.
 bool is_written_once(const Shape& shape, const std::vector<OneWrite>& writes);
 
 template <class Visit>

@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::int64_t most_writes = 1 << 20;
 
-// A write, over the dims that it depends on: not those that are reduced, nor those that make no difference to what is written.
+// A write, over the dims that it depends on: neither reduced dims nor dims that make no difference.
 struct Written {
   Box points = {};
   std::vector<ir::Constraint> constraints = {};
   std::vector<AffineExpr> rows = {};
   Shape extents = {};
   const ir::Operator* op = nullptr;
-  bool repeated = false;  // it depends on the step of an iterate
+  bool repeated = false;  // it depends on the trip of an iterate
 };
 
 bool speaks(const std::vector<AffineExpr>& rows, std::size_t d) {
@@ -46,8 +46,8 @@ Written written(const OneWrite& write) {
   return made;
 }
 
-// The box of cells that it writes, each once, if that is what it writes: on each axis the cells of the points of one dim lie side
-// by side, then those of the next.
+// The box of cells that it writes, each once, if they form one: on each axis the cells of one dim's points are
+// contiguous, then those of the next dim.
 std::optional<Box> cells_of(const Written& write) {
   std::vector<bool> used(write.points.rank(), false);
   Box cells;
@@ -86,7 +86,7 @@ bool are_boxes_side_by_side(const Box& whole, const std::vector<Written>& writes
   return cells == all;
 }
 
-// The cells of one point that lie in the whole; one outside is refused.
+// Counts the cells of one point; refuses one that is out of bounds.
 void count_point(const Written& write, const std::vector<std::int64_t>& point, const Shape& shape,
                  std::vector<std::uint8_t>& times) {
   Box cells;

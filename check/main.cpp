@@ -1,9 +1,10 @@
-// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: checks that the stages, in order, compute the same
-// as the source.
+// tapc-check [--rules=RULES.ir] SOURCE.ir CERTIFICATE STAGE.ir…: checks that the stages, in order, compute the same as
+// the source.
 //
 //   build/bin/tapc-check mlp.ir mlp.cert out/01-inline_calls.ir out/02-simplify_cells.ir
 //
-// Exit 0: proved, save for what is listed as assumed or trusted. 5: refused. 3: a file that is not a program or no certificate. 2, 4: as ever.
+// Exit 0: proved, except for what is listed as assumed or trusted. 5: refused. 3: a file that is not a program or a
+// certificate. 2, 4: as in tapc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ T parsed(const std::string& path, std::variant<T, ir::TextError> result) {
   return std::get<T>(std::move(result));
 }
 
-// One operation with its neutral number, of which everybody knows that it is associative and commutative.
+// A single cell operation with its identity, known to be associative and commutative.
 bool is_one_operation(const ir::Monoid& monoid) {
   if (monoid.arity() != 1 || monoid.fold) return false;
   const ir::CellNode &root = monoid.exprs[monoid.combine[0]], &neutral = monoid.exprs[monoid.identity[0]];
@@ -61,7 +62,7 @@ bool is_one_operation(const ir::Monoid& monoid) {
          is_argument(0) && is_argument(1);
 }
 
-// Laws are proved by who wrote the source, not here.
+// The laws of monoids were checked when the source was compiled, not here.
 void list_trusted_laws(const ir::Program& source) {
   for (const ir::Monoid& monoid : source.monoids) {
     std::string laws;
@@ -78,7 +79,7 @@ void list_trusted_laws(const ir::Program& source) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Believed as the source is: what the source's rewrite rules are at the sizes at hand.
+  // Trusted like the source: the source's rewrite rules at the concrete sizes.
   std::optional<ir::Program> rules;
   constexpr std::string_view option = "--rules=";
   if (argc > 1 && std::string_view(argv[1]).starts_with(option)) {

@@ -28,7 +28,7 @@ std::set<std::uint32_t> dims_of_role(const ir::Operator& op, ir::DimRole role) {
 
 namespace {
 
-// The cells of an arena, in its order; `leaf` makes what is no constant and no plain operation.
+// The cells of an arena, in order; `leaf` handles all but constants and plain operations.
 template <class Leaf>
 std::vector<Term> evaluated(Terms& terms, const ir::CellExprs& exprs, Leaf leaf) {
   std::vector<Term> made;
@@ -44,7 +44,7 @@ std::vector<Term> evaluated(Terms& terms, const ir::CellExprs& exprs, Leaf leaf)
   return made;
 }
 
-// Where a read is along one axis: from the row on so many cells, or where its coordinate says.
+// The position of a read along one axis: `extent` cells from the row on, or its coordinate.
 void add_axis(Terms::Node& read, const AffineExpr& row, std::int64_t extent, bool by_data) {
   read.data.insert(read.data.end(), {by_data, extent, row.offset});
   read.data.insert(read.data.end(), row.coefficients.begin(), row.coefficients.end());
@@ -116,8 +116,8 @@ std::vector<AffineExpr> Cells::rows(const ir::Access& access) const {
   return rows;
 }
 
-// In the order of the arena, so that no recursion is deep but through coordinates and fills. Where these come later than the
-// read, what depends on that read has to wait.
+// In the order of the arena, so that only coordinates and fills recurse. If these come later than the read, cells that
+// depend on the read must wait.
 Term Cells::term(CellId cell) {
   for (std::size_t k = done_; k <= cell.index(); ++k) {
     const CellNode& node = side_.op->exprs[CellId(k)];
@@ -178,7 +178,7 @@ Term Cells::read(std::uint32_t number) {
 Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
   const ir::Operator& op = *side.op;
   Form form{{}, {}, {}, {}, {}, op.body.index()};
-  std::vector<std::optional<std::uint32_t>> place(dims.size());  // the dim that it is, if it is one
+  std::vector<std::optional<std::uint32_t>> place(dims.size());  // the dim it equals, if it is one
   for (std::uint32_t d = 0; d < dims.size(); ++d)
     for (std::uint32_t p = 0; p < terms_.dims() && dims[d]; ++p)
       if (*dims[d] == unit(terms_.dims(), p)) place[d] = p, form.dims.push_back(op.dims[d]);
@@ -241,7 +241,7 @@ void Match::is(const Form& wanted) {
 }
 
 void Match::axioms(const std::vector<ir::AxiomUse>& uses, const ir::CellExprs& exprs) {
-  // All terms first, so that what is made of equal ones is found to be equal.
+  // Creates all terms first, so that congruence closure finds terms built of equal ones.
   for (std::size_t k = 0; k < before_.op->exprs.size(); ++k) b_.term(CellId(k));
   for (std::size_t k = 0; k < after_.op->exprs.size(); ++k) a_.term(CellId(k));
   std::vector<Term> known = b_.all(exprs);

@@ -10,10 +10,10 @@
 
 namespace tap::check {
 
-// What each dim of an operator is over other dims. A dim that is gone stands at its first value, and what says something of
-// it (a constraint, a blocking) is gone, too.
+// Each dim of an operator, as a function of other dims. A removed dim stands for its first value; its constraints and
+// blockings are removed, too.
 using Dims = std::vector<std::optional<AffineExpr>>;
-// Each dim that is not gone is the next one of `over`; `between` is one of these that is none of them.
+// The dims that are not `gone` correspond to those of `over` in order; `between` is a dim of `over` to skip.
 Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation, const std::set<std::uint32_t>& gone = {},
               std::optional<std::uint32_t> between = {});
 std::set<std::uint32_t> dims_of_role(const ir::Operator& op, ir::DimRole role);
@@ -24,9 +24,9 @@ class Cells {
   Cells(Terms& terms, const Side& side, const Dims& dims);
 
   Term term(ir::CellId cell);
-  std::vector<Term> all(const ir::CellExprs& exprs);  // of other cells with the same leaves
+  std::vector<Term> all(const ir::CellExprs& exprs);  // of additional cells with the same leaves
   Term read(std::uint32_t number);
-  void replace(std::uint32_t read, Term by);  // in all cells, also in those returned before
+  void replace(std::uint32_t read, Term by);  // in all cells, including those already returned
   AffineExpr placed(const AffineExpr& e) const { return substituted(e, dims_, terms_.dims()); }
   std::vector<AffineExpr> rows(const ir::Access& access) const;
 
@@ -43,20 +43,21 @@ class Cells {
   std::size_t done_ = 0;  // all cells before it are known
 };
 
-// What is read of one cell of a value, without a fill.
+// A read of one cell of a value, without a fill.
 Term read_of(Terms& terms, Class value, ElementType type, const std::vector<AffineExpr>& rows);
 // combine(earlier, later), by component.
 std::vector<Term> combined(Terms& terms, const ir::Monoid& monoid, const std::vector<Term>& earlier,
                            const std::vector<Term>& later);
 
-// All that a monoid is but names: its components, its identity and its combination; and what is known of it, its laws and fold.
+// A monoid without names: its components, identity and combination; with `known`, also the status of its laws, and its
+// fold.
 Term monoid_term(Terms& terms, const ir::Program& program, ir::MonoidId id, bool known = true);
-// What is reduced by a monoid, over whatever points; and the cells of a monoid's fold, of these operands or of none.
+// A reduction by a monoid, over any points; and the cells of a monoid's fold, for these operands or for none.
 Term reduced_by(Terms& terms, const ir::Program& program, ir::MonoidId monoid, Term operand);
 std::vector<Term> folded(Terms& terms, const ir::Program& program, const ir::Monoid& monoid,
                          const std::vector<Term>& operands, bool nothing = false);
 
-// What an operator is, but for names and the order of its cells. Terms are those of a Match.
+// An operator without names and the order of its cells. Terms are those of a Match.
 struct Form {
   struct Write {
     std::size_t result = 0;
@@ -70,11 +71,11 @@ struct Form {
   std::vector<ir::Blocking> blockings;
   std::vector<std::pair<ir::TensorType, Class>> results;
   std::vector<Write> writes;
-  std::size_t body = 0;           // which of the kinds
-  std::vector<Term> values = {};  // of a map, or those that are reduced
+  std::size_t body = 0;           // number of the kind of body
+  std::vector<Term> values = {};  // of a map, or the reduced operands
   std::optional<Term> monoid = {};
   std::string kernel = {};
-  // Of other kinds than maps and reductions, which are more than their cells.
+  // For kinds other than maps and reductions, which are not determined by their cells.
   std::vector<std::pair<ir::TensorType, Class>> operands = {};
   std::vector<std::pair<std::uint32_t, Term>> reads = {};
 };
@@ -84,10 +85,10 @@ class Match {
   Match(const Side& after, const Side& before, const Dims& dims, Obligation obligation)
       : after_(after), before_(before), dims_(dims), obligation_(obligation) {}
 
-  // That of `before`; and what that of `after` has to be.
+  // The form of `before`; `is` requires the form of `after` to equal `wanted`.
   Form form() { return form_of(before_, dims_, b_); }
   void is(const Form& wanted);
-  // The form has one dim more; and is split once more, the number of the block being a new dim.
+  // Adds a dim to the form; `cut` adds a blocking, whose block dim is new.
   void insert(Form& form, std::size_t at, const ir::IndexDim& dim) const;
   void cut(Form& form, const ir::Blocking& by, ir::DimRole role) const;
   // Declares terms of before's cells equal.

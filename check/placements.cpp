@@ -5,7 +5,7 @@ namespace tap::check {
 
 namespace {
 
-// The blocks that are to have a place.
+// The blocks that need a device.
 ir::Range range_of(const ir::Operator& op, const ir::BlockPlacement& p) {
   return p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : op.dims[p.dim].range;
 }
@@ -21,7 +21,7 @@ std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device) {
 
 namespace {
 
-// Every combination of the blocks of dims that go over lists has a device.
+// Every combination of blocks of dims with lists has a device.
 void check_lists(const ir::Operator& op, const ir::Operation& operation) {
   std::set<std::int64_t> devices;
   std::vector<std::pair<const ir::DeviceSets*, ir::Range>> lists;

@@ -17,8 +17,7 @@ Writers writers_of(const ir::Graph& graph) {
   return writers;
 }
 
-// Choices and steps that any claim leads through are looked at first: what a result of a choice or of an iterate is
-// depends on it.
+// Picks choices and unrolls iterates that any claim refers to first, since their results depend on it.
 Places::Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers)
     : program_(program), claim_(claim), through_transfers_(through_transfers) {
   expect(Obligation::well_formed, claim.before.index() < program.graphs.size(),
@@ -65,7 +64,7 @@ Places::Trail Places::without_steps(const Trail& trail) {
   return result;
 }
 
-// A path as it is followed, each repetition in its first step.
+// A path as it is followed, each iterate in its first trip.
 Places::Trail Places::trail(const Path& path) const {
   Trail trail;
   if (claim_.steps != 1 || claim_.first != 0) trail.push_back({OperationId(), 0, 0});
@@ -81,7 +80,7 @@ Places::Trail Places::trail(const Path& path) const {
   return trail;
 }
 
-// The step is that of the innermost repetition, which may be the one whose body the whole claim is of.
+// `step` is the trip of the innermost iterate, which may be the one whose body the whole claim is about.
 Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) const {
   Trail trail = this->trail(path);
   for (std::size_t k = trail.size(); k-- > 0;) {
@@ -99,7 +98,7 @@ Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) 
   return trail;
 }
 
-// What an inner graph is given: an operand of the region, or the state that the step before left.
+// The source of an inner graph's input: an operand of the region, or the state that the previous trip left.
 bool Places::follow_input(Trail& trail, ValueId& value) const {
   if (trail.empty()) return false;
   const ir::Graph& graph = graph_at(trail, trail.size());
@@ -120,7 +119,7 @@ bool Places::follow_input(Trail& trail, ValueId& value) const {
   return region != nullptr;
 }
 
-// What a region's result is inside it; an iterate stays whole unless it is written out.
+// The inner value of a region's result; an iterate stays whole unless it is unrolled.
 bool Places::follow_result(Trail& trail, ValueId& value) const {
   const ir::Graph& graph = graph_at(trail, trail.size());
   const auto& writers = writers_in(graph)[value.index()];
@@ -154,7 +153,7 @@ bool Places::follow_transfer(const Trail& trail, ValueId& value) const {
 }
 
 Class Places::class_of(const ValueRef& ref) {
-  this->value(ref);  // or refused
+  this->value(ref);  // throws Refusal
   return class_of(trail(ref.path, ref.step), ref.value);
 }
 Class Places::class_of(const Path& path, ValueId value, const std::vector<std::int64_t>& steps) {

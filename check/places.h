@@ -14,8 +14,8 @@ namespace tap::check {
 
 using Class = std::uint32_t;
 
-// An unspecified trip of an iterate: the state that it finds is no value of the program. By different
-// numbers these are different ones.
+// An unspecified trip of an iterate: the state that it reads is not a value of the program. Different numbers are
+// different trips.
 constexpr std::int64_t some_step(std::int64_t number) { return std::numeric_limits<std::int64_t>::min() + number; }
 constexpr bool is_some_step(std::int64_t step) { return step < some_step(std::int64_t{1} << 40); }
 
@@ -35,20 +35,21 @@ Side side_of(const ir::Program& program, const ir::Operation& operation, ClassOf
   return side;
 }
 
-// By value: the operations that write it, in order, and which of their results it is.
+// By value: the operations that write it, in order, and the number of the result.
 using Writers = std::vector<std::vector<std::pair<ir::OperationId, std::size_t>>>;
 Writers writers_of(const ir::Graph& graph);
 
 class Places {
  public:
-  // Throws Refusal where the claim names what is not there. A transfer's result may be taken for what it moves.
+  // Throws Refusal if the claim names something that does not exist. With `through_transfers`, a transfer's result is
+  // equal to its operand.
   Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers = false);
 
   Class class_of(const ir::ValueRef& ref);
-  // In these steps of the iterates on the path, from the outermost.
+  // In these trips of the iterates on the path, outermost first.
   Class class_of(const ir::Path& path, ir::ValueId value, const std::vector<std::int64_t>& steps);
   Side side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps);
-  Class fresh();  // of a value that was not there before
+  Class fresh();  // of a new value
   void merge(Class a, Class b) { parent_[find(a)] = find(b); }
   bool same(Class a, Class b) const { return find(a) == find(b); }
   Class find(Class c) const;
@@ -63,10 +64,10 @@ class Places {
 
   const Writers& writers_in(const ir::Graph& graph) const;
 
-  std::set<std::string> rules;  // of the alternatives of choices that claims lead through
+  std::set<std::string> rules;  // of the choices' alternatives that claims refer to
 
  private:
-  struct At {  // one step of a followed path; of a claim of several steps, an invalid operation leads to the body
+  struct At {  // one step of a path; in a claim for several trips, an invalid operation leads to the body
     ir::OperationId operation;
     std::uint32_t alternative = 0;
     std::int64_t step = 0;
@@ -78,7 +79,7 @@ class Places {
   Trail trail(const ir::Path& path, std::optional<std::int64_t> step) const;
   Class class_of(Trail trail, ir::ValueId value);
   static Trail without_steps(const Trail& trail);
-  const ir::Graph& graph_at(const Trail& trail, std::size_t steps) const;  // where so many steps of it lead
+  const ir::Graph& graph_at(const Trail& trail, std::size_t steps) const;  // after this many steps of the trail
   const ir::RegionBody* region_of(const Trail& trail, std::size_t k) const;
   void look_ahead(const ir::Path& path, bool stepped);
   bool follow_input(Trail& trail, ir::ValueId& value) const;
@@ -90,9 +91,9 @@ class Places {
   const bool through_transfers_;
   std::map<std::pair<Trail, ir::ValueId>, Class> known_;
   mutable std::vector<Class> parent_;
-  mutable std::map<const ir::Graph*, Writers> writers_;  // never walked through
-  std::map<Trail, std::uint32_t> chosen_;                // choices that were decided
-  std::set<Trail> unrolled_;                             // iterates that are written out
+  mutable std::map<const ir::Graph*, Writers> writers_;  // never iterated over
+  std::map<Trail, std::uint32_t> chosen_;                // choices that were picked
+  std::set<Trail> unrolled_;                             // unrolled iterates
 };
 
 }  // namespace tap::check

@@ -4,8 +4,8 @@
 //   t[i, k] = sum[j] a[i, j] * b[j, k]      a[i, j], b[j, k]           over j
 //   y[i, l] = sum[k] t[i, k] * c[k, l]      a[i, j], b[j, k], c[k, l]  over j and k
 //
-// A step may read a part only where no dim that the part has reduced is one of its own: then by the law of the semiring the
-// factors go into the reduction. At the end there is each factor once, and each dim was reduced once.
+// A step may read a part only if none of the part's reduced dims is a dim of the step: by the law of the semiring, its
+// factors then move into the part's reduction. At the end each factor occurs once, and each dim is reduced once.
 #include <algorithm>
 
 #include "check/justify.h"
@@ -61,7 +61,7 @@ class Product {
           const std::vector<Class>& classes)
       : of_(side), ref_(of), after_(after), claim_(claim), classes_(classes) {}
 
-  // What the operation computes, from what those before it do.
+  // What the operation computes, in terms of the earlier ones.
   const Factors& of_step(ir::OperationId id) {
     if (auto known = known_.find(id); known != known_.end()) return known->second;
     const ir::Operation& operation = after_[claim_.after][id];
@@ -83,7 +83,7 @@ class Product {
     return known_[id] = std::move(made);
   }
 
-  // The last one writes where the product was written, the same cells.
+  // The last one writes the product's cells.
   void is_all(ir::OperationId id) {
     Factors all = of_step(id), wanted;
     const ir::Operator& own = after_[after_[claim_.after][id].op];
@@ -106,7 +106,7 @@ class Product {
             "it does not write the cells of the product");
   }
 
-  // What the semiring takes for granted; refused if it is none.
+  // The assumptions about the semiring; refused if it is not one.
   bool exact() {
     auto argument = [this](std::int64_t k) {
       return terms_.add({Terms::Kind::argument, ir::CellOp::argument, type_, {k}, {}});
@@ -129,7 +129,7 @@ class Product {
     return *j;
   }
 
-  // Each dim of a step is one of the product's, whole; it is reduced there if it is here.
+  // Each dim of a step is a whole dim of the product; it is reduced there if it is here.
   Dims dims_of(ir::OperationId id, const ir::Operator& own, std::set<std::uint32_t>& reduced,
                std::set<std::uint32_t>& used) {
     const std::vector<std::uint32_t>& numbers = justified(id).dims;
@@ -204,7 +204,7 @@ class Product {
 
 }  // namespace
 
-// What writes a new value is a part, and is looked at where it is read.
+// An operation that writes a new value is a part, and is checked at its reads.
 Justify::Result Justify::justify(const ir::ProductOf& j) {
   constexpr auto obligation = Obligation::product;
   auto is_new = [&](ir::ValueId v) { return !claim_.values[v.index()]; };

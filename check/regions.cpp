@@ -5,7 +5,7 @@
 
 namespace tap::check {
 
-// The operations of the region's first graph are those, in an order of data flow, on the values that they had.
+// The region's first graph has these operations, in data flow order, on the same values.
 void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation) {
   const ir::RegionBody* region = side_.op->region();
   expect(obligation, region && region->kind == kind, "the kinds of the regions differ");
@@ -36,7 +36,7 @@ Justify::Result Justify::justify(const ir::GroupOf& j) {
   return {Obligation::group, {}};
 }
 
-// A transfer moves cells to the place that they had.
+// A transfer moves cells to their own positions.
 Justify::Result Justify::justify(const ir::TransferOf&) {
   const ir::Operator& op = *side_.op;
   bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
@@ -46,7 +46,7 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
   return {Obligation::transfer, {}};
 }
 
-// For each of its reader's reads of the value there is a region.
+// For each read of the value by its reader there is a region.
 void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer) {
   const ir::Operator& op = program[transfer.op];
   auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };

@@ -3,8 +3,8 @@
 
 namespace tap::check {
 
-// The same state before a step gives the same state after it. The new body may do several steps of the old one, and the new
-// repetition the first ones only.
+// By induction: equal states before a trip give equal states after it. One trip of the new body may be several of the
+// old one, and the new iterate may have only the first trips.
 void Justify::same_repetition(const Side& before, const ir::OperationRef& from) {
   constexpr auto obligation = Obligation::induction;
   const ir::RegionBody *a = side_.op->region(), *b = before.op->region();
@@ -28,8 +28,8 @@ void Justify::same_repetition(const Side& before, const ir::OperationRef& from) 
   }
 }
 
-// The operation with the number of its step in the place of the counter of its repetition; outer counters are one nearer,
-// unless the iterate stays.
+// The operation with the trip number instead of its iterate's counter; outer counters are one level nearer, unless the
+// iterate stays.
 Justify::Result Justify::justify(const ir::StepOf& j) {
   constexpr auto obligation = Obligation::unroll;
   Side before = places_.side(j.from, j.step);
@@ -48,7 +48,7 @@ Justify::Result Justify::justify(const ir::StepOf& j) {
     dims[*was] = number(over, several ? checked::add(claim_.first, j.step) : j.step);
     if (is) dims[*was] = *dims[*was] + scale(unit(over, *is), claim_.steps);
   }
-  // What is inside counts the same iterates only if it does not mention this one.
+  // Inner graphs have the same counters only if they do not use this one.
   if (b.region()) same_region(side_, before);
   Match match(side_, before, dims, obligation);
   Form wanted = match.form();

@@ -8,7 +8,7 @@ namespace tap::check {
 
 namespace {
 
-// A reduction whose reduced dim is bounded by one other, one by one.
+// A reduction whose reduced dim is bounded by one other dim, with coefficients of 1.
 struct Scan {
   std::uint32_t along = 0, reduced = 0;
   bool forward = true;  // k <= i + shift, else k >= i + shift
@@ -37,7 +37,7 @@ Scan scan_of(const ir::Operator& op) {
   unless(ties == 1 && op.dims[scan.along].role == ir::DimRole::parallel, "the reduced dim has no scan bound");
   for (const ir::Blocking& b : op.blockings)
     unless(b.dim != scan.along && b.dim != scan.reduced, "the operation is already split");
-  // No term depends on where along the scan it is requested.
+  // No term depends on the running dim.
   for (std::size_t k = 0; k < op.exprs.size(); ++k) {
     const ir::CellNode& node = op.exprs[ir::CellId(k)];
     unless(node.op != ir::CellOp::index || node.attribute != scan.along, "a term depends on the scan dim");
@@ -48,7 +48,7 @@ Scan scan_of(const ir::Operator& op) {
   return scan;
 }
 
-// Whether a block of the running dim sees the blocks before it whole, and those behind it not at all.
+// Whether a block of the running dim uses the earlier blocks whole, and the later ones not at all.
 void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& along, const ir::Blocks& reduced) {
   ir::Range running = of.dims[scan.along].range, terms = of.dims[scan.reduced].range;
   expect(Obligation::scan, along.count == reduced.count, "{} blocks of one dim, {} of the other", along.count,
@@ -67,7 +67,7 @@ void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& alo
 
 }  // namespace
 
-// Each block of the running dim is split like the terms that only it sees.
+// The reduced dim is split like the running dim.
 Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   Side before = places_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
@@ -103,7 +103,7 @@ Justify::Result Justify::justify(const ir::TotalsOf& j) {
   return {Obligation::scan, {}};
 }
 
-// Of the totals before each block, in order; their own claim shows what they are.
+// Combines the totals before each block, in order; the totals have their own claim.
 Justify::Result Justify::justify(const ir::CarryOf& j) {
   Side before = places_.side(j.of), totals = part<ir::TotalsOf>(j.totals, j.of, Obligation::scan).second;
   const ir::Operator &a = *side_.op, &b = *before.op;

@@ -64,7 +64,7 @@ class Source {
       assume("every cell of `" + graph[v].name + "` is written once");
   }
 
-  // Whether anything that the write needs mentions the dim: cells and reads, and what bounds a reduction.
+  // Whether the write depends on the dim: through cells and reads, and through bounds of a reduction.
   bool depends(const ir::Operator& op, std::size_t write, std::uint32_t dim) const {
     std::vector<ir::CellId> open;
     if (op.map()) open = {op.map()->values[write]};
@@ -92,7 +92,7 @@ class Source {
     }
     return false;
   }
-  // The components that a component of a combination is made of, in the end.
+  // The components that a component of a combination depends on, transitively.
   static std::set<std::size_t> needed(const ir::Monoid& monoid, std::size_t component) {
     const std::size_t n = monoid.components.size();
     std::set<std::size_t> found{component};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto obligation = Obligation::staged;
 
-// The cell of the staging buffer: an axis for each dim that says where it was to be written, in their order.
+// The cell of the staging buffer: an axis for each dim that determines the write's position, in order.
 std::pair<std::vector<AffineExpr>, ir::TensorType> axes_of(const ir::Operator& op, const ir::Access& write,
                                                            const Dims& dims, std::size_t over) {
   std::vector<AffineExpr> rows;
@@ -26,7 +26,7 @@ std::pair<std::vector<AffineExpr>, ir::TensorType> axes_of(const ir::Operator& o
   return {rows, type};
 }
 
-// That every point of those dims is there, and writes one cell.
+// Checks that every point of these dims exists and writes one cell.
 void check_points(const ir::Operator& op) {
   bool all = (op.map() || op.reduce()) && op.blockings.empty() && dims_of_role(op, ir::DimRole::counter).empty();
   const std::set<std::uint32_t> reduced = dims_of_role(op, ir::DimRole::reduction);

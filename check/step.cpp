@@ -44,7 +44,7 @@ void check_writes(const ir::Graph& graph, const Places& places, const std::vecto
 
 namespace {
 
-// What a rewrite rests on that was picked, by the name under which it was offered and justified.
+// The assumptions of a picked rewrite, by the name under which it was offered and justified.
 std::string assumed_of(const std::string& rule, const Believed* believed) {
   if (rule.starts_with("rewrite ")) return fmt::format("the rule `{}`", rule);
   std::size_t at = rule.find(ir::assuming);
@@ -98,7 +98,7 @@ class GraphCheck {
     context_.assumed.clear();
   }
 
-  // Variables of a rule that stand for one input are one value.
+  // Variables of a rule with the same input are one value.
   void bind() {
     const ir::Graph& before = context_.before[claim_.before];
     const std::vector<std::uint32_t>& stands_for = context_.rule->inputs;
@@ -115,7 +115,7 @@ class GraphCheck {
     }
   }
 
-  // A map that copies its operand whole: the result is the operand.
+  // A map that copies its whole operand: its result is the operand.
   void copies(const OperationRef& ref) {
     constexpr auto obligation = Obligation::equal_operations;
     Side side = places_.side(ref);
@@ -131,12 +131,13 @@ class GraphCheck {
     places_.merge(side.results[0], side.operands[read.tensor]);
   }
 
-  // The same operator on the same values. Of values with several writers, the last pair of them makes the values equal.
+  // The same operator on the same values. For values with several writers, the last pair of writers makes the values
+  // equal.
   void equal_operations(const ir::EqualOperations& equal) {
     Side kept = places_.side(equal.kept), other = places_.side(equal.other);
     paired_.push_back(equal);
     std::vector<Class> own = kept.results;
-    kept.results = other.results;  // what they write is compared by place alone
+    kept.results = other.results;  // results are compared by position only
     constexpr auto obligation = Obligation::equal_operations;
     Match match(other, kept, in_order(*kept.op, other.op->dims.size(), obligation), obligation);
     match.is(match.form());
@@ -160,7 +161,7 @@ class GraphCheck {
       bool same = !ref || places_.value(*ref).type == after_.values[v].type;
       expect(Obligation::interface, same, "value {} changed type", v);
     }
-    // Transfers are another place for the same value.
+    // Transfers do not change a value.
     for (std::size_t o = 0; o < after_.operations.size(); ++o) {
       const ir::Operation& operation = after_.operations[o];
       if (!std::holds_alternative<ir::TransferOf>(claim_.operations[o]) || operation.operands.size() != 1) continue;
@@ -218,7 +219,7 @@ void check_graphs(Context& context, const std::string& where, Verdict& verdict) 
   }
 }
 
-// Nothing is claimed of an operator without an operation; it is legal all the same, as the verifier wants it.
+// There are no claims for operators without operations; the verifier still requires them to be legal.
 static void check_unused(const ir::Program& program) {
   std::vector<bool> used(program.operators.size());
   for (const ir::Graph& graph : program.graphs)

@@ -3,9 +3,9 @@
 //
 //   y[] = sum[k, j] x[k, j]   streamed over j:   for each block of j in turn: y = y + sum[k, j in the block] x[k, j]
 //
-// All of k comes before the next block of j, so the order is another one than that of the reduction unless j is outermost: then
-// the monoid must commute. An operation that the group streams runs once for each step of the walk, so that the group may walk
-// over no other dim, and over all of this one.
+// All of k comes before the next block of j, so the order differs from the reduction's unless j is outermost: the
+// monoid must then commute. A streamed operation runs once for each step of the stream, so the group may stream over no
+// other dim, and must stream over all of this one.
 #include "check/justify.h"
 
 namespace tap::check {
@@ -63,7 +63,7 @@ class Streams {
     }
     require_laws(program_[streamed.reduce()->monoid], in_any_order, false, assumed_);
   }
-  // No dim that has several points is reduced outside it.
+  // No dim with several points is reduced outside it.
   static bool is_outermost(const ir::Operator& streamed, std::uint32_t dim) {
     return std::none_of(streamed.dims.begin(), streamed.dims.begin() + dim, [](const ir::IndexDim& d) {
       return d.role == ir::DimRole::reduction && d.range.hi - d.range.lo > 1;

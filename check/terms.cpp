@@ -26,7 +26,7 @@ bool is_number(const Affine& a) {
   return std::all_of(a.begin(), a.end() - 1, [](std::int64_t c) { return c == 0; });
 }
 
-// Either order of the operands gives the same bits: any nan is the one nan, and -0 is less than 0.
+// Both orders of the operands give the same bits: all nans are equal, and -0 is less than 0.
 bool commutes(CellOp op) {
   static constexpr CellOp commuting[] = {CellOp::add,     CellOp::mul,    CellOp::min,
                                          CellOp::max,     CellOp::equal,  CellOp::not_equal,
@@ -73,7 +73,7 @@ std::optional<ir::Scalar> Terms::as_constant(Term t) const {
 bool Terms::is_rounded(Term t) const {
   const Node& node = nodes_[t];
   if (!is_float(node.type) || node.type == ElementType::f64 || node.kind != Kind::apply) return true;
-  // What these give of values of a type is one of its values.
+  // Operations whose results are values of their operands' type.
   static constexpr CellOp keeping[] = {CellOp::neg,   CellOp::abs, CellOp::sign, CellOp::floor, CellOp::ceil,
                                        CellOp::round, CellOp::min, CellOp::max,  CellOp::select};
   if (std::find(std::begin(keeping), std::end(keeping), node.op) == std::end(keeping)) return node.op == CellOp::cast;
@@ -114,14 +114,14 @@ Term Terms::find(Term t) const {
   return t;
 }
 
-// Until no two terms are left that are made alike of equal terms and not known to be equal.
+// Repeats until no two terms with equal arguments are left unmerged.
 void Terms::close() {
   for (auto [a, b] : unions_) parent_[find(a)] = find(b);
   unions_.clear();
   for (bool more = true; more;) {
     more = false;
     std::map<Node, Term> classes;
-    std::map<Term, Term> linear;  // of each class a linear form, if it has one
+    std::map<Term, Term> linear;  // a linear form for each class that has one
     for (Term t = 0; t < nodes_.size(); ++t)
       if (nodes_[t].type == ElementType::i64 && linear_form(t)) linear.try_emplace(find(t), t);
     for (Term t = 0; t < nodes_.size(); ++t) {
@@ -131,7 +131,7 @@ void Terms::close() {
         arg = find(arg);
         if (auto form = linear.find(arg); form != linear.end()) arg = form->second;
       }
-      // What is made of linear forms is written as one: so it is found there.
+      // Linear forms are normalised, so they are found there.
       if (node.kind == Kind::apply && node.type == ElementType::i64)
         if (auto sum = as_linear(node.op, node.args); sum && find(*sum) != find(t)) {
           parent_[find(t)] = find(*sum);

@@ -24,7 +24,7 @@ class Terms {
     Kind kind = Kind::apply;
     ir::CellOp op = ir::CellOp::constant;
     ElementType type = ElementType::i64;
-    std::vector<std::int64_t> data = {};  // a constant's bits, a linear form, a read's place
+    std::vector<std::int64_t> data = {};  // a constant's bits, a linear form, a read's position
     std::vector<Term> args = {};
     auto operator<=>(const Node&) const = default;
   };
@@ -35,15 +35,15 @@ class Terms {
   Term affine(const ir::AffineExpr& e);
   Term apply(ir::CellOp op, ElementType type, std::vector<Term> args);
   const Node& operator[](Term t) const { return nodes_[t]; }
-  // The linear form over the dims, if the term is one by itself.
+  // The linear form over the dims, if the term is one.
   const std::vector<std::int64_t>* linear_form(Term t) const;
-  // If it is a constant.
+  // The constant, if it is one.
   std::optional<ir::Scalar> as_constant(Term t) const;
-  // Whether the value surely is one of the term's type, not yet to be rounded.
+  // Whether the value is certainly a value of the term's type, so that it need not be rounded.
   bool is_rounded(Term t) const;
 
   void merge(Term a, Term b) { unions_.emplace_back(a, b); }
-  void close();  // after the last merge
+  void close();  // call after the last merge
   bool equal(Term a, Term b) const { return find(a) == find(b); }
 
  private:

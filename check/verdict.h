@@ -23,7 +23,7 @@ std::string_view meaning_of(Obligation obligation);
 
 enum class Standing { proved, assumed, refused };
 
-// By number, for who shows where it was written: a step, a graph of the program that it made, an operation of that graph.
+// Numbers that locate it: a step, a graph of the program that the step made, an operation of that graph.
 struct At {
   std::optional<std::size_t> step = {}, graph = {}, operation = {};
 };
@@ -32,11 +32,11 @@ struct Finding {
   Obligation obligation;
   Standing standing = Standing::proved;
   std::string where;   // step 2 (compose_maps), graph 0, operation 3
-  std::string detail;  // of an assumption what is assumed, of a refusal what is wrong, with numbers
-  At at = {};          // of a refusal
+  std::string detail;  // of an assumption: what is assumed; of a refusal: what is wrong, with numbers
+  At at = {};          // for a refusal
 };
 
-// Thrown where something is not justified; the place is added by who looks at it.
+// Thrown if something is not justified; the caller adds the location.
 struct Refusal {
   Obligation obligation;
   std::string detail;
@@ -48,13 +48,13 @@ void expect(Obligation obligation, bool holds, fmt::format_string<Args...> forma
 
 struct Verdict {
   std::vector<Finding> findings;
-  At at = {};  // what is looked at
+  At at = {};  // what is being checked
   bool refused() const { return count(Standing::refused) > 0; }
   std::size_t count(Standing standing) const {
     return static_cast<std::size_t>(std::ranges::count(findings, standing, &Finding::standing));
   }
 
-  // Whether `run` refuses nothing: then the obligation is proved there, if there is one; else what it refuses is found.
+  // Runs `run`: if it throws no Refusal, the obligation, if any, is proved; else the refusal is recorded. Returns which.
   template <class Run>
   bool attempt(std::optional<Obligation> obligation, const std::string& where, Run run) {
     try {

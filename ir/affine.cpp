@@ -8,9 +8,9 @@
 namespace tap::ir {
 namespace {
 
-// Sums of products in 128 bits: only the result has to fit, not every step on the way. Each product is below 2^126 and an
-// index space has far fewer than 2 dims times 2^63, but two full-size products may already sum to 2^127: so each addition
-// is checked all the same.
+// Sums of products in 128 bits: only the result has to fit, not every intermediate. Each product is below 2^126 and an
+// index space has far fewer than 2^63 dims, but two full-size products may already sum to 2^127, so each addition is
+// checked.
 using Wide = __int128;
 
 Wide add_product(Wide sum, std::int64_t a, std::int64_t b) {
@@ -69,7 +69,7 @@ std::int64_t AffineExpr::operator()(const Point& p) const {
   return narrow(sum);
 }
 
-// The least value takes each dim's low end where its coefficient is positive and its last point where it is negative.
+// The least value takes a dim's low end if its coefficient is positive, and its last point if it is negative.
 Range AffineExpr::bounds(const Box& box) const {
   TAP_CHECK(box.rank() == coefficients.size(), "a box and an affine expression of different ranks");
   if (box.empty()) return {0, 0};

@@ -49,7 +49,7 @@ struct Constraint {
   bool operator==(const Constraint&) const = default;
 };
 
-// An operator's domain: a box cut by affine constraints.
+// An operator's domain: a box and affine constraints on it.
 struct Domain {
   Box box;
   std::vector<Constraint> constraints;

@@ -21,9 +21,9 @@ struct OperationNames {
 const std::string& own_name(const Operator& op, const std::optional<OperationNames>& names);
 const std::string& own_dim_name(const Operator& op, const std::optional<OperationNames>& names, std::size_t dim);
 OperationNames names_of(const Operator& op);
-// The author's names that an operation must keep: none if they equal those of its operator.
+// The author's names that an operation must store: none if they equal its operator's.
 std::optional<OperationNames> names_if_different(const Operator& shared, OperationNames own);
-// The operator with the names that the operation's author gave.
+// The operator, with the names that the operation's author gave.
 Operator in_own_words(const Program& program, const Operation& operation);
 
 }  // namespace tap::ir

@@ -43,7 +43,7 @@ std::vector<Box> application_boxes(const Operator& op, const std::vector<std::ui
 
 namespace {
 
-// Whether nothing is done on the box. A reduction over nothing still writes its identity, as an outside kernel's does.
+// Whether the box is empty of work. An empty reduction still writes its identity, and so does an outside kernel's.
 bool is_idle(const Operator& op, const Box& box) {
   if (!op.kernel()) return box.empty() && !op.reduce();
   for (std::size_t d = 0; d < box.rank(); ++d)
@@ -51,7 +51,7 @@ bool is_idle(const Operator& op, const Box& box) {
   return false;
 }
 
-// With one block after the other of the dims from the `k`th on.
+// Splits by the dims from the `k`th on, one block after another.
 std::vector<Task> applied(const Operator& op, const std::vector<std::uint32_t>& dims, std::size_t k, Application task) {
   if (k == dims.size()) {
     task.box = narrowed(op, std::move(task.box));
@@ -99,7 +99,7 @@ class EachDevice {
         std::visit([this](auto& what) { alone(what); }, one);
         all_.tasks.push_back(std::move(one));
       }
-    // Of an operation, all that the first device does, then what the next does.
+    // For each operation, the tasks of the first device, then those of the next.
     for (auto first = all_.tasks.begin(); first != all_.tasks.end();) {
       auto next = std::find_if(first, all_.tasks.end(),
                                [o = operation_of(*first)](const Task& t) { return operation_of(t) != o; });
@@ -133,7 +133,7 @@ class EachDevice {
 
   const BlockGraph& rows_;
   BlockGraph all_;
-  std::vector<std::size_t> begins_;  // of the members of each
+  std::vector<std::size_t> begins_;  // start of the members of each
 };
 
 }  // namespace
@@ -241,7 +241,7 @@ class BlockPrinter {
     for (HeldId id : ids) parts.push_back(show(HeldMember(id), blocks_[id].box) + times(blocks_[id]));
     return joined(parts);
   }
-  // How often something is done, or held, and along what.
+  // Repetitions of a task or a held box, and along what.
   template <class T>
   static std::string times(T first, const std::vector<std::string>& dims = {}) {
     std::string text;

@@ -1,5 +1,5 @@
 // The explicit stage: operations as applications, each an operator on one box of its index space on one device, and
-// moves of boxes between devices. What many devices hold or do in the same way is one row.
+// moves of boxes between devices. What many devices hold or do alike is one row (row.h).
 //
 //   y[i] = x[i] over i in 0..10, split into 3:   apply copy(x) -> (y) on [0..4], [4..8], [8..10]
 #pragma once
@@ -14,7 +14,7 @@ using HeldId = Id<struct HeldTag>;
 
 inline constexpr std::int64_t everywhere = -1;  // every device: inputs, and what runs on no mesh
 
-// The box of a value that a device holds; in a row, each member is another device.
+// The box of a value that a device holds. In a row, each member is on another device.
 struct Held {
   ValueId value;
   std::int64_t device = everywhere;
@@ -34,7 +34,7 @@ struct Application {
   bool operator==(const Application&) const = default;
 };
 
-// A box of a value, from one device to another.
+// A box of a value that is sent from one device to another.
 struct Move {
   OperationId operation;  // the transfer
   HeldMember from, to;
@@ -48,7 +48,7 @@ inline OperationId operation_of(const Task& task) {
   return std::visit([](const auto& one) { return one.operation; }, task);
 }
 
-// The numbers that go up along a row (row.h), in this order.
+// The numbers that change along a row (row.h), in this order.
 inline Numbers numbers_of(Held& held) { return {&held.box, {&held.device}}; }
 inline Numbers numbers_of(Application& task) {
   Numbers numbers{&task.box, {&task.device}};
@@ -67,12 +67,13 @@ inline Row& row_of(Task& task) {
 struct BlockGraph {
   GraphId graph;  // of the program, which has the values and operations
   std::vector<Held> held;
-  std::vector<Task> tasks;     // in an order in which everything is there when it is needed
+  std::vector<Task> tasks;     // in execution order
   std::vector<HeldId> inputs;  // as the graph's
 
   // For each of the graph's outputs, all that is held of it.
   std::vector<std::vector<HeldId>> outputs;
-  // Devices of a mesh in an order of its own are told by their places in it: which they are, by place. None: by themselves.
+  // If a mesh orders its devices differently: the id of the device at each position; `device` above is then a position.
+  // Empty: `device` is the id itself.
   std::vector<std::int64_t> devices = {};
   std::int64_t device_at(std::int64_t place) const {
     const bool listed = place >= 0 && place < static_cast<std::int64_t>(devices.size());
@@ -84,31 +85,31 @@ struct BlockGraph {
   bool operator==(const BlockGraph&) const = default;
 };
 
-// Dims whose points are separate applications: those that number the blocks of parallel dims, and those that are placed.
+// Dims whose points are separate applications: block dims of parallel dims, and placed dims.
 std::vector<std::uint32_t> application_dims(const Operator& op, const Operation& operation);
-// The boxes of the applications, row-major in these dims. What only orders a walk is left to whoever applies the operator.
+// The boxes of the applications, row-major in these dims. Sequential blocks stay together in one application.
 std::vector<Box> application_boxes(const Operator& op, const std::vector<std::uint32_t>& dims, const Box& within);
-// An application as those on its blocks, in rows: as few for many blocks as for some, whichever dims have smaller last ones.
+// Splits an application into its blocks, as rows. The number of rows does not depend on the number of blocks.
 std::vector<Task> applications(const Operator& op, const Operation& operation, Application all);
 std::vector<Task> one_by_one(const std::vector<Task>& tasks);
-// The same with what each device holds and does on its own: rows are of boxes alone; or there are none.
+// The same, without rows across devices: rows differ only in their boxes, or, with `one_by_one`, there are none.
 BlockGraph by_device(const BlockGraph& blocks);
 BlockGraph one_by_one(const BlockGraph& blocks);
-// The operator on a box, as one without blockings: a dim that only orders a walk has one point.
+// The box for an operator whose blockings are ignored: a reduction block dim has one point.
 Box box_to_run(const Operator& op, Box box);
 
-// The hull of what the accesses to one operand, or result, touch from a box, inside the tensor. A reduction over nothing
-// still writes.
+// The hull of the cells of one operand, or result, that the accesses of a box touch, clipped to the tensor. An empty
+// reduction still writes.
 Box read_region(const Operator& op, std::uint32_t operand, const Box& box);
-// The same as boxes that do not meet: one, or several if that leaves out half of it and more, as where a tensor is read from both
-// of its ends.
+// The same as disjoint boxes: several only if they leave out at least half of the hull, as for reads at both ends of a
+// tensor.
 std::vector<Box> read_pieces(const Operator& op, std::uint32_t operand, const Box& box);
 Box written_region(const Operator& op, std::uint32_t result, Box box);
 
-// Ceil blocks (blocks.h), written out.
+// Ceil blocks (blocks.h), as a list.
 std::vector<Range> ceil_blocks(Range range, std::int64_t count);
 
-// For people, what each device does; and a line for each task. stage_text.h has the form that can be read back.
+// For people: what each device does, and a line for each task. stage_text.h has the form that can be parsed.
 std::string print(const Program& program, const BlockGraph& graph);
 std::string print_in_rows(const Program& program, const BlockGraph& graph);
 

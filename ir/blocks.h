@@ -14,8 +14,8 @@ namespace tap::ir {
 
 struct Blocks {
   std::int64_t count = 1;
-  // Where each block begins, and where the last one ends. Empty: blocks of ceil(size / count) points, the last ones shorter
-  // or empty. That is the one rule for blocks of one size, everywhere; it also cuts blocks into blocks.
+  // Where each block begins, and where the last one ends. Empty: blocks of ceil(size / count) points, the last ones
+  // shorter or empty. Equal blocks follow this rule everywhere, also blocks of blocks.
   std::vector<std::int64_t> boundaries = {};
 
   Range block(Range whole, std::int64_t number) const;
@@ -24,7 +24,7 @@ struct Blocks {
 
 // Whether these blocks tile that range.
 bool tiles(const Blocks& blocks, Range whole);
-// The blocks that were written out: equal ones by count alone.
+// The blocks in this list; equal blocks are given by their count alone.
 Blocks blocks_of(Range whole, const std::vector<Range>& blocks);
 
 std::string to_string(const Blocks& blocks);  // 4, or [0, 100, 4096]

@@ -34,7 +34,7 @@ bool Box::empty() const {
 }
 
 std::int64_t Box::size() const {
-  if (empty()) return 0;  // before multiplying: an empty box has no points, however long its other ranges are
+  if (empty()) return 0;  // before multiplying: an empty box has no points, even if its other ranges are long
   std::int64_t points = 1;
   for (Range r : dims) points = checked::mul(points, r.size());
   return points;
@@ -95,7 +95,7 @@ std::vector<Box> subtract(const Box& a, const Box& b) {
   if (a.empty()) return {};
   if (common.empty()) return {a};
   std::vector<Box> result;
-  Box rest = a;  // what agrees with `common` on the dims before
+  Box rest = a;  // agrees with `common` on the earlier dims
   for (std::size_t d = 0; d < a.rank(); ++d) {
     for (Range side : {Range{rest.dims[d].lo, common.dims[d].lo}, Range{common.dims[d].hi, rest.dims[d].hi}}) {
       if (side.empty()) continue;

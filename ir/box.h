@@ -42,7 +42,7 @@ struct Box {
 Box intersect(const Box& a, const Box& b);
 Box hull(const Box& a, const Box& b);
 bool disjoint(const Box& a, const Box& b);
-std::vector<Box> subtract(const Box& a, const Box& b);  // disjoint boxes that are together `a` without `b`
+std::vector<Box> subtract(const Box& a, const Box& b);  // disjoint boxes whose union is `a` without `b`
 
 std::string to_string(Range range);     // 0..4
 std::string to_string(const Box& box);  // [0..4, 2..5]

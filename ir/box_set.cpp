@@ -5,7 +5,7 @@
 
 namespace tap::ir {
 
-// What lies side by side is put together as it comes, so that the list stays short.
+// Merges adjacent boxes at once, so that the list stays short.
 void BoxSet::add(Box box) {
   if (box.empty()) return;
   for (; !boxes_.empty(); boxes_.pop_back()) {
@@ -26,7 +26,7 @@ bool BoxSet::meets(const Box& box) const {
 }
 
 bool BoxSet::covers(const Box& box) const {
-  std::vector<std::pair<Box, std::size_t>> open{{box, 0}};  // to be covered by the boxes from that one on
+  std::vector<std::pair<Box, std::size_t>> open{{box, 0}};  // box, and the number of the first box that may cover it
   while (!open.empty()) {
     auto [rest, k] = std::move(open.back());
     open.pop_back();

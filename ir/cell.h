@@ -30,9 +30,9 @@ struct Scalar {
   static Scalar one(ElementType type);
   static Scalar least(ElementType type);       // T.min: -inf for floats, false for bool
   static Scalar greatest(ElementType type);    // T.max
-  bool operator==(const Scalar& other) const;  // bits, and any nan is the one nan: nan == nan, -0.0 != 0.0
+  bool operator==(const Scalar& other) const;  // bitwise; any nan equals any nan, and -0.0 != 0.0
 };
-std::string to_string(const Scalar& s);  // 0x1.8p+1 style is not used: shortest decimal that reads back exactly
+std::string to_string(const Scalar& s);  // the shortest decimal that reads back exactly
 
 enum class CellOp : std::uint8_t {
 #define TAP_CELL_OP(name, spelling, arity, kind, arguments, result) name,
@@ -50,9 +50,9 @@ enum class CellKind : std::uint8_t {
   lazy,
   reduction
 };
-// What element types an operation takes; its arguments have one type. `choice`: bool, then two of the result's type.
+// The element types of an operation's arguments, which share one type. `choice`: bool, then two of the result's type.
 enum class CellArguments : std::uint8_t { none, numbers, floats, integers, bools, any, choice };
-enum class CellResult : std::uint8_t { own, same, boolean };  // own: the node says; same: as the arguments
+enum class CellResult : std::uint8_t { own, same, boolean };  // own: of the node; same: of the arguments
 
 struct CellOpInfo {
   std::string_view name;
@@ -84,7 +84,7 @@ struct CellNode {
 
 class CellExprs {
  public:
-  // Returns the id of an equal node if there is one. No folding here: that is simplify's work.
+  // Returns the id of an equal node if there is one. Does not fold constants: simplify does.
   CellId add(CellNode node);
   CellId constant(Scalar value);
   CellId index(std::uint32_t dim) { return add({CellOp::index, ElementType::i64, dim, {}, {}}); }

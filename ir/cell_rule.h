@@ -22,9 +22,9 @@ struct RuleTerm {
 struct CellRule {
   std::string_view text;  // the line
   RuleTerm left, right;
-  std::string variables;           // their letters, in the order in which they first occur in the text
-  std::vector<bool> is_constant;   // by variable: only a constant fits
-  std::vector<bool> may_not_fail;  // by variable: computed on the left alone
+  std::string variables;           // their letters, in order of first occurrence
+  std::vector<bool> is_constant;   // by variable: matches only a constant
+  std::vector<bool> may_not_fail;  // by variable: on the right side it is not always computed, so it must not fail
   bool integers = true, floats = true, booleans = true;  // types of the operands
 
   bool fits(ElementType type) const;

@@ -19,7 +19,8 @@
 
 namespace tap::ir {
 
-// One step of a path into inner graphs: an operation that is a region; of a choice, which of its graphs (0 is its first).
+// One step of a path into inner graphs: an operation with a region; for a choice, also which of its graphs (0 is the
+// first).
 struct PathStep {
   OperationId operation;
   std::uint32_t alternative = 0;
@@ -30,8 +31,8 @@ struct PathStep {
 };
 using Path = std::vector<PathStep>;
 
-// A value or an operation of a graph of `before`; `path` leads through the regions of operations into inner graphs. In the
-// body of a repetition that is written out, `step` says in which step: that of the innermost iterate on the path.
+// A value or an operation of a graph of `before`; `path` leads through the regions of operations into inner graphs. In
+// the body of an unrolled iterate, `step` is the trip of the innermost iterate on the path.
 struct ValueRef {
   Path path = {};
   ValueId value = {};
@@ -44,15 +45,15 @@ struct OperationRef {
   bool operator==(const OperationRef&) const = default;
 };
 
-// The same operator on corresponding values (also of a region, whose graph has claims of its own).
+// The same operator on corresponding values. If it has a region, the region's graph has its own claims.
 struct Copied {
   OperationRef from;
   bool operator==(const Copied&) const = default;
 };
 
-// Like the former save for its cells (and the accesses and operands that only they needed), which are equal by these uses of
-// axioms: `variables` are the terms that the axiom's variables stand for, in the order in which they first occur in its
-// text. The leaves of `terms`, reads and index dims, are numbered as in `from`. check/axioms.def has the axioms.
+// Like Copied, except for its cells (and the accesses and operands that only they needed), which are equal by these
+// uses of axioms: `variables` are the terms that the axiom's variables stand for, in the order of first occurrence in
+// its text. The leaves of `terms`, reads and index dims, are numbered as in `from`. check/axioms.def has the axioms.
 struct AxiomUse {
   std::string axiom;  // its line of algebra: a * 1 = a
   std::vector<CellId> variables;
@@ -65,8 +66,8 @@ struct Simplified {
   bool operator==(const Simplified&) const = default;
 };
 
-// `consumer` with what it reads by some accesses replaced by the map that computes it, of which some reads may be replaced
-// in their turn.
+// `consumer`, in which some reads are replaced by the maps that compute what they read. Reads of these maps may be
+// replaced, too.
 struct ComposedRead {
   std::uint32_t read = 0;  // of the operator that reads
   OperationRef producer;
@@ -79,14 +80,15 @@ struct Composed {
   bool operator==(const Composed&) const = default;
 };
 
-// `from` with dims appended that number blocks of its dims, and more blockings; nothing else differs.
+// `from` with additional dims, which number blocks of its dims, and with additional blockings; nothing else differs.
 struct BlockedFrom {
   OperationRef from;
   bool operator==(const BlockedFrom&) const = default;
 };
 
-// Partials of the reduction `of`, one for each block of `dim` (numbered by `block_dim`, the first axis of every result, of an
-// outside kernel's the last); and the operation that combines what `partial` (an operation of `after`) wrote.
+// The partials of the reduction `of`, one for each block of `dim`, numbered by `block_dim`, which is the first axis of
+// every result (the last, for an outside kernel); and the operation that combines what `partial` (an operation of
+// `after`) wrote.
 struct PartialOf {
   OperationRef of;
   std::uint32_t dim = 0;
@@ -99,7 +101,7 @@ struct CombinationOf {
   bool operator==(const CombinationOf&) const = default;
 };
 
-// A cut scan  y[i] = sum[k] f(k) where k <= i  in blocks of i and k alike, numbered by r:
+// A split scan  y[i] = sum[k] f(k) where k <= i  in the same blocks of i and k, numbered by r:
 //   l[i] = sum[k] f(k) where k <= i, within i's block     the local scan
 //   t[r] = sum[k in block r] f(k)                         the totals of the blocks
 //   c[r] = sum[q] t[q] where q < r                        the total before each block: the carry
@@ -124,35 +126,35 @@ struct CarriedScanOf {
   bool operator==(const CarriedScanOf&) const = default;
 };
 
-// A group: operation k of its inner graph is from[k] of the graph around it.
+// A group: operation k of its inner graph is from[k] of the enclosing graph.
 struct GroupOf {
   std::vector<OperationRef> from;
   bool operator==(const GroupOf&) const = default;
 };
 
-// A choice whose first graph holds these operations. Each of its other graphs has a claim of its own (AlternativeClaim). To
-// pick one, claim its operations as copied, by paths through the choice.
+// A choice whose first graph holds these operations. Each other graph has its own claim (AlternativeClaim). A step that
+// picks one claims its operations as copied, by paths through the choice.
 struct OfferedFor {
   std::vector<OperationRef> from;
   bool operator==(const OfferedFor&) const = default;
 };
 
-// One step of a repetition, written out: `from`, an operation of the body, as it is in step `step`, which is what its counter
-// says; of a claim of several steps, which of them, from 0. Of a repetition of which only the first steps are left, the
-// results are the state with which the next one begins: its body's input in that step.
+// One trip of an unrolled iterate: `from`, an operation of the body, in trip `step`, which is the value of its counter.
+// In a claim for several trips, `step` counts from 0. If only the first trips are unrolled, the results are the body's
+// input in the next trip.
 struct StepOf {
   OperationRef from;
   std::int64_t step = 0;
   bool operator==(const StepOf&) const = default;
 };
 
-// A copy of its operand, cell for cell; what it writes is the same value as what it reads.
+// A copy of its operand, cell for cell: it writes the value that it reads.
 struct TransferOf {
   bool operator==(const TransferOf&) const = default;
 };
 
-// A map in the place of a reduction that combines at most one point into each cell: its value is combine(identity, operand)
-// with each reduced dim at its one value, or the identity where a reduced dim has an empty range.
+// A map that replaces a reduction of at most one point per cell: its value is combine(identity, operand) with each
+// reduced dim at its only value, or the identity where a reduced dim has an empty range.
 struct PointOf {
   OperationRef of;
   bool operator==(const PointOf&) const = default;
@@ -169,7 +171,7 @@ struct FoldOf {
   bool operator==(const FoldOf&) const = default;
 };
 
-// `of` with a cell of its own for what each point writes; and the map that puts it where `of` writes it.
+// `of`, with a separate cell for what each point writes; and the map that copies it to where `of` writes it.
 //   p[i, r] = f(i, r)          y[2 i + r] = p[i, r]
 struct StagedOf {
   OperationRef of;
@@ -181,8 +183,8 @@ struct PlacedFrom {
   bool operator==(const PlacedFrom&) const = default;
 };
 
-// A step of a product ⊕ of a ⊗ b ⊗ c … that is computed a few factors at a time (`of`: the product as it was written): dim d
-// is dims[d] there. A step that writes a new value reduces over what no other factor and no result needs:
+// One step of a product ⊕ of a ⊗ b ⊗ c … that is computed a few factors at a time (`of`: the original product): dim d
+// is dims[d] there. A step that writes a new value reduces over the dims that no other factor and no result needs:
 //   t[i, k] = sum[j] a[i, j] * b[j, k]       new, dims (0, 3, 2)
 //   y[i, l] = sum[k] t[i, k] * c[k, l]       what `of` writes, dims (0, 1, 3)
 struct ProductOf {
@@ -191,14 +193,14 @@ struct ProductOf {
   bool operator==(const ProductOf&) const = default;
 };
 
-// `from`, an operation of a rule's pattern, with its dims in another order: dim d of it is dims[d] here.
+// `from`, an operation of a rule's pattern, with its dims in a different order: dim d is dims[d] there.
 struct Reordered {
   OperationRef from;
   std::vector<std::uint32_t> dims;
   bool operator==(const Reordered&) const = default;
 };
 
-// A map that copies its operand whole: what it writes is the same value.
+// A map that copies its whole operand: it writes the value that it reads.
 struct WholeCopy {
   bool operator==(const WholeCopy&) const = default;
 };
@@ -207,28 +209,28 @@ using Justification = std::variant<Copied, Simplified, Composed, BlockedFrom, Pa
                                    TotalsOf, CarryOf, CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf,
                                    FoldOf, StagedOf, PlacedFrom, ProductOf, Reordered, WholeCopy>;
 
-// Two operations of `before` that compute the same from the same: their results are one.
+// Two operations of `before` that compute the same from the same operands: their results are one value.
 struct EqualOperations {
   OperationRef kept, other;
   bool operator==(const EqualOperations&) const = default;
 };
 
-// A graph of `after` and the one of `before` that it computes the same as: the programs' main ones, and for every region of
-// a copied operation its inner ones. With `steps`, `before` is the body of a repetition and `after` does so many
-// of its steps; its counter is then  steps * c + first + s  in the step s of them, c being the counter of `after`.
+// A graph of `after` and the graph of `before` that it is equal to: the main graphs of the programs, and the inner
+// graphs of every copied operation. With `steps`, `before` is the body of an iterate and `after` does that many of its
+// trips; trip s of them has the counter  steps * c + first + s, where c is the counter of `after`.
 struct GraphClaim {
   GraphId after, before;
   std::vector<std::optional<ValueRef>> values;  // by value of `after`: what it is; none: a new one
   std::vector<Justification> operations;        // by operation of `after`
-  std::vector<EqualOperations> equal;           // in an order in which each follows from the ones before
-  std::vector<OperationRef> copies = {};        // maps of `before` that copy their operand whole: their result is it
+  std::vector<EqualOperations> equal;           // each follows from the previous ones
+  std::vector<OperationRef> copies = {};        // maps of `before` that copy their whole operand: both are one value
   std::int64_t steps = 1;
   std::int64_t first = 0;
   bool operator==(const GraphClaim&) const = default;
 };
 
-// Of a choice's alternative by a rule: the instance of the rule, which is operation `instance` of the rules' main graph: a
-// choice between the pattern and the replacement. `pattern` is the choice's first graph, of the pattern.
+// For an alternative by a rule: the rule's instance, which is operation `instance` of the rules' main graph, a choice
+// between the pattern and the replacement. `pattern` claims that the choice's first graph equals the pattern.
 struct RuleUse {
   std::uint32_t instance = 0;
   std::vector<std::uint32_t> inputs;   // by variable of the rule: the input of the choice's graphs that it stands for
@@ -236,19 +238,19 @@ struct RuleUse {
   GraphClaim pattern;
   bool operator==(const RuleUse&) const = default;
 };
-// An alternative that a step offers: `claim.after` is its graph. By a derivation `claim.before` is the choice's first graph,
-// of `after`, too; by a rule it is the rule's replacement, of the rules.
+// An alternative that a step offers, as graph `claim.after`. If it is derived, `claim.before` is the choice's first
+// graph, also of `after`; if it follows from a rule, `claim.before` is the replacement in the rules.
 struct AlternativeClaim {
   GraphClaim claim;
   std::optional<RuleUse> rule = {};
   bool operator==(const AlternativeClaim&) const = default;
 };
-// What stands at the end of an alternative's name and is assumed of it:  …, assuming that values are finite
+// The suffix of an alternative's name that lists what it assumes:  …, assuming that values are finite
 inline constexpr std::string_view assuming = ", assuming that ";
 
-// What a step made, and so what it claims: a program, whose graphs it speaks of; the block graphs of a program, whose tasks
-// compute what its graphs say; a schedule of the program that the block graphs are of, whose tasks compute what it says. Of
-// the latter two everything is listed, down to the box of a task, so there is no more to claim.
+// What a step made, and so what it claims. program: its graphs, by GraphClaim. blocks: the block graphs of a program,
+// whose tasks compute its graphs. schedule: the schedule of a program and its block graphs. The latter two list
+// everything, down to the box of each task, so they need no further claims.
 enum class StageKind : std::uint8_t { program, blocks, schedule };
 
 struct Step {
@@ -256,7 +258,7 @@ struct Step {
   std::string before, after;  // hashes of the stages' text
   std::vector<GraphClaim> graphs;
   StageKind made = StageKind::program;
-  std::vector<AlternativeClaim> alternatives = {};  // of choices that are new
+  std::vector<AlternativeClaim> alternatives = {};  // of new choices
   bool operator==(const Step&) const = default;
 };
 

@@ -24,7 +24,7 @@ void Interner::assign(Operation& operation, Operator op) {
   operation.names = names_if_different(program_[operation.op], std::move(own));
 }
 
-// A program has a handful of monoids. Two that differ in names only stay two: people know them by their names.
+// A program has only a few monoids. Two that differ only in names stay separate: users know them by their names.
 MonoidId Interner::add(Monoid monoid) {
   for (std::size_t i = 0; i < program_.monoids.size(); ++i)
     if (program_.monoids[i] == monoid) return MonoidId(i);

@@ -18,7 +18,7 @@ namespace tap::ir {
 struct Value {
   std::string name;  // for people
   TensorType type;
-  bool is_const = false;  // a program's `const` input: given once, may be packed ahead
+  bool is_const = false;  // a program's `const` input: the same for all runs, may be packed in advance
   std::optional<Sharding> sharding;
   bool operator==(const Value&) const = default;
 };
@@ -27,9 +27,9 @@ struct Operation {
   OperatorId op;
   std::vector<ValueId> operands;
   std::vector<ValueId> results;  // a value has one or more writers; their write images partition it
-  std::vector<std::optional<Sharding>> operand_shardings;  // X @ pod[…]: this use only; empty if none has one
+  std::vector<std::optional<Sharding>> operand_shardings;  // X @ pod[…]: for this use only; empty if no operand has one
   std::vector<BlockPlacement> placements = {};             // by block dim, in order; those without one are unspecified
-  std::optional<OperationNames> names = std::nullopt;      // for people; none where they are the operator's
+  std::optional<OperationNames> names = std::nullopt;      // for people; none if they are the operator's
   bool operator==(const Operation&) const = default;
 };
 
@@ -43,8 +43,8 @@ struct ShardingGroup {
   std::vector<ValueId> values;
   bool operator==(const ShardingGroup&) const = default;
 };
-// A split that the user asked for: of an operation's index dim, told by an axis of a value that it writes or by the index
-// variable's name (of a call: in the operations inside it). The blocks tile that range in order.
+// A split that the user asked for, of an operation's index dim: given by an axis of a value that it writes or by the
+// name of the index variable (for a call: in the operations inside it). The blocks tile the range in order.
 struct SplitRequest {
   OperationId operation;
   std::optional<ValueId> value;
@@ -60,7 +60,7 @@ struct SplitRequest {
 struct Graph {
   std::string name;
   std::vector<Value> values;
-  std::vector<Operation> operations;  // in an order in which every value is written before it is read
+  std::vector<Operation> operations;  // every value is written before it is read
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<ShardingGroup> groups;
@@ -72,7 +72,7 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 };
 
-// A production rule as it was written; matched and applied by later passes.
+// A rewrite rule as written; later passes match and apply it.
 struct RewriteRule {
   std::string text;  // canonical source
   bool operator==(const RewriteRule&) const = default;
@@ -93,13 +93,13 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
-// Adds operators and monoids to a program's tables: operators of equal structure once, with the first one's names, and
-// equal monoids once.
+// Adds operators and monoids to a program's tables, without duplicates. Operators of equal structure keep the names of
+// the first.
 class Interner {
  public:
   explicit Interner(Program& program);
   OperatorId add(Operator op);
-  void assign(Operation& operation, Operator op);  // the operator, and its names where the shared one has others
+  void assign(Operation& operation, Operator op);  // also the names, if the shared operator's differ
   MonoidId add(Monoid monoid);
 
  private:

@@ -1,4 +1,4 @@
-// Hash mixing, the same on every machine and in every run.
+// Hash mixing, deterministic on every machine.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@ namespace {
 struct Builtin {
   std::string_view name;
   CellOp op;
-  bool of_bool;  // else of every number type
+  bool of_bool;  // false: for every number type
   Scalar (*identity)(ElementType);
 };
 constexpr Builtin builtins[] = {
@@ -42,7 +42,7 @@ std::vector<T> kept(const std::vector<T>& all, const std::vector<bool>& keep) {
   return result;
 }
 
-// A fold stays where its kept roots use kept operands only.
+// A fold stays if its kept roots use kept operands only.
 std::optional<Fold> restrict_fold(const Fold& fold, const std::vector<bool>& keep,
                                   const std::vector<std::uint32_t>& renumber) {
   std::vector<CellId> roots = kept(fold.roots, keep);
@@ -55,7 +55,7 @@ std::optional<Fold> restrict_fold(const Fold& fold, const std::vector<bool>& kee
   return result;
 }
 
-// A law that holds of the whole holds of a part; one that fails may fail elsewhere.
+// A law of the whole monoid holds for a part; a refuted one may hold for a part.
 Law restrict_law(Law law) { return law == Law::broken ? Law::unknown : law; }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::optional<Monoid> builtin_monoid(std::string_view name, ElementType type) {
     CellId earlier = m.exprs.argument(0, type), later = m.exprs.argument(1, type);
     m.identity = {m.exprs.constant(b.identity(type))};
     m.combine = {m.exprs.apply(b.op, type, {earlier, later})};
-    // Of float sums and products, too: the language lets splits reassociate them.
+    // Also for float sums and products: the language allows splits to reassociate them.
     m.laws = {Law::proved, Law::proved, Law::proved, Law::unknown};
     return m;
   }

@@ -16,8 +16,8 @@ struct MonoidComponent {
   bool operator==(const MonoidComponent&) const = default;
 };
 
-// The fold of a whole block in terms of other reductions. In `exprs`, argument(k) is the k-th operand at the fold's index;
-// a node that depends on an argument not under a `reduce` depends on that index; the roots do not.
+// Folds a whole block, in terms of other reductions. In `exprs`, argument(k) is the k-th operand at the fold's index. A
+// node that depends on an argument outside a `reduce` depends on that index; the roots must not.
 struct Fold {
   CellExprs exprs;
   std::vector<CellId> roots;  // one per component
@@ -28,8 +28,8 @@ enum class Law : std::uint8_t { unknown, proved, assumed, broken };
 struct MonoidLaws {
   Law associative = Law::unknown;
   Law identity = Law::unknown;
-  Law commutative = Law::unknown;  // broken is legal: then it is only split in order
-  Law fold = Law::unknown;         // where there is a fold
+  Law commutative = Law::unknown;  // broken is legal: it may then only be split in order
+  Law fold = Law::unknown;         // if there is a fold
   bool operator==(const MonoidLaws&) const = default;
 };
 
@@ -46,7 +46,7 @@ struct Monoid {
   bool operator==(const Monoid&) const = default;
 };
 
-// Equality of everything but names: of the monoid, of its components, and what is known of its laws.
+// Equality except for names: of the monoid, its components, and the status of its laws.
 bool equal_structure(const Monoid& a, const Monoid& b);
 
 // sum, prod, max, min of a number type; any, all of bool. Empty if the type does not fit.

@@ -27,12 +27,12 @@ std::vector<std::string> Operator::dim_names() const {
 }
 
 Box narrowed(const Operator& op, Box box) {
-  std::vector<bool> open(op.dims.size(), false);  // cut by a block dim that has several values here
+  std::vector<bool> open(op.dims.size(), false);  // split by a block dim with several values here
   for (const Blocking& b : op.blockings) {
     Range number = box.dims[b.block_dim];
     if (number.size() != 1) open[b.dim] = true;
     if (open[b.dim]) continue;
-    // What a block is, is said of the whole range (or of the block around it), not of a part of it.
+    // Blocks are relative to the whole range (or the enclosing block), not to a part of it.
     Range within = op.dims[b.dim].range;
     for (const Blocking& outer : op.blockings) {
       if (&outer == &b) break;
@@ -75,8 +75,8 @@ std::optional<AffineExpr> affine_of_node(const CellNode& node, std::size_t dims,
 
 }  // namespace
 
-// Cells wrap and affine expressions do not. Adding and scaling agree modulo 2^64, so the two are equal wherever the final
-// value fits: which the bounds tell.
+// Cells wrap and affine expressions do not. Sums and scalings agree modulo 2^64, so the two are equal wherever the
+// final value fits; its bounds show whether it does.
 std::optional<AffineExpr> as_affine(const Operator& op, CellId cell) {
   try {
     std::unordered_map<CellId, AffineExpr> known;
@@ -93,7 +93,7 @@ std::optional<AffineExpr> as_affine(const Operator& op, CellId cell) {
 
 namespace {
 
-// a < b  →  b - a - 1 >= 0;   a <= b  →  b - a >= 0;   a == b  →  b - a == 0;   and their negations, save of a == b.
+// a < b  →  b - a - 1 >= 0;   a <= b  →  b - a >= 0;   a == b  →  b - a == 0;   and their negations, except a != b.
 std::optional<Constraint> comparison_constraint(const Operator& op, const CellNode& node, bool negated) {
   bool equality = node.op == CellOp::equal || node.op == CellOp::not_equal;
   if (!equality && node.op != CellOp::less && node.op != CellOp::less_equal) return std::nullopt;

@@ -43,13 +43,13 @@ struct IndexDim {
   bool operator==(const IndexDim&) const = default;
 };
 
-// A dim that is cut: for a given value r of `block_dim` it runs over block r only. What cuts a dim again, later in the list,
-// cuts the block that the former ones left (by ceil). Several dims may follow one block dim.
+// A blocked dim: for a given value r of `block_dim` it runs over block r only. A later blocking of the same dim divides
+// the block that the earlier ones left (by ceil). Several dims may follow one block dim.
 //
 //   p[r, i] = sum[k in block r] x[i, k]    dims r, i, k and the blocking {k, r, 4}
 //
-// A block dim is parallel, and its points are separate applications; or, for a reduction dim only, itself a reduction dim,
-// which only says that k is walked block after block. No cell and no access speaks of such a one.
+// A block dim is parallel, and its points are separate applications. For a reduction dim it may itself be a reduction
+// dim: then k is only processed block after block, and no cell or access uses the block dim.
 struct Blocking {
   std::uint32_t dim = 0;
   std::uint32_t block_dim = 0;
@@ -57,18 +57,18 @@ struct Blocking {
   bool operator==(const Blocking&) const = default;
 };
 
-// One access to one tensor (a tensor that is read at two places has two).
+// One access to one tensor. A tensor that is read in two places has two.
 struct Access {
   std::uint32_t tensor = 0;  // number of the operand (reads) or result (writes)
   Projection projection;
-  // Reads only. Per axis, the coordinate's value where it is data-dependent: the projection then covers that whole axis
+  // Reads only. By axis, the coordinate's value if it is data-dependent: the projection then covers that whole axis
   // (start 0, shape the extent). Empty if no axis is.
   std::vector<std::optional<CellId>> coordinates;
-  // Reads only: the value (for an outside kernel a constant) that stands for cells outside of the tensor. Without it every
-  // read lies inside, proved; a data-dependent coordinate out of range is then a run-time error.
+  // Reads only: the value (for an outside kernel, a constant) of cells outside the tensor. Without it, every read is
+  // proved to be inside; a data-dependent coordinate out of range is then a run-time error.
   std::optional<CellId> fill;
-  // Writes only: parallel dims on which this result provably does not depend and that the projection does not use; the
-  // points that differ only there write one cell, with one value.
+  // Writes only: parallel dims on which this result provably does not depend and that the projection does not use.
+  // Points that differ only in them write the same value to the same cell.
   std::vector<std::uint32_t> invariant_dims;
   bool operator==(const Access&) const = default;
 };
@@ -90,14 +90,14 @@ struct KernelBody {  // an outside kernel
 };
 enum class RegionKind : std::uint8_t { call, iterate, group, choice };
 
-// A dim of a group's operator, and the dim of one of its inner operations that goes with it.
+// A dim of a group's operator, and the corresponding dim of one of its inner operations.
 struct GroupAnchor {
   std::uint32_t dim = 0;
   std::uint32_t operation = 0;
   std::uint32_t inner_dim = 0;
   bool operator==(const GroupAnchor&) const = default;
 };
-// What a choice offers beside its first graph: equal in value, by a rule.
+// An alternative to a choice's first graph, equal by a rule.
 struct Alternative {
   GraphId graph;
   std::string rule;  // the rewrite's line
@@ -107,13 +107,13 @@ struct Alternative {
 // An inner graph. Its inputs are the operator's operands in order, its outputs the operator's results.
 //
 // - A `call` is a use of a named op that was kept for rewrites.
-// - Of an `iterate` the first results.size() inputs are the state, the rest is captured unchanged; the counter runs over
-//   `trips`.
+// - Of an `iterate` the first results.size() inputs are the state, the rest is captured unchanged; the counter runs
+//   over `trips`.
 // - A `choice` computes what `graph` or any of `alternatives` computes; the plan picks.
-// - A `group` is a graph whose operations go together through the index space of the dims they share: for a box of the
-//   group's dims, each inner operation is applied to the box that its `anchors` and the demand of its consumers give it.
-//   Inside, everything keeps its whole shape and its own coordinates, so that a group's value is that of its graph; that
-//   only a box of an inner value exists at a time is how it runs. The group's reads and writes are regions.
+// - A `group` is a graph whose operations run together over the index space of the dims that they share: for a box of
+//   the group's dims, each inner operation is applied to the box that its `anchors` and the demand of its consumers
+//   give it. Inner values keep their whole shape and their own coordinates, so a group's value is that of its graph;
+//   only at run time does just a box of an inner value exist. The group's reads and writes are regions.
 //
 // The dims, reads and writes of the other kinds are empty.
 struct RegionBody {
@@ -124,26 +124,26 @@ struct RegionBody {
   std::vector<Alternative> alternatives = {};  // choice
   bool operator==(const RegionBody&) const = default;
 };
-// A copy of the one operand, cell for cell, of which only the regions of the reads are needed: what one consumer reads
-// of a value, brought to where it runs. The dims are that consumer's, each read is one of its accesses, and the write of the
-// same number is at the same place.
+// A copy of its operand, cell for cell, of which only the regions of the reads are needed: the cells of a value that
+// one consumer reads, moved to where it runs. The dims are the consumer's, each read is one of its accesses, and the
+// write of the same number has the same projection.
 struct TransferBody {
   bool operator==(const TransferBody&) const = default;
 };
 using Body = std::variant<MapBody, ReduceBody, KernelBody, RegionBody, TransferBody>;
 
 struct Operator {
-  std::string name;  // for people; never asked by a pass
+  std::string name;  // for people; passes must not depend on it
   std::vector<IndexDim> dims;
-  std::vector<Constraint> constraints;  // on dims; the domain is the box of ranges cut by them …
+  std::vector<Constraint> constraints;  // on dims; the domain is the box of ranges, restricted by these …
   std::vector<Blocking> blockings;      // … and by these
   std::vector<TensorType> operands;
-  std::vector<TensorType> results;  // whole types of the values written, also where only a part is written
+  std::vector<TensorType> results;  // types of the whole values, even if only a part is written
   std::vector<Access> reads;
   std::vector<Access> writes;
   CellExprs exprs;
   Body body;
-  // For people, as the name: x, w and y. Empty where there are none; else one per operand and per result.
+  // For people, like the name: x, w and y. Either empty or one per operand and per result.
   std::vector<std::string> operand_names;
   std::vector<std::string> result_names;
 
@@ -158,20 +158,20 @@ struct Operator {
   bool operator==(const Operator&) const = default;
 };
 
-// The box that is left of `box` by the blockings whose block dims have one value in it; of the others nothing is known.
+// `box`, reduced by the blockings whose block dim has only one value in it. Other blockings do not change it.
 Box narrowed(const Operator& op, Box box);
 // Whether the dim is the number of a block.
 bool is_block_dim(const Operator& op, std::uint32_t dim);
 
-// A hash of everything but names (of the operator, its dims, operands and results), and of its cells only those that are
-// needed, whatever their order; equal_structure ignores the same.
+// A hash of everything except names (of the operator, its dims, operands and results); of the cells, only of those that
+// are needed, in any order. equal_structure ignores the same.
 std::size_t structural_hash(const Operator& op);
 bool equal_structure(const Operator& a, const Operator& b);
 
-// If the cell is an affine function of the index dims, that function.
+// The cell as an affine function of the index dims, if it is one.
 std::optional<AffineExpr> as_affine(const Operator& op, CellId cell);
-// The constraints under which a boolean cell is true, if they are affine: a conjunction. With `negated`, under which it is
-// false. Empty optional: not affine, or not a conjunction.
+// The constraints under which a boolean cell is true (with `negated`: false), if they are a conjunction of affine
+// constraints.
 std::optional<std::vector<Constraint>> as_constraints(const Operator& op, CellId condition, bool negated);
 
 }  // namespace tap::ir

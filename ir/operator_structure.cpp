@@ -75,8 +75,8 @@ std::size_t hash_body(std::size_t h, const Body& body) {
   return h;
 }
 
-// Pairs of cells that were found equal, or are being compared: both arenas are acyclic and hash-consed, so a cell of one
-// has one partner in the other.
+// Pairs of cells that are equal, or are being compared: both arenas are acyclic and hash-consed, so a cell of one has
+// only one partner in the other.
 bool equal_cells(const Operator& a, const std::vector<CellId>& a_roots, const Operator& b,
                  const std::vector<CellId>& b_roots) {
   if (a_roots.size() != b_roots.size()) return false;
@@ -113,7 +113,7 @@ bool equal_access(const Access& a, const Access& b) {
   return true;
 }
 
-// What a body says beside its cells.
+// The parts of a body other than its cells.
 bool equal_body(const Body& a, const Body& b) {
   if (a.index() != b.index()) return false;
   if (auto* map = std::get_if<MapBody>(&a)) return map->values.size() == std::get<MapBody>(b).values.size();

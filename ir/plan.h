@@ -1,5 +1,5 @@
-// A plan: every decision about one program, as a file that can be exported, edited, compared and replayed. What a
-// plan does not mention keeps its default (original alternative, not split, not fused).
+// A plan: every decision about one program, as a file that can be exported, edited, compared and replayed. What a plan
+// does not mention keeps its default (original alternative, not split, not fused).
 //
 //   plan 2
 //   choose H 1
@@ -14,8 +14,8 @@
 //
 // An operation is named after the value that it writes (with several writers: `Y@1`, counted from 0), and inside a
 // region by a path: `u/v2` is the operation in u's body that writes v2. Dims have the names that `inspect` shows.
-// Meshes and axes have the names that the program gives them: a plan is read without the program.
-// Lines for one operation apply in order; splitting a dim again splits its blocks.
+// Meshes and axes have the names that the program gives them: a plan can be read without the program. Lines for one
+// operation apply in order; splitting a dim again splits its blocks.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@
 
 namespace tap::ir {
 
-struct PlannedChoice {  // which alternative of a choice; 0 is what was written
+struct PlannedChoice {  // which alternative of a choice; 0 is the original
   std::string operation;
   std::uint32_t alternative = 0;
   bool operator==(const PlannedChoice&) const = default;
@@ -42,14 +42,14 @@ struct PlannedSplit {
   Placement placement = Placement::unspecified;
   std::string mesh;                  // placement on a mesh axis
   std::optional<AxisName> axis;      // likewise
-  std::optional<std::int64_t> tree;  // of a reduction dim: how many partials are combined at once; all, without it
+  std::optional<std::int64_t> tree;  // for a reduction dim: how many partials are combined at once; without it, all
   DeviceSets devices = {};           // placement on sets of devices, one for each block
-  std::optional<std::int64_t> all_at = {};  // nothing is cut: all of the operation goes where this block would
+  std::optional<std::int64_t> all_at = {};  // nothing is split: the whole operation goes where this block would
   bool operator==(const PlannedSplit&) const = default;
 };
 struct PlannedFusion {
   std::vector<std::string> operations;
-  std::vector<std::string> dims;  // of the last operation: those that the group shares; none: its parallel ones
+  std::vector<std::string> dims;  // of the last operation: those that the group shares; if empty, its parallel ones
   bool operator==(const PlannedFusion&) const = default;
 };
 struct PlannedUnroll {
@@ -61,14 +61,15 @@ using Decision = std::variant<PlannedChoice, PlannedSplit, PlannedFusion, Planne
 
 struct Plan {
   std::vector<Decision> decisions;
-  // With it the plan is complete: nothing else is to be decided. It was made by at most so many evaluations of the cost model.
+  // If present, the plan is complete: it decides everything. It was made with at most this many evaluations of the cost
+  // model.
   std::optional<std::int64_t> evaluations = std::nullopt;
   bool operator==(const Plan&) const = default;
 };
 
-// Whether a plan may hold the name without quotes: letters, digits and `_`, and between them `.`, `/`, `@` and `#`.
+// Whether a plan may contain the name without quotes: letters, digits and `_`, and between them `.`, `/`, `@` and `#`.
 bool is_plain_name(std::string_view name);
-std::string plan_name(const std::string& name);  // in quotes where it needs them
+std::string plan_name(const std::string& name);  // in quotes if necessary
 
 std::string print(const Plan& plan);
 

@@ -16,7 +16,7 @@ Box Projection::image(const Point& p) const {
   return box;
 }
 
-// Per axis the starts' tight range, longer by the region's extent less the one cell that the start itself is.
+// Per axis, the tight range of the starts, extended by the region's extent minus 1.
 Box Projection::bounds(const Box& points) const {
   TAP_CHECK(start.rows.size() == rank(), "a projection whose start and shape have different ranks");
   if (points.empty()) return Box::of_shape(Shape(rank(), 0));

@@ -10,9 +10,9 @@ struct Projection {
   Shape shape;      // constant extents of the region; all 1 for an access to one cell
 
   std::size_t rank() const { return shape.size(); }
-  Box image(const Point& p) const;   // the region of one index point, exact
+  Box image(const Point& p) const;   // the exact region of one index point
   Box bounds(const Box& box) const;  // the tight box around the regions of all points of `box`; empty if `box` is
-                                     // (save in a 0-d tensor, whose only box is its one point)
+                                     // (except in a 0-d tensor, whose only box is its one point)
   bool operator==(const Projection&) const = default;
 };
 

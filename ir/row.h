@@ -3,7 +3,7 @@
 //   apply 0 on [0..1, 0..8] device 0 times 4 by (1, 8, 1)      is four applications, the last of them on [3..4, 24..32]
 //                                                              by device 3
 //
-// So all blocks of an operation are one task, whether they run on one device or one on each of thousands.
+// All blocks of an operation are thus one task, whether they run on one device or one on each of thousands.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,16 @@ namespace tap::ir {
 
 struct Level {
   std::int64_t count = 1;
-  std::vector<std::int64_t> steps;  // of all numbers: where the box is along each dim, then the others, in order
+  std::vector<std::int64_t> steps;  // of all numbers: first where the box is along each dim, then the others
   bool operator==(const Level&) const = default;
 };
-using Row = std::vector<Level>;  // the outermost level first; none of what is alone
+using Row = std::vector<Level>;  // outermost level first; empty for a single item
 
 std::int64_t count_of(const Row& row);  // throws Overflow
-// Whether it leads to other memories, or another device, and not just to other boxes, of that rank.
+// Whether the level changes memories or devices, and not just boxes of that rank.
 bool is_across(const Level& level, std::size_t rank);
 
-// What is in the row with this id, by its number in it: row-major in the levels.
+// The member of this row (the row of this id) with this number; numbers are row-major in the levels.
 template <class Id>
 struct Member {
   Id id = {};
@@ -34,7 +34,7 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
-// The numbers of something: of its box, if it has one, and others.
+// The numbers of an item: of its box, if it has one, and others.
 struct Numbers {
   Box* box = nullptr;
   std::vector<std::int64_t*> others = {};
@@ -72,7 +72,7 @@ std::vector<T> members(const T& first) {
   return all;
 }
 
-// Each memory's or device's part on its own; rows of boxes alone stay.
+// The items of each memory or device separately; rows that differ only in boxes stay.
 template <class T>
 std::vector<T> unroll_across(T first) {
   Row within, across;
@@ -84,7 +84,7 @@ std::vector<T> unroll_across(T first) {
   return all;
 }
 
-// What the outermost level is of.
+// The members of the outermost level.
 template <class T>
 std::vector<T> unroll_outermost(T first) {
   const Level level = row_of(first).front();
@@ -94,7 +94,7 @@ std::vector<T> unroll_outermost(T first) {
   return all;
 }
 
-// By how much each number of the one is more than that of the other, if they are alike but for those.
+// The difference of each number, if the two items differ in nothing else.
 template <class T>
 std::optional<std::vector<std::int64_t>> step_between(T from, const T& to) {
   T other = to;
@@ -106,11 +106,11 @@ std::optional<std::vector<std::int64_t>> step_between(T from, const T& to) {
   return from == to ? std::optional(step) : std::nullopt;
 }
 
-// Whatever the numbers are.
+// Accepts any numbers.
 inline constexpr auto always = [](const auto& /*one*/, const auto& /*next*/) { return true; };
 
-// Lists of which each is as far from the one before, thing by thing, each as one list of rows; what is not so stays as it is, and
-// so do two things that do not fit into one row.
+// Merges successive lists whose items differ, one by one, by constant steps: each run becomes one list of rows. Other
+// lists stay, and so do items that do not fit into one row.
 template <class T, class Fit = decltype(always)>
 std::vector<std::vector<T>> runs_of(std::vector<std::vector<T>> lists, const Fit& fit = always) {
   using Steps = std::vector<std::vector<std::int64_t>>;
@@ -143,7 +143,7 @@ std::vector<std::vector<T>> runs_of(std::vector<std::vector<T>> lists, const Fit
   return runs;
 }
 
-// The same as one list, in rows of rows: for example if every second device uses a different memory.
+// The items of all lists as rows, also rows of rows: for example if every second device uses a different memory.
 template <class T, class Fit = decltype(always)>
 std::vector<T> in_rows_across(std::vector<std::vector<T>> lists, const Fit& fit = always) {
   for (std::size_t before = lists.size() + 1; lists.size() < before;) {
@@ -156,7 +156,7 @@ std::vector<T> in_rows_across(std::vector<std::vector<T>> lists, const Fit& fit 
   return all;
 }
 
-// What follows on each other.
+// Merges successive items into rows.
 template <class T>
 std::vector<T> in_rows(std::vector<T> all) {
   std::vector<std::vector<T>> lists;

@@ -14,7 +14,7 @@ namespace {
 struct Values {
   std::int64_t lo, hi;
 };
-// Positive numbers, for logarithms and divisors; small ones, that are ids of short tables; then both signs.
+// Positive numbers, for logarithms and divisors; small ones, for ids of short tables; then both signs.
 constexpr Values values_to_try[] = {{1, 4}, {0, 1}, {-4, 4}, {-2, 2}};
 
 Tensor random_tensor(const TensorType& type, Values values, std::mt19937_64& random) {

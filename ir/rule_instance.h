@@ -16,7 +16,7 @@ namespace tap::ir {
 
 struct RuleInstance {
   GraphId pattern, replacement;        // both have these inputs, in this order
-  std::vector<std::string> variables;  // what the inputs are called in the rule
+  std::vector<std::string> variables;  // names of the inputs in the rule
   std::vector<TensorType> inputs;
   bool operator==(const RuleInstance&) const = default;
 };
@@ -24,23 +24,24 @@ struct RuleInstance {
 // Where the two sides differ: by their types, or in one cell on some data.
 struct RuleDifference {
   bool types = false;          // the results differ in number, shape or element type; nothing below is set
-  std::vector<Tensor> inputs;  // the data that were tried
+  std::vector<Tensor> inputs;  // the input data
   std::size_t output = 0;
   Point cell;
   std::string pattern_value, replacement_value;
-  std::string failure;  // the replacement's run-time failure, where the pattern has none
+  std::string failure;  // the run-time failure of the replacement, if the pattern has none
 };
 
 struct RuleTrial {
-  std::size_t evaluated = 0;  // how many data the pattern could be evaluated on
+  std::size_t evaluated = 0;  // on how many inputs the pattern could be evaluated
   std::optional<RuleDifference> difference;
 };
 
 // One element by its row-major position, as a literal.
 std::string element_text(const Tensor& tensor, std::int64_t at);
 
-// Evaluates both sides by the oracle on small whole numbers, the same ones in every run. Floats may differ by the bounds on
-// their rounding errors (interpret.h), and never by more than a thousandth. Data on which the pattern fails tell nothing.
+// Evaluates both sides by the oracle on small whole numbers, the same ones in every run. Floats may differ by the
+// bounds on their rounding errors (interpret.h), and never by more than a thousandth. Inputs on which the pattern fails
+// do not count.
 //
 // Pre: the program is legal.
 RuleTrial try_rule(const Program& program, const RuleInstance& rule);

@@ -65,7 +65,7 @@ class Lister {
 
   const Schedule& rows_;
   Schedule all_;
-  std::vector<std::size_t> begins_;  // of the members of each
+  std::vector<std::size_t> begins_;  // start of the members of each
 };
 
 }  // namespace

@@ -29,26 +29,26 @@ using BufferMember = Member<BufferId>;
 
 enum class BufferPlace : std::uint8_t { arena, input, output, prepared };
 
-// Memory of a box of a value, row-major. Kernels, copies and outside kernels find cells by their coordinates in it. In a row,
-// each member is memory of its own.
+// Memory of a box of a value, row-major. Kernels, copies and outside kernels address cells by their coordinates. In a
+// row, each member is separate memory.
 struct Buffer {
   std::string name;  // for people: a comment in the text
   ElementType element = ElementType::f32;
   Box box;
   BufferPlace place = BufferPlace::arena;
-  std::int64_t at = 0;  // in the arena or among what is prepared, in bytes; or the number of the input or output
+  std::int64_t at = 0;  // byte offset in the arena or the prepared operands; or the number of the input or output
   Row row = {};
-  std::int64_t bytes() const;  // of a member; throws Overflow
+  std::int64_t bytes() const;  // of one member; throws Overflow
   bool operator==(const Buffer&) const = default;
 };
 
-struct Counter {  // a dim of a box that has the step that runs
+struct Counter {  // a dim of a box whose value is the current trip
   std::uint32_t dim = 0, level = 0;
   bool operator==(const Counter&) const = default;
 };
 struct KernelCall {  // or a row of them
   std::size_t kernel = 0;
-  std::int64_t tiles = 1;      // of a box, as the kernel's grain cuts it
+  std::int64_t tiles = 1;      // of one box, as the kernel's grain divides it
   std::size_t operations = 0;  // of `operations`: what section 0 of the kernel computes
   Box box;
   std::vector<Counter> counters;
@@ -77,13 +77,13 @@ struct OutsideCall {
   Row row = {};
   bool operator==(const OutsideCall&) const = default;
 };
-// Memory of a state, or of the box of it that one device has: what a step finds, and what it leaves.
+// Memory of a state, or of one device's box of it: what a trip reads, and what it leaves.
 struct ExchangedState {
   std::uint32_t state = 0;
   BufferId now, next;
   bool operator==(const ExchangedState&) const = default;
 };
-// After each step the memories of `now` and `next` are exchanged; of rows, those of each member.
+// After each trip the memories of `now` and `next` are exchanged; for rows, those of each member.
 struct Iteration {
   Range steps;
   std::size_t body = 0;                // of `sequences`
@@ -92,7 +92,7 @@ struct Iteration {
   bool operator==(const Iteration&) const = default;
 };
 
-// The numbers that go up along a row (row.h), in this order.
+// The numbers that change along a row (row.h), in this order.
 inline Numbers numbers_of(Buffer& buffer) { return {&buffer.box, {&buffer.at}}; }
 inline Numbers numbers_of(KernelCall& call) {
   Numbers numbers{&call.box};
@@ -109,18 +109,18 @@ inline Numbers numbers_of(OutsideCall& call) {
 
 struct ScheduledTask {
   std::variant<KernelCall, CopyBox, Fill, OutsideCall, Iteration> what;
-  std::int64_t tiles = 1;  // parts that threads may take; of a row, of each call
+  std::int64_t tiles = 1;  // parts that threads may take; for a row, of each call
   bool operator==(const ScheduledTask&) const = default;
 };
-using Batch = std::vector<ScheduledTask>;  // they share nothing; an iteration is alone
+using Batch = std::vector<ScheduledTask>;  // independent tasks; an iteration is alone in its batch
 using Sequence = std::vector<Batch>;
 
-// Which operation of the program it is, by the regions that it is in; and what messages say of it. They are listed in the order of
-// the program, behind a group those inside of it: if several fail at the same time, the first is reported.
+// An operation of the program, with the path of regions around it, and its names for messages. In the order of the
+// program, a group before its inner operations: if several fail at the same time, the first is reported.
 struct ScheduledOperation {
   struct Dim {
     std::string name;
-    bool hidden = false;  // the number of a block
+    bool hidden = false;  // a block dim
     bool operator==(const Dim&) const = default;
   };
   std::string name, result;
@@ -137,29 +137,30 @@ struct ProgramTensor {
   bool operator==(const ProgramTensor&) const = default;
 };
 
-// An operand that a kernel wants in another layout, which another kernel makes of a constant (backend/lower/lower_prepared.cpp): an axis
-// for each dim of the operator that the operand follows, in this order, one of them counting panels of `step` points, and last the
-// place in a panel. Of a group it is an operand of the one operation inside that reads it, and these are the dims of that.
+// A constant operand that a kernel reads in a packed layout, which another kernel makes
+// (backend/lower/lower_prepared.cpp). The layout has one axis for each dim of the operator that indexes the operand, in
+// this order; one of them counts panels of `step` points, and the last axis is the position in a panel. For a group, it
+// is an operand of the one inner operation that reads it, and the dims are that operation's.
 //
 //   y[i, j] = sum[k] x[i, k] * w[k, j]      w of f32[900, 700] as f32[22, 900, 32] over (1 by 32, 2), the dims being i, j, k
 struct Preparation {
   std::uint32_t operand = 0;
   std::size_t kernel = 0;
-  TensorType type;  // of what it makes
+  TensorType type;  // of the packed operand
   std::vector<std::uint32_t> dims = {};
-  std::uint32_t along = 0;  // of these
+  std::uint32_t along = 0;  // number in `dims`
   std::int64_t step = 1;
   bool operator==(const Preparation&) const = default;
 };
 
-// What a kernel computes: this operator and those that are equal to it, given the operands that are prepared for it so; or, with
-// `packs`, the layout that this operator wants of that operand. And what the kernel says of itself.
+// What a kernel computes: this operator and operators equal to it, with operands prepared the same way; or, with
+// `packs`, the layout of that operand which this operator reads. And what the kernel supports.
 struct ScheduledKernel {
   OperatorId computes;
   std::optional<std::uint32_t> packs = {};
-  bool any_box = false;                   // else of blocks alone, whole ones
-  std::optional<std::uint32_t> cut = {};  // calls may cut the box along this dim, …
-  std::int64_t grain = 1;                 // … at multiples of this, which is not more than the dim has
+  bool any_box = false;                   // if false: only whole blocks
+  std::optional<std::uint32_t> cut = {};  // calls may split the box along this dim, …
+  std::int64_t grain = 1;                 // … at multiples of this, which does not exceed the dim's extent
   bool operator==(const ScheduledKernel&) const = default;
 };
 
@@ -167,18 +168,18 @@ struct Schedule {
   std::vector<ProgramTensor> inputs, outputs;
   std::vector<Buffer> buffers;
   std::vector<Sequence> sequences;         // the first is the program, the others are bodies of iterates and …
-  std::optional<std::size_t> preparation;  // … what is done once, with the constants
+  std::optional<std::size_t> preparation;  // … what runs once, with the constants
   std::vector<ScheduledOperation> operations;
   std::vector<std::string> outside;  // symbols of outside kernels
   std::vector<ScheduledKernel> kernels;
   std::vector<std::optional<std::size_t>> kernel_of;  // by operator: the kernel that computes it
-  std::vector<std::vector<Preparation>> prepared;     // by operator: what that kernel wants so
+  std::vector<std::vector<Preparation>> prepared;     // by operator: the operands that this kernel needs packed
   std::int64_t arena_bytes = 0;
   std::int64_t prepared_bytes = 0;
   bool operator==(const Schedule&) const = default;
 };
 
-// The same with each memory on its own: what is left of rows are kernels' boxes.
+// The same, without rows across memories: rows differ only in the boxes of kernels.
 Schedule by_memory(const Schedule& schedule);
 
 }  // namespace tap::ir

@@ -17,7 +17,7 @@ std::string print_cell(const Operator& op, CellId cell);        // max(x[i], 0)
 struct TextError {
   std::size_t line = 0;
   std::string message;
-  std::size_t column = 0;  // bytes before the place in its line
+  std::size_t column = 0;  // bytes before the position in its line
 };
 std::variant<Program, TextError> parse_program(std::string_view text);
 

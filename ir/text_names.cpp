@@ -38,7 +38,7 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-// `_` alone stands for something that is not there.
+// `_` alone marks something missing.
 std::string written_name(const std::string& name) { return is_identifier(name) && name != "_" ? name : quoted(name); }
 
 std::vector<std::string> variable_names(const Operator& op) {

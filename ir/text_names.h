@@ -16,15 +16,15 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 std::string quoted(std::string_view text);
 std::string written_name(const std::string& name);
 
-// For affine expressions: a dim's name where it is an identifier and no other dim has it, else #3.
+// For affine expressions: a dim's name if it is a unique identifier, else #3.
 std::vector<std::string> variable_names(const Operator& op);
 
-// What people are shown: the operator's own names, else x and y, or x0, x1, …
+// For people: the operator's own names, else x and y, or x0, x1, …
 std::string operand_name(const Operator& op, std::size_t operand);
 std::string result_name(const Operator& op, std::size_t result);
 
-// The values of a graph, by number. Names are for people and need not differ: where several values are called H,
-// they are H#1, H#2, … in their order, which is that of the text. Other values do not change these names.
+// Names for the values of a graph, by number. If several values are called H, they become H#1, H#2, … in order. Other
+// values do not affect these names.
 std::vector<std::string> value_names(const Graph& graph);
 
 // i, j, k

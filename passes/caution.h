@@ -15,11 +15,12 @@ struct Caution {
 };
 inline Caution caution_of(const PassContext& context) { return {context.strict_fp, context.require_proof}; }
 
-// Why what a reduction combines must not be combined in parts, in a sentence; empty if it may be. With strict_fp a sum of
-// floats must not, since it rounds; the greatest of them may.
+// Why the operands of a reduction must not be combined in parts, in a sentence; empty if they may. With strict_fp a sum
+// of floats must not, since it rounds; a maximum may.
 std::string why_not_reassociated(const ir::Program& program, const ir::Operator& reduction, const Caution& caution);
 
-// What stands at the end of an alternative's name: what it rests on, as the checker wants it said. Empty if on nothing.
+// The suffix of an alternative's name that lists its assumptions, in the form that the checker expects. Empty if there
+// are none.
 //   , assuming that the laws of `online` hold and values are finite and the sign of a zero does not matter
 std::string assumptions(const std::string& monoid, std::initializer_list<ir::Law> laws, bool finite);
 

@@ -23,11 +23,12 @@ struct PassContext {
   bool strict_fp = false;            // floats as written: no reassociation
   const RuleSet* rules = nullptr;    // the program's rewrites, and those of the libraries that it uses
   bool require_proof = false;        // no default rewrite relies on a law that is assumed, not proved
-  bool no_distribute = false;        // products and folds are computed as they are written
+  bool no_distribute = false;        // products and folds stay as written
   bool no_implicit_reshard = false;  // implicit reshards are an error
 };
 
-// Why a pass declined, or dropped something that was mentioned, in one sentence, for people (`--remarks`).
+// Why a pass declined to act, or dropped something that the program mentions, in one sentence, for people
+// (`--remarks`).
 struct Remark {
   std::string pass;       // filled in by the pass manager
   std::string graph;      // its name
@@ -56,11 +57,11 @@ struct PassResult {
   ir::Program program;
   ir::Step step;  // the claims; name and hashes are filled in by the pass manager
   std::vector<Remark> remarks = {};
-  std::vector<PlanProblem> problems = {};  // of a pass that applies a plan
-  std::vector<ClaimedStage> earlier = {};  // before the last one: of one that applies decisions one after another
-  // The instances of rewrite rules by which the claims mention alternatives: choices between a pattern and its replacement.
+  std::vector<PlanProblem> problems = {};  // for a pass that applies a plan
+  std::vector<ClaimedStage> earlier = {};  // before the last one, for a pass that applies one decision after another
+  // The instances of rewrite rules that the claims refer to: choices between a pattern and its replacement.
   std::optional<ir::Program> rules = {};
-  // The plan with the decisions of the pass in front: the passes that follow apply it.
+  // The plan, with the pass's own decisions first. The passes that follow apply it.
   std::optional<ir::Plan> decided = {};
   std::vector<Diagnostic> told = {};  // warnings for the user, or an error that ends the compilation
 };
@@ -76,8 +77,8 @@ struct Pass {
   std::string_view name;
   std::string_view reason;  // why it has this position
   PassResult (*run)(const ir::Program& program, const PassContext& context);
-  // Run again until nothing changes: for a pass whose claims refer to its input only, so that a new operation can be
-  // rewritten only by the next run.
+  // Run again until nothing changes: a pass's claims refer to its input only, so that a new operation can be rewritten
+  // only in the next run.
   bool until_stable = false;
   When when = When::always;
 };

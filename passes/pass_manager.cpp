@@ -18,7 +18,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// A run that changes nothing ends a pass that runs until then; this many that do change something mean that it never ends.
+// A pass that runs until nothing changes stops after a run without changes; this many runs with changes mean that it
+// never stops.
 constexpr int most_runs = 1000;
 
 class Manager {
@@ -32,7 +33,7 @@ class Manager {
     int runs = 0;
     while (run_once(pass, remarks) && pass.until_stable)
       TAP_CHECK(++runs < most_runs, "the pass `" + std::string(pass.name) + "` does not terminate");
-    for (Remark& remark : remarks) {  // of the last run: what was declined at first may have been done later
+    for (Remark& remark : remarks) {  // of the last run: something declined earlier may have been done later
       remark.pass = pass.name;
       result_.remarks.push_back(std::move(remark));
     }
@@ -70,8 +71,8 @@ class Manager {
     return changed;
   }
 
-  // Claims for every graph that changed, for each of its values and operations one. What a new region holds is claimed by the
-  // region.
+  // There must be claims for every graph that changed, one for each of its values and operations. A new region's
+  // contents are claimed by the region.
   void check_form(const Pass& pass, const ClaimedStage& made) const {
     const std::string name(pass.name);
     std::vector<bool> claimed(made.program.graphs.size(), false);

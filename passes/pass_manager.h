@@ -16,20 +16,20 @@ struct PassRun {
   double seconds;   // of the pass itself
   double verifier;  // of the verifier
 };
-// Called after each run of a pass: of one that runs until nothing changes, after each time.
+// Called after each run of a pass; a pass that runs until nothing changes has several.
 using AfterPass = std::function<void(const PassRun& run)>;
 
 struct Passed {
   ir::Program program;
-  ir::Certificate certificate;  // a step for each run that changed something
+  ir::Certificate certificate;  // a step for each run that changed the program
   std::vector<Remark> remarks;
   std::vector<PlanProblem> problems = {};  // decisions of the plan that no pass could apply
-  std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate mentions
-  ir::Plan plan = {};                      // of the context, with what passes decided
+  std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate refers to
+  ir::Plan plan = {};                      // the context's plan, with the decisions of passes
   std::vector<Diagnostic> told = {};
 };
 
-// Pre: the program is verified. Throws InternalError that names the pass whose result the verifier refuses.
+// Pre: the program is verified. Throws an InternalError that names the pass if the verifier rejects its result.
 Passed run(std::span<const Pass> passes, ir::Program program, const PassContext& context = {},
            const AfterPass& after = {});
 

@@ -61,7 +61,7 @@ std::span<const Pass> run_when(When when) {
 std::span<const Pass> lowering() { return run_when(When::always); }
 std::span<const Pass> planned_passes() { return run_when(When::with_a_plan); }
 std::span<const Pass> fusing_passes() {
-  return {planned_passes().data(), sharding_passes().data()};  // those on request are between them
+  return {planned_passes().data(), sharding_passes().data()};  // passes on request are between them
 }
 std::span<const Pass> sharding_passes() { return run_when(When::to_shard); }
 

@@ -9,19 +9,20 @@
 
 namespace tap::passes {
 
-// Those that always run, in their order; one may stand there more than once: from the graph that the frontend builds to the one that a plan mentions.
+// The passes that always run, in order: from the graph that the frontend builds to the one that plans refer to. A pass
+// may occur more than once.
 std::span<const Pass> lowering();
-// Those that apply a plan's lines before anything is split.
+// Those that apply a plan's lines before splits.
 std::span<const Pass> planned_passes();
-// These, and the one that fuses by itself.
+// Those, and automatic fusion.
 std::span<const Pass> fusing_passes();
 // From the fused graph to the sharded graph.
 std::span<const Pass> sharding_passes();
-// Those that stand before the first one of that name.
+// The passes before the first one of this name.
 std::span<const Pass> passes_before(std::string_view name);
-// The one of that name. Pre: there is one.
+// The pass of this name. Pre: it exists.
 std::span<const Pass> pass_named(std::string_view name);
-// A pass by its name. Null if there is none.
+// The pass of this name; null if it does not exist.
 const Pass* find_pass(std::string_view name);
 // Every name once, in the order of the tables.
 std::vector<std::string> pass_names();

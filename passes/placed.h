@@ -8,11 +8,11 @@
 
 namespace tap::passes {
 
-// Whether any operation has devices, or anything is moved: whatever shardings ask for has been decided.
+// Whether any operation is placed on devices, or there is a transfer: shardings have then been realised.
 bool is_placed(const ir::Program& program);
 bool is_placed(const ir::Program& program, ir::GraphId graph);
 
-// By operation: whether it is a transfer or reads what one brings. Its dims and what it reads must stay as they are.
+// By operation: whether it is a transfer or reads the result of one. Its dims and its reads must not change.
 std::vector<bool> bound_to_transfers(const ir::Program& program, const ir::Graph& graph);
 
 }  // namespace tap::passes

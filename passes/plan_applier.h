@@ -12,18 +12,18 @@ namespace tap::passes {
 
 struct PlannedResult {
   ir::Program program;
-  std::vector<ir::Step> steps;      // one for each decision that was applied
-  std::vector<ir::Program> stages;  // what each step made
+  std::vector<ir::Step> steps;      // one for each applied decision
+  std::vector<ir::Program> stages;  // the result of each step
   std::vector<Remark> remarks;
   std::vector<PlanProblem> problems;
 };
 
-// What a pass gives back that applies decisions of a plan: the last step is the pass's, the others come before it.
+// The result of a pass that applies decisions of a plan: the last step is the pass's, the others come before it.
 PassResult as_pass_result(const ir::Program& before, PlannedResult planned);
 
-// The claim of a graph that nothing happened to.
+// The claim of a graph that did not change.
 ir::GraphClaim untouched(const ir::Program& program, ir::GraphId graph);
-// Drops what main does not reach, and the claims about it.
+// Removes what main does not reach, and the claims about it.
 void remove_unreachable(ir::Program& program, ir::Step& step);
 
 class PlanApplier {
@@ -31,7 +31,7 @@ class PlanApplier {
   PlanApplier(const ir::Program& program, std::string pass)
       : pass_(std::move(pass)), result_{program, {}, {}, {}, {}} {}
 
-  // Those of the kind that `apply` takes; the others are passed over.
+  // Applies the decisions of the type that `apply` takes, and ignores the others.
   template <class Decision, class Apply>
   PlannedResult each(const ir::Plan& plan, Apply apply) {
     for (decision_ = 0; decision_ < plan.decisions.size(); ++decision_)
@@ -39,14 +39,14 @@ class PlanApplier {
     return std::move(result_);
   }
 
-  // Of the decision at hand.
+  // Reports a problem of the current decision.
   void problem(PlanProblem found);
   void problem(std::string message) { problem(PlanProblem{decision_, std::move(message)}); }
-  // Told where there is none.
+  // Reports a problem if it does not exist.
   std::optional<ir::OperationInGraph> find(const std::string& operation);
 
-  // A step: `graph` is what was made of it, and all other graphs of `before` are what they were. What it needs is in the
-  // program already; `added` mentions graphs that are new there, unless they are regions' own.
+  // Adds a step that replaces `graph` by `made`; all other graphs of `before` stay. New operators are in the program
+  // already; `added` has the claims of its new graphs, except those of regions.
   void step(const ir::Program& before, ir::GraphId graph, Rebuilt made, std::vector<ir::GraphClaim> added = {});
 
   ir::Program& program() { return result_.program; }

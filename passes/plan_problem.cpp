@@ -49,7 +49,7 @@ struct NamedOperation {
   std::vector<std::string> dims;
 };
 
-// The operations that somebody who wrote `operation` may have meant: those of its equation, and those inside its body.
+// The operations that the author of `operation` may have meant: those of its equation, and those inside its body.
 std::vector<NamedOperation> related(const Program& program, OperationInGraph place, const std::string& operation) {
   std::vector<NamedOperation> found;
   for (const auto& [graph, path] : graph_paths(program)) {
@@ -64,7 +64,7 @@ std::vector<NamedOperation> related(const Program& program, OperationInGraph pla
   return found;
 }
 
-// "`Y.sum` has it", or what there is to choose from where nothing has.
+// "`Y.sum` has it", or the candidates if none has it.
 std::string operations_with(const std::vector<NamedOperation>& candidates, const std::string& dim) {
   constexpr std::size_t most = 6;
   std::vector<std::string> with, all;

@@ -10,11 +10,11 @@
 namespace tap::passes {
 
 PlanProblem no_operation(const ir::Program& program, std::size_t decision, const std::string& name);
-// Names an operation of the same equation, or inside the iterate, that has the dim: `Y.sum` where `Y` was written.
+// Suggests an operation of the same equation, or inside the iterate, that has the dim: `Y.sum` instead of `Y`.
 PlanProblem no_dim(const ir::Program& program, ir::OperationInGraph place, std::size_t decision,
                    const std::string& operation, const std::string& dim);
 
-// "did you mean `a`?", else "the KIND are `a`, `b`", of which at most twelve; empty where there are none.
+// "did you mean `a`?", else "the KIND are `a`, `b`", at most twelve; empty if there are none.
 std::string suggestion_for(const std::string& name, const std::vector<std::string>& names, const std::string& kind);
 
 }  // namespace tap::passes

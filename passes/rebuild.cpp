@@ -92,7 +92,7 @@ Rebuilt Rebuild::finish() {
   return made;
 }
 
-// Of values and operations that are still there.
+// For values and operations that still exist.
 void Rebuild::copy_annotations(Graph& to, const std::vector<bool>& mentioned) const {
   for (const auto* groups : {&from_.groups, &groups_})
     for (const ShardingGroup& group : *groups) {
@@ -129,7 +129,7 @@ GraphClaim claim_of_part(GraphId graph, const Selection& selection) {
 
 namespace {
 
-// Operators that a pass added, equal ones once: what was shared by operations stays shared.
+// Merges equal operators that a pass added, so that operations that shared one still do.
 void share_added_operators(Program& program, std::size_t first) {
   std::unordered_multimap<std::size_t, OperatorId> by_hash;
   std::vector<OperatorId> place;
@@ -209,7 +209,7 @@ Reached reached_from_main(const Program& program) {
   return reached;
 }
 
-// Keeps what is reached of a table; returns by old number the new id.
+// Keeps the reached entries of a table; returns the new id by old number.
 template <class Id, class T>
 std::vector<Id> keep(std::vector<T>& table, const std::vector<bool>& reached) {
   std::vector<Id> place(table.size());

@@ -23,12 +23,12 @@ struct Rebuilt {
 
 class Rebuild {
  public:
-  // The graph has its inputs, outputs and annotations, and no operations yet.
+  // Starts with the graph's inputs, outputs and annotations, and without operations.
   Rebuild(const ir::Program& before, ir::GraphId graph);
 
   const ir::Graph& graph() const { return from_; }
 
-  // Operations, in their order.
+  // Operations are added in order.
   void copy(ir::OperationId operation);
   // `stands_for`: the operation whose splits now apply to this one.
   void add(ir::Operation operation, ir::Justification why, std::optional<ir::OperationId> stands_for = {});
@@ -42,8 +42,8 @@ class Rebuild {
   // That operation copies its operand: `forward` its result.
   void claim_copy(ir::OperationId operation) { copies_.push_back({{}, operation}); }
 
-  // Copies the annotations of another graph's values and the splits of its operations to this graph: `place` has its values, and
-  // its operations are the last ones that were added.
+  // Copies the annotations of another graph's values and the splits of its operations to this graph: `place` maps its
+  // values, and its operations are the last ones that were added.
   void annotate_like(const ir::Graph& other, const std::vector<ir::ValueId>& place);
 
   Rebuilt finish();
@@ -54,35 +54,35 @@ class Rebuild {
   const ir::Graph& from_;
   ir::GraphId id_;
   std::vector<ir::Value> values_;      // the old ones, then those that were added
-  std::vector<ir::ValueId> forwards_;  // by value: itself, or what it stands for
+  std::vector<ir::ValueId> forwards_;  // by value: itself, or its replacement
   std::vector<ir::Operation> operations_;
   std::vector<ir::Justification> why_;
   std::vector<ir::OperationRef> copies_;
   std::vector<std::pair<ir::OperationId, ir::OperationId>> became_;  // old, new
-  std::vector<ir::ShardingGroup> groups_;                            // those that are not the graph's own
+  std::vector<ir::ShardingGroup> groups_;                            // added, not the graph's own
   std::vector<ir::Barrier> barriers_;
   std::vector<ir::SplitRequest> splits_;
 };
 
-// The same for a graph of which only a part stays (ir/graphs/graph_rebuild.h): every operation is copied.
+// The claim for a graph of which only a part stays (ir/graphs/graph_rebuild.h): every operation is copied.
 ir::GraphClaim claim_of_part(ir::GraphId graph, const ir::Selection& selection);
 
-// By graph: whether it is what a group holds, whose operations are known by their numbers to the group's anchors.
+// By graph: whether it is the body of a group, whose operation numbers the group's anchors refer to.
 std::vector<bool> bodies_of_groups(const ir::Program& program);
 
-// A pass that rewrites one graph after the other, but for what groups hold. Operators may be added to `program`, whose graphs are still the old ones;
-// what main does not reach at the end is gone.
+// Rewrites one graph after another, except the bodies of groups. Operators may be added to `program`, whose graphs do
+// not change meanwhile; at the end, everything that main does not reach is removed.
 using RewriteGraph = std::function<Rebuilt(ir::Program& program, ir::GraphId graph, std::vector<Remark>& remarks)>;
 PassResult rewrite_graphs(const ir::Program& program, const RewriteGraph& rewrite);
 
-// Drops the graphs and operators that main does not reach; the others keep their order. Returns by graph the new id, or an
-// invalid one.
+// Removes the graphs and operators that main does not reach; the others keep their order. Returns the new id of each
+// graph, or an invalid one.
 std::vector<ir::GraphId> remove_unreachable(ir::Program& program);
 
-// By value: whether a user said something of it (its sharding, a barrier), or of how what writes it is split. It must stay.
+// By value: whether it has an annotation (a sharding, a barrier), or its writer has a split. It must stay.
 std::vector<bool> annotated_values(const ir::Graph& graph);
 
-// What people call an operation: the first value that it writes.
+// The operation's name in messages: the first value that it writes.
 std::string name_of(const ir::Graph& graph, ir::OperationId operation);
 
 }  // namespace tap::passes

@@ -36,8 +36,7 @@ std::optional<std::vector<std::int64_t>> digits(std::int64_t number, const std::
 
 }  // namespace
 
-// The first number and the last one of a level tell the steps. Digits within their sizes are the number's own, for there are no
-// others.
+// The first and the last number of a level determine the steps. Digits within their sizes are unique.
 std::optional<std::vector<Along>> digits(const ir::Row& levels, const Along& number,
                                          const std::vector<std::int64_t>& sizes) {
   const auto first = digits(number.first, sizes);
@@ -61,11 +60,11 @@ std::optional<std::vector<Along>> digits(const ir::Row& levels, const Along& num
 }
 
 bool differs(const ir::Row& levels, const Along& number) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // and how often
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // steps, and how often
   for (std::size_t l = 0; l < levels.size(); ++l)
     if (levels[l].count > 1) steps.emplace_back(std::abs(number.steps[l]), levels[l].count - 1);
   std::ranges::sort(steps);
-  std::int64_t further = 0;  // that the smaller steps lead
+  std::int64_t further = 0;  // the distance that the smaller steps cover
   for (auto [step, times] : steps) {
     if (step <= further) return false;
     further = checked::add(further, checked::mul(step, times));

@@ -21,28 +21,28 @@ struct Along {
 inline bool stays(const Along& number) {
   return std::ranges::all_of(number.steps, [](std::int64_t step) { return step == 0; });
 }
-// The number that stands in this column of the levels' steps.
+// The number in this column of the levels' steps.
 Along along(const ir::Row& levels, std::int64_t first, std::size_t column);
 Along sum(Along a, const Along& b, std::int64_t times);
-// From the least that it is to behind the greatest, if it is so many at each place.
+// From the least value to past the greatest, if each is the first of `size` consecutive numbers.
 ir::Range reach(const ir::Row& levels, const Along& number, std::int64_t size = 1);
-// The digits of a number, of these sizes from the major to the minor, if each goes up by steps, too.
+// The digits of a number, with these radixes from major to minor, if each also changes by constant steps.
 //
 //   5, 12, 19 by 7 with sizes 4, 8      0, 1, 2 by 1 and 5, 4, 3 by -1
 std::optional<std::vector<Along>> digits(const ir::Row& levels, const Along& number,
                                          const std::vector<std::int64_t>& sizes);
-// Whether it is found to be another at each place.
+// Whether the number is shown to be different everywhere.
 bool differs(const ir::Row& levels, const Along& number);
-// How far along each level of a row its members are that have this number.
+// The positions, along each level of a row, of the members with this number.
 std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation);
 
-// A box repeated along the levels: where it begins along each dim, and its sizes.
+// A box repeated along the levels: its start along each dim, and its sizes.
 struct Moving {
   std::vector<Along> begins = {};
   std::vector<std::int64_t> sizes = {};
 };
 Moving moving(const ir::Row& levels, const Box& first);
-// What an access touches, also outside the tensor.
+// The cells that an access touches, including those outside the tensor.
 Moving touched(const ir::Row& levels, const ir::Access& access, const Box& points);
 Box reach(const ir::Row& levels, const Moving& box);
 

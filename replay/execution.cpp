@@ -81,7 +81,7 @@ void Points::add(const Box& members, const Wrote& more) {
 
 namespace {
 
-// Whether `holds` says so of each of the members, as a box of it alone.
+// Whether `holds` is true for each of the members, relative to its own box.
 template <class Holds>
 bool every_member(const Box& members, const Holds& holds, Box one = {}) {
   if (one.rank() == members.rank()) return holds(one);
@@ -94,8 +94,8 @@ bool every_member(const Box& members, const Holds& holds, Box one = {}) {
   return true;
 }
 
-// Whether all points of the value's writers that write into the members' boxes were at work on them. `box` is that of the first
-// member; of the others it lies further on by the row's steps.
+// Whether all points of the value's writers that write into the members' boxes have run on them. `box` is the first
+// member's; the others are further on by the row's steps.
 bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result, const ir::Buffer& buffer,
                const Box& members, const Contents& memory) {
   for (auto [id, written] : (*run.writers)[run.side.operation->results[result].index()]) {

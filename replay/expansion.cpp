@@ -12,7 +12,7 @@ namespace tap::check {
 
 namespace {
 
-// Each is the buffer with its number.
+// Each held box is the buffer with its number.
 ir::BufferId buffer_of(ir::HeldId id) { return ir::BufferId(id.index()); }
 ir::BufferMember buffer_of(const ir::HeldMember& one) { return {buffer_of(one.id), one.number}; }
 
@@ -58,7 +58,7 @@ class Expansion {
   void add(const ir::Move& move) {
     schedule_.sequences[0].push_back({{ir::CopyBox{buffer_of(move.from), buffer_of(move.to), move.box, move.row}}});
   }
-  // It runs where it is placed; what it reads is there or everywhere, and what it writes is there.
+  // It runs where it is placed; its operands are there or everywhere, and its results are there.
   void add(const ir::Application& task) {
     const ir::Operation& operation = graph_[task.operation];
     const ir::Operator& op = program_[operation.op];
@@ -78,7 +78,7 @@ class Expansion {
       const bool all = held.device == ir::everywhere && held.row.empty() && k < task.operands.size();
       expect(Obligation::held, by == device || all, "operand or result {} is on another device", k);
     }
-    // Blocks that write the same cells again do so one after another.
+    // Blocks that write the same cells do so one after another.
     const bool again = std::ranges::any_of(op.writes, [](auto& write) { return !write.invariant_dims.empty(); });
     if (!again) return schedule_.sequences[0].push_back({{std::move(call)}});
     ir::Row across, within;

@@ -41,7 +41,7 @@ void same_operator(const ir::Program& program, const ir::Operator& a, const ir::
   }
 }
 
-// The operator that reads an operand: itself, or of a group the one inside, of whose operands it is this one.
+// The operator that reads an operand: itself, or for a group the inner one, and the number of its operand.
 struct Reader {
   const ir::Operator* op;
   std::uint32_t operand;
@@ -56,7 +56,7 @@ Reader reader_of(const ir::Program& program, const ir::Operator& op, const ir::P
       if (inner.operations[o].operands[k] != inner.inputs[operand]) continue;
       expect(obligation, !found, "a prepared operand is read by two operations");
       found = Reader{&program[inner.operations[o].op], k};
-      for (const ir::GroupAnchor& a : op.region()->anchors)  // the dims that the layout follows are whole
+      for (const ir::GroupAnchor& a : op.region()->anchors)  // the layout's dims must be whole
         for (const ir::Blocking& b : op.blockings)
           expect(obligation,
                  a.operation != o || !std::ranges::count(how.dims, a.inner_dim) ||
@@ -67,7 +67,7 @@ Reader reader_of(const ir::Program& program, const ir::Operator& op, const ir::P
   return *found;
 }
 
-// The map that makes the layout:  to[p, k, s] = from[k, 32 p + s else 0]
+// The map that computes the layout:  to[p, k, s] = from[k, 32 p + s else 0]
 ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, const ir::Preparation& how) {
   const auto [op, operand] = reader_of(program, of, how);
   auto unless = [](bool holds, const char* why) { expect(obligation, holds, "{}", why); };
@@ -79,7 +79,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   unless(std::ranges::count(how.dims, how.along) == 1, "a layout has no panels");
   const std::size_t axes = how.dims.size() + 1;
   ir::Operator map;
-  std::vector<AffineExpr> place(op->dims.size(), number(axes, 0));  // of each dim that the operand follows
+  std::vector<AffineExpr> place(op->dims.size(), number(axes, 0));  // by dim that indexes the operand
   for (std::size_t axis = 0; axis < how.dims.size(); ++axis) {
     const std::uint32_t d = how.dims[axis];
     unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout repeats a dim, or has a foreign one");

@@ -7,7 +7,7 @@ namespace tap::check {
 
 namespace {
 
-constexpr std::size_t many = 64;  // parts of a row: then each member has its own state
+constexpr std::size_t many = 64;  // parts of a row: above this, each member has its own state
 
 }  // namespace
 
@@ -73,7 +73,7 @@ Memories::Seen Memories::seen(BufferId id, const Box& members, const Shape& tens
   Seen seen{Box::of_shape(tensor), Box::of_shape(tensor)};
   const ir::Row& row = buffer(id).row;
   for (std::size_t d = 0; d < tensor.size(); ++d) {
-    ir::Range further{0, 0};  // from the least to the greatest
+    ir::Range further{0, 0};  // from the least to the greatest distance
     for (std::size_t k = 0; k < row.size(); ++k) {
       const std::int64_t first = checked::mul(row[k].steps[d], members.dims[k].lo),
                          last = checked::mul(row[k].steps[d], members.dims[k].hi - 1);
@@ -143,7 +143,7 @@ std::vector<State*> Memories::each_at(const Where& where) {
   return found;
 }
 
-// Where states are many, each member has its own, to be found by its number.
+// With many states, each member gets its own, found by its number.
 void Memories::divide(BufferId id) {
   Members& all = all_[id.index()];
   expect_few(ir::count_of(buffer(id).row));
@@ -192,7 +192,8 @@ bool Memories::is_read(const Where& where) const {
                              [&](std::size_t number) { return all.states[number].read_in == batch_; });
 }
 
-// How far the points are from one member to the next is told by a level that leads just there, and must be so at all levels.
+// The distance of the points from one member to the next follows from a level with that distance, and must be the same
+// at all levels.
 std::optional<Wrote> Memories::wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
                                      const Moving& points) {
   Wrote wrote{&by};
@@ -269,7 +270,7 @@ bool Memories::is_used(BufferId id) const {
 void Memories::take(BufferId id, BufferId writer) {
   const auto [begin, end] = range_of(id);
   if (begin == end) return;
-  std::int64_t bytes = end - begin;  // of what is left: the members of a row lie contiguous
+  std::int64_t bytes = end - begin;  // of the remaining members of a row, which are contiguous
   for (const ir::Level& level : buffer(id).row) {
     bytes -= level.steps.back() * (level.count - 1);
     expect(keeps_, bytes > 0 && level.steps.back() >= bytes, "members of b{} overlap", id.index());
@@ -289,7 +290,7 @@ void Memories::take(BufferId id, BufferId writer) {
   owners.emplace(begin, id);
 }
 
-// Two memories that change places are one, as far as others are concerned.
+// Two exchanged memories count as one for others.
 void Memories::exchange_places(BufferId a, BufferId b) {
   const ir::Range first = range_of(a), second = range_of(b);
   bool apart = first.hi <= second.lo || second.hi <= first.lo || first.empty();

@@ -12,23 +12,23 @@
 
 namespace tap::check {
 
-// The members that a row of tasks works on, one by each task or one by several.
+// The members that a row of tasks accesses: each task one of them, several tasks possibly the same.
 struct Where {
   ir::BufferId id;
-  Box members;                      // by their places along the levels of the row that they are in
-  std::vector<Along> places = {};   // the first task's and the others': along each of those levels
-  std::vector<Along> further = {};  // by dim: how far their boxes are from the first member's
-  bool each_by_one = true;          // no two of the tasks work on the same
+  Box members;                      // by position along the levels of their row
+  std::vector<Along> places = {};   // for the first task and the others, along each of these levels
+  std::vector<Along> further = {};  // by dim: the distance of their boxes from the first member's
+  bool each_by_one = true;          // no two tasks access the same member
 };
 
 struct State {
   Box members;
   Contents contents = {};
-  std::size_t read_in = 0, written_in = 0;  // the batch in which it was last (read: if each member has its own)
-  BoxSet cells = {};                        // written in that batch: what, and …
-  Points points = {};                       // … by which points of `by`
+  std::size_t read_in = 0, written_in = 0;  // the batch of the last access (reads: only if each member has its own)
+  BoxSet cells = {};                        // written in that batch: the cells, and …
+  Points points = {};                       // … the points of `by` that wrote them
   const ir::Access* by = nullptr;
-  bool dense = true;  // all those writes leave no gaps, so that the cells describe them
+  bool dense = true;  // the writes leave no gaps, so `cells` describes them
 };
 
 class Memories {
@@ -40,39 +40,39 @@ class Memories {
   const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
   Where where(const ir::BufferMember& one, const ir::Row& levels, std::size_t column) const;
   Where where(BufferId id) const;  // all members
-  // What the tasks touch of a box that is repeated along the levels, as cells of the first member's: all of it, if they touch
-  // different cells of theirs.
+  // The cells that the tasks touch of a box that is repeated along the levels, relative to the first member: all of its
+  // cells if the tasks touch different ones.
   Box cells_of(const Where& where, const ir::Row& levels, const Moving& box) const;
-  // The whole tensor as cells of the first member's: what all of the members see of it, and what some do.
+  // The whole tensor relative to the first member: the cells that all members contain, and those that some do.
   struct Seen {
     Box by_all, by_some;
   };
   Seen seen(BufferId id, const Box& members, const Shape& tensor) const;
-  // Whether all tasks touch the same cells of theirs.
+  // Whether all tasks touch the same cells of their members.
   static bool are_alike(const Where& where, const Moving& box);
 
-  // What those of the members hold that have one state.
+  // The contents of the members, grouped by common state.
   std::vector<std::pair<Box, const Contents*>> held(const Where& where) const;
-  Contents& at(BufferId id);  // of what is in no row, or one all over
+  Contents& at(BufferId id);  // for a member without a row, or a row with one state
   void read(const Where& where);
-  // What was in it, and in all that overlaps it, is gone unless it is more of the same. Tasks of one operation may write one
-  // memory, at points that are apart.
+  // Discards the contents of the memory and of those that overlap it, unless the write adds to them. Tasks of one
+  // operation may write one memory, at disjoint points.
   std::vector<State*> write(const Where& where, const Box& cells, bool dense = true, const Wrote& wrote = {});
-  // Of a row of tasks at points that go on along the levels, if they go on along the members, too.
+  // For a row of tasks whose points advance along the levels, if they also advance along the members.
   static std::optional<Wrote> wrote(const Where& where, const ir::Operator& op, const ir::Access& by,
                                     const Moving& points);
-  void take(BufferId id, BufferId writer);  // its range is its own, or its partner's
-  void invalidate(BufferId id);             // nor what overlaps it
+  void take(BufferId id, BufferId writer);  // its range is then its own, or its partner's
+  void invalidate(BufferId id);             // also what overlaps it
   void exchange_places(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);
 
  private:
   struct Members {
     std::vector<State> states;
-    bool each = false;      // has one, in order
-    BufferId partner = {};  // with which it changes places
+    bool each = false;      // each member has a state, in order
+    BufferId partner = {};  // the memory it is exchanged with
     std::size_t read_in = 0;
-    std::vector<Box> read = {};  // in that batch, unless each is notified
+    std::vector<Box> read = {};  // in that batch, if not recorded by member
   };
   void own(BufferId id);
   Box all_members(BufferId id) const;
@@ -88,7 +88,7 @@ class Memories {
   const Obligation keeps_;
   std::size_t batch_ = 0;
   std::vector<Members> all_;  // by buffer
-  // Of planned memory, by where they begin.
+  // Planned memory, by start address.
   std::map<ir::BufferPlace, std::map<std::int64_t, BufferId>> owners_;
 };
 

@@ -5,8 +5,8 @@
 
 namespace tap::check {
 
-// Each device of a row runs its block: the numbers of the blocks that are placed on a mesh are its coordinates there. Devices are
-// given by their positions in `devices`, if there are any.
+// Checks that each device of a row runs its block: block numbers placed on a mesh must equal its coordinates. If
+// `devices` is not empty, devices are given by their positions in it.
 void check_place(const ir::Program& program, const ir::Operation& operation, const ir::Row& row, const Along& device,
                  const Moving& box, const std::vector<std::int64_t>& devices);
 

@@ -8,7 +8,7 @@ namespace tap::check {
 
 namespace {
 
-// What a point has to satisfy: each of these is at least 0.
+// The conditions on a point: each of these is at least 0.
 std::vector<AffineExpr> conditions(const ir::Operator& op, const ir::Access& write, const Box& cells) {
   const std::size_t dims = op.dims.size();
   std::vector<AffineExpr> all;
@@ -26,7 +26,7 @@ std::vector<AffineExpr> conditions(const ir::Operator& op, const ir::Access& wri
   return all;
 }
 
-// The values of dim d with which e can be at least 0 anywhere in the box, which has points.
+// The values of dim d for which e can be at least 0 somewhere in the nonempty box.
 ir::Range bounded(const AffineExpr& e, const Box& box, std::size_t d) {
   const std::int64_t c = e.coefficients[d];
   AffineExpr rest = e;
@@ -40,7 +40,7 @@ ir::Range bounded(const AffineExpr& e, const Box& box, std::size_t d) {
 
 }  // namespace
 
-// Each round uses the bounds that the round before found; a few are enough, and any number of them is right.
+// Each round uses the bounds of the previous one; a few suffice, and any number is sound.
 Box preimage_of_write(const ir::Operator& op, const ir::Access& write, const Box& cells) {
   constexpr int rounds = 4;
   Box points = one_of_each_reduced(op, box_of(op));

@@ -13,22 +13,23 @@
 
 namespace tap::check {
 
-// That the tasks compute what the program says. Pre: the program is well-formed.
+// Checks that the tasks compute what the program says. Pre: the program is well-formed.
 void check_expansion(const ir::Program& program, const std::vector<ir::BlockGraph>& blocks, const std::string& where,
                      Verdict& verdict);
 void check_schedule(const ir::Program& program, const ir::Schedule& schedule, const std::string& where,
                     Verdict& verdict);
 
-// Which kernel computes what: of each operator one that computes it, given its operands as that kernel wants them.
+// Checks which kernel computes what: each operator has a kernel that computes it, from operands packed as that kernel
+// expects.
 void check_kernels(const ir::Program& program, const ir::Schedule& schedule);
 
-// Tasks that do what a graph says: those of a schedule, or those of a block graph, written as one.
+// The tasks of a graph: those of a schedule, or those of a block graph in the same form.
 struct Tasks {
   ir::GraphId graph;
   const ir::Schedule& schedule;
-  std::vector<std::vector<ir::BufferId>> outputs;  // for each of the graph's all that has a part of it in the end
-  Obligation does, reads, keeps;  // who objects to other results, to what is read, and to what is written
-  bool scheduled;                 // a call is one step of a walk (execution.h)
+  std::vector<std::vector<ir::BufferId>> outputs;  // by output of the graph: the buffers with its parts
+  Obligation does, reads, keeps;                   // the obligations for results, reads and writes
+  bool scheduled;                                  // a call is one block of a stream (execution.h)
 };
 bool run_tasks(const ir::Program& program, const Tasks& tasks, const std::string& where, Verdict& verdict);
 

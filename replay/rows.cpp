@@ -9,8 +9,8 @@ namespace tap::check {
 
 namespace {
 
-// Whether these blocks of what begins there are all of that size. Blocks that are not written out never grow, so that the first
-// and the sum of all determine each.
+// Whether all these blocks have the size of the first one. Blocks given by count never grow, so the first and the total
+// determine each.
 bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::int64_t size) {
   auto begin = [&](std::int64_t n) { return edge(blocks, cut, n); };
   if (blocks.boundaries.empty())
@@ -28,7 +28,7 @@ void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, 
   const Moving box = moving(row, first);
   Moving wanted = moving(row, box_of(op));
   for (Along& begin : wanted.begins) std::ranges::fill(begin.steps, 0);
-  std::vector<bool> streams(first.rank(), false);  // what is streamed block by block
+  std::vector<bool> streams(first.rank(), false);  // streamed block by block
   for (const ir::Blocking& b : op.blockings) {
     const ir::Range number = first.dims[b.block_dim];
     const Along& goes = box.begins[b.block_dim];
@@ -66,8 +66,8 @@ void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, 
 
 namespace {
 
-// Whether no access tells two of the dims, or one and a constraint another: then the points of all boxes, put into one, touch what
-// the points of each touch. And where a result does not depend on a dim, each of them touches the same.
+// Whether each access depends on at most one of the dims, itself or by a constraint: the hull of all boxes then touches
+// what the boxes touch. No result may be invariant in one of them, since each box would write the same cells.
 bool is_disjoint(const ir::Operator& op, const std::vector<ir::Access>& accesses,
                  const std::vector<std::size_t>& dims) {
   return std::ranges::all_of(accesses, [&](const ir::Access& access) {
@@ -81,7 +81,7 @@ bool is_disjoint(const ir::Operator& op, const std::vector<ir::Access>& accesses
   });
 }
 
-// The boxes of a row: one where each begins at the end of the one before it and `joins` says that they may be one.
+// Merges the boxes of a row: one box begins at the end of the previous one, and `joins` allows it.
 template <class Joins>
 std::vector<Box> joined(const Box& first, const ir::Row& row, Joins joins) {
   std::vector<Box> boxes{first};

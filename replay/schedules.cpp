@@ -24,13 +24,13 @@ class Machine {
 
  private:
   using BufferId = ir::BufferId;
-  // What tasks that have begun write when they end: of a value, or all of it a fill.
+  // The pending write of a task: of a value, or a fill.
   struct Write {
     Where to;
     Box cells;
     std::optional<Class> value = {};
     std::optional<ir::Scalar> filled = {};
-    WrittenCells by = {};  // of an operation
+    WrittenCells by = {};  // for an operation
     const Run* run = nullptr;
   };
   using Writes = std::vector<Write>;
@@ -43,7 +43,7 @@ class Machine {
     std::set<ir::OperatorId> applied;
     for (const ir::Graph& graph : program_.graphs)
       for (const ir::Operation& operation : graph.operations) applied.insert(operation.op);
-    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // what is requested outside is a fill's
+    for (ir::OperatorId id : applied) reads_are_inside(program_[id]);  // cells out of bounds are fills
     memories_.emplace(s_, tasks_.keeps);
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
@@ -59,7 +59,8 @@ class Machine {
     if (s_.preparation) prepare(s_.sequences[*s_.preparation]);
   }
 
-  // What kernels want of constants, made once: as if all of it were done at a time. What is made is the kernels' own affair.
+  // Packs the constants that kernels need, once: all at a time. The contents of packed operands are checked in
+  // kernels.cpp.
   void prepare(const ir::Sequence& sequence) {
     for (const ir::Batch& batch : sequence)
       for (const ir::ScheduledTask& task : batch) {
@@ -97,7 +98,7 @@ class Machine {
     }
   }
 
-  // What the tasks of a batch read is what was there before it.
+  // Tasks of a batch read the contents from before the batch.
   void batch(const ir::Batch& batch) {
     memories_->begin_batch();
     Writes writes;
@@ -142,7 +143,7 @@ class Machine {
     return known->second = {places_.side(what, steps_), &graph, &places_.writers_in(graph)};
   }
 
-  // Refuses if the memories lack cells of a box of the operand; cells outside of it need not be there, but may have to be
+  // Refuses if the memories lack cells of a box of the operand; cells out of bounds need not exist, but may have to be
   // filled.
   void check_read(const Run& run, std::size_t operand, const Where& where, const Box& cells,
                   const std::optional<ir::Scalar>& fill = {}) {
@@ -160,7 +161,7 @@ class Machine {
   void check_reads(const Run& run, std::size_t operand, const Box& points, const Where& where, const ir::Row& levels) {
     const ir::Operator& op = *run.side.op;
     if (is_whole(op)) check_read(run, operand, where, whole_of(op.operands[operand].shape, where));
-    if (points.empty()) return;  // a reduction over nothing reads nothing
+    if (points.empty()) return;  // an empty reduction reads nothing
     for (const ir::Access& read : op.reads)
       if (read.tensor == operand)
         check_read(run, operand, where, memories_->cells_of(where, levels, touched(levels, read, points)));
@@ -173,7 +174,7 @@ class Machine {
     for (const ir::Counter& counter : call.counters) first.dims[counter.dim] = op.dims[counter.dim].range;
     const bool parts = !tasks_.scheduled || s_.kernels[call.kernel].any_box;
     check_blocks(op, first, call.row, tasks_.scheduled && !op.region(), parts, tasks_.does);
-    ir::Row across, within;  // to other memories, or to other boxes alone
+    ir::Row across, within;  // levels that change memories, or only boxes
     for (const ir::Level& level : call.row) (is_across(level, first.rank()) ? across : within).push_back(level);
     expect(tasks_.does, across.empty() || !is_whole(op), "`{}` cannot be part of a row of tasks", op.name);
     std::vector<Where> where;
@@ -201,7 +202,7 @@ class Machine {
     bool alike = across.empty() || (count > 0 && wrote && to.each_by_one && Memories::are_alike(to, box));
     expect(tasks_.keeps, alike, "the members of b{} are not written in the same way", to.id.index());
     const Box all_cells = memories_->cells_of(to, across, box);
-    const bool dense = count >= all_cells.size();  // no cell is written twice, so as many points as cells leave no gap
+    const bool dense = count >= all_cells.size();  // no cell is written twice, so there are no gaps
     const Box whole = whole_of(op.results[by.tensor].shape, to), cells = intersect(all_cells, whole);
     expect(tasks_.does, count == 0 || whole.contains(all_cells), "`{}` writes outside its result", op.name);
     return {to, cells, {}, {}, {*wrote, cells, count, dense}, &run};
@@ -218,7 +219,7 @@ class Machine {
       bool there = value && contents->value == value && contents->cells.covers(cells);
       expect(tasks_.reads, there, "the cells copied from b{} are missing", from.id.index());
     }
-    ir::Row across, within;  // to other memories, or to other cells of one
+    ir::Row across, within;  // levels that change memories, or only cells of one
     for (const ir::Level& level : copy.row) {
       bool moves = std::any_of(level.steps.begin(), level.steps.end() - 2, [](auto by) { return by != 0; });
       expect(tasks_.keeps, moves || level.steps.back() != 0, "cells of b{} are written twice", copy.to.id.index());
@@ -240,7 +241,7 @@ class Machine {
     return {{memories_->where(fill.buffer, fill.row, 0), buffer(fill.buffer.id).box, {}, fill.value}};
   }
 
-  // Each access has memory of its own, of just the cells that it touches; outside the tensor it holds the fill.
+  // Each access has its own memory with just the cells that it touches; out of bounds it contains the fill.
   Writes begin(const ir::OutsideCall& call) {
     const Run& run = run_of(call.operation);
     const ir::Operator& op = *run.side.op;
@@ -289,7 +290,7 @@ class Machine {
     }
   }
 
-  // All that a sequence writes, and the iterates in it.
+  // Everything that a sequence and its iterates write.
   void collect_written(const ir::Sequence& sequence, std::set<BufferId>& all) const {
     auto add = [&](const auto& members, std::size_t from) {
       for (std::size_t k = from; k < members.size(); ++k) all.insert(members[k].id);
@@ -313,9 +314,9 @@ class Machine {
     collect_written(s_.sequences[loop.body], all);
   }
 
-  // Some step, whichever, begins with its state in the memories for it, with what no step writes as it was before, and nothing
-  // else; and leaves the next step's state there. So one step is looked at, however many there are, and however deep
-  // iterates are in each other.
+  // By induction: an arbitrary trip starts with its state in the state's memories and with unchanged contents of
+  // memories that no trip writes, and nothing else; and it leaves the next trip's state there. So one trip is
+  // simulated, whatever the number of trips and the nesting of iterates.
   void run(const ir::Iteration& loop) {
     const Run run = run_of(loop.operation);
     ir::Path body = s_.operations[loop.operation].what.path;
@@ -351,9 +352,9 @@ class Machine {
   const ir::GraphClaim claim_{tasks_.graph, tasks_.graph, {}, {}, {}};
   Places places_{program_, claim_, true};
   std::optional<Memories> memories_;
-  std::vector<std::int64_t> steps_;  // of the iterates that run
-  std::int64_t repetitions_ = 0;     // that began
-  std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this step
+  std::vector<std::int64_t> steps_;  // of the active iterates
+  std::int64_t repetitions_ = 0;     // started so far
+  std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this trip
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace tap {
 
 // A free slot has end 0. `begin` is written before `end` and read between two equal reads of `end`, so a slot that is
-// changing hands never matches by half. The slot of the faulting access is stable: its mapping is in use.
+// being reused never matches partially. The slot of the faulting access is stable: its mapping is in use.
 struct GuardedRange {
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};
@@ -27,7 +27,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 
 std::array<GuardedRange, 1024> ranges;
 std::uintptr_t page_size = 4096;
-struct sigaction earlier {};  // who handled SIGBUS before us; written once, before our handler can run
+struct sigaction earlier {};  // the previous SIGBUS handler; written once, before our handler can run
 
 GuardedRange* range_of(std::uintptr_t address) {
   for (GuardedRange& range : ranges) {
@@ -37,7 +37,7 @@ GuardedRange* range_of(std::uintptr_t address) {
   return nullptr;
 }
 
-// Puts a page of zeros in the place of the one that was lost. False if the access was not to a mapping of ours.
+// Replaces the lost page by a page of zeros. False if the access was not to one of our mappings.
 bool map_zero_page(const siginfo_t* info) {
   if (info->si_code <= 0) return false;  // sent by a process: there is no address
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
@@ -48,14 +48,14 @@ bool map_zero_page(const siginfo_t* info) {
   return mmap(page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
 }
 
-// Does what would have happened without us.
+// Does what would happen without our handler.
 void pass_on(int signal, siginfo_t* info, void* context) {
   bool plain = (earlier.sa_flags & SA_SIGINFO) == 0;
   bool was_sent = info->si_code <= 0;
   if (plain && earlier.sa_handler == SIG_IGN && was_sent) return;  // a fault cannot be ignored
   if (plain && (earlier.sa_handler == SIG_DFL || earlier.sa_handler == SIG_IGN)) {
     ::signal(signal, SIG_DFL);
-    if (was_sent) raise(signal);  // else the access happens again and has its usual end
+    if (was_sent) raise(signal);  // otherwise the access is repeated and faults as usual
     return;
   }
   if ((earlier.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) ::signal(signal, SIG_DFL);

@@ -123,7 +123,7 @@ bool usable_as_it_is(const Reader& tables, const Tensor& tensor, const TensorVie
 
 }  // namespace
 
-// Kernels want rows without gaps: a tensor of other strides is copied. Without outputs only constants are there.
+// Kernels need contiguous rows: a tensor with other strides is copied. Without outputs, only constants are present.
 Status Executor::place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const {
   Reader tables(code_.tables);
   const Head& head = tables.head();
@@ -227,15 +227,15 @@ Status Executor::run_iteration(Call& call, const Iteration& task, int64_t depth)
   return Status::done;
 }
 
-// A batch while threads take its tiles, in portions, numbered through all tasks.
+// A batch whose tiles threads take in portions, numbered across all tasks.
 struct BatchRun {
   const Executor& executor;
   const Call& call;
   const Batch& batch;
   int64_t depth;
   int64_t portion;
-  int64_t next = 0;                  // the first tile that is not taken yet
-  int64_t failed_order = INT64_MAX;  // the least of the tasks that failed
+  int64_t next = 0;                  // the first tile that is not yet taken
+  int64_t failed_order = INT64_MAX;  // the least order of a failed task
 
   void fail(int64_t order) {
     int64_t least = __atomic_load_n(&failed_order, __ATOMIC_RELAXED);
@@ -247,7 +247,7 @@ struct BatchRun {
     Reader tables(executor.code_.tables);
     const int64_t* tasks = tables.words(batch.tasks.at);
     KernelError error;
-    int64_t t = 0, before = 0;  // a task, and the tiles of those before it
+    int64_t t = 0, before = 0;  // a task, and the number of tiles before it
     while (true) {
       int64_t begin = __atomic_fetch_add(&next, portion, __ATOMIC_RELAXED);
       if (begin >= batch.tiles) return;
@@ -274,8 +274,8 @@ Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   return run.failed_order == INT64_MAX ? Status::done : report(call, batch, depth, run.failed_order);
 }
 
-// Of several failures of one operation the first in the order of its index space is reported, whatever the tiles and threads: its
-// tasks run again, each tile alone.
+// Of several failures of one operation, reports the first in the order of its index space, whatever the tiles and
+// threads: runs its tasks again, each tile alone.
 Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t order) {
   Reader tables(code_.tables);
   KernelError least, error;
@@ -290,7 +290,7 @@ Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t o
   for (int64_t t = 0; t < batch.tasks.count; ++t) {
     const Task& task = *tables.at<Task>(tables.words(batch.tasks.at)[t]);
     if (task.order != order) continue;
-    int64_t operations = static_cast<const KernelCall&>(task).operations;  // nothing else fails
+    int64_t operations = static_cast<const KernelCall&>(task).operations;  // only kernel calls fail
     for (int64_t tile = 0; tile < task.tiles; ++tile) {
       memset(&error, 0, sizeof error);
       int32_t found = run_tiles(code_, call, task, depth, 0, tile, tile + 1, &error);

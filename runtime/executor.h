@@ -20,7 +20,7 @@ namespace tap::executor {
 struct Code {
   const int64_t* tables = nullptr;
   const KernelFunction* kernels = nullptr;
-  const OutsideFunction* outside = nullptr;  // by number; one that is missing is null
+  const OutsideFunction* outside = nullptr;  // by number; null if missing
 };
 
 struct TensorView {
@@ -30,11 +30,11 @@ struct TensorView {
 
 enum class Status : int32_t {
   done = 0,
-  failed = 1,  // the program failed, as a division by zero does; the message says where
+  failed = 1,  // the program failed, for example by a division by zero; the message has the location
   no_memory = 2,
-  missing_kernel = 3,   // an outside kernel that was not given
-  wrong_argument = 4,   // of who called a compiled library
-  wrong_processor = 5,  // it lacks what the code of a compiled library uses
+  missing_kernel = 3,   // an outside kernel is missing
+  wrong_argument = 4,   // by the caller of a compiled library
+  wrong_processor = 5,  // it lacks features that the compiled library needs
 };
 
 struct Call;
@@ -42,15 +42,15 @@ struct BatchRun;
 
 class Executor {
  public:
-  // The code outlives the executor.
+  // The code must outlive the executor.
   Status start(const Code& code, int64_t threads);
   void stop();
 
-  // Once, with the constants at their places among the inputs, before the first run: nothing runs meanwhile.
+  // Call once, before the first run, with the constants at their places among the inputs; no run may be active.
   Status prepare(const TensorView* inputs, Message& message);
 
-  // Inputs and outputs as in the tables; outputs overlap nothing else. `result`, if given, is set to the name of the value
-  // whose operation failed.
+  // Inputs and outputs as in the tables; outputs must not alias anything. `result`, if given, receives the name of the
+  // value whose operation failed.
   Status run(const TensorView* inputs, const TensorView* outputs, Message& message, Message* result = nullptr);
   const Code& code() const { return code_; }
   int64_t threads() const { return pool_.threads(); }
@@ -61,7 +61,7 @@ class Executor {
   Call* new_call() const;
   Status place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const;
   void deliver(Call& call, const TensorView* outputs) const;
-  // The call is given back. Without outputs only the constants are there.
+  // Runs a sequence, then puts the call back on the free list. Without outputs only the constants are present.
   Status run_call(Call* call, int64_t sequence, const TensorView* inputs, const TensorView* outputs, Message& message,
                   Message* result);
   Status run_sequence(Call& call, int64_t sequence, int64_t depth);
@@ -74,8 +74,8 @@ class Executor {
   Code code_;
   Pool pool_;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  Call* free_calls_ = nullptr;  // kept for the next run
-  char* prepared_ = nullptr;    // of all runs
+  Call* free_calls_ = nullptr;  // reused by later runs
+  char* prepared_ = nullptr;    // shared by all runs
 };
 
 }  // namespace tap::executor

@@ -7,7 +7,7 @@
 namespace tap::executor {
 namespace {
 
-// What two boxes have in common: rows that are contiguous in both, counted by the outer axes.
+// The common layout of two boxes: rows that are contiguous in both, numbered by the outer axes.
 struct Rows {
   int64_t outer = 0;  // how many axes count rows
   int64_t count = 1;

@@ -10,11 +10,11 @@ struct Strided {
   const int64_t* strides;  // in bytes
 };
 
-// Of `tiles` parts of the copy those from `first` to `end`. Pre: at most 64 axes.
+// Copies the parts from `first` to `end` of `tiles` parts. Pre: at most 64 axes.
 void copy_tiles(const Strided& from, const Strided& to, const int64_t* extents, int64_t rank, int64_t element_bytes,
                 int64_t tiles, int64_t first, int64_t end);
 
-// Whether the strides, in units of `unit`, are those of row-major memory; of axes of one cell they do not count.
+// Whether the strides, in units of `unit`, are row-major; axes of extent 1 are ignored.
 bool is_row_major(const int64_t* extents, const int64_t* strides, int64_t rank, int64_t unit);
 
 }  // namespace tap::executor

@@ -9,7 +9,7 @@
 
 namespace tap::executor {
 
-// Where memory is lacking, what has been said so far stands.
+// If memory runs out, the text so far remains.
 class Message {
  public:
   Message() = default;

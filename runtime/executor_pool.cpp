@@ -59,7 +59,7 @@ void* Pool::begin(void* worker) {
   return nullptr;
 }
 
-// One who comes late finds no work, for it is taken away before run() returns.
+// A late thread finds no work, since run() removes it before it returns.
 void Pool::serve(int64_t number) {
   int64_t seen = 0;
   while (true) {

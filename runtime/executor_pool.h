@@ -10,14 +10,14 @@ namespace tap::executor {
 
 class Pool {
  public:
-  // The caller of run() is one of the threads. Where the system gives fewer, there are fewer.
+  // The caller of run() is one of the threads. There may be fewer if the system refuses some.
   bool start(int64_t threads);
   void stop();
   int64_t threads() const { return started_ + 1; }
 
-  // Calls work(data, thread) on every thread that comes in time, and on the caller's, which is number 0; returns when all
-  // have returned. The work shares itself out among those who came: of callers from several threads at a time one gets the
-  // pool's help, and the others work alone.
+  // Calls work(data, thread) on every thread that is ready in time, and on the caller's thread, number 0; returns when
+  // all have returned. The work distributes itself among the threads that call it. If several threads call run() at a
+  // time, one of them gets the pool and the others work alone.
   using Work = void (*)(void* data, int64_t thread);
   void run(Work work, void* data);
 
@@ -35,7 +35,7 @@ class Pool {
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER;
   Worker* workers_ = nullptr;
   int64_t started_ = 0;
-  // Under the mutex; the generation is also read without it.
+  // Guarded by the mutex; the generation is also read without it.
   int64_t generation_ = 0;
   int64_t waiting_ = 0, active_ = 0;
   Work work_ = nullptr;  // null between runs

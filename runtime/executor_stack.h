@@ -13,7 +13,7 @@ class AlternateStack {
  public:
   AlternateStack() {
     stack_t before{}, mine{};
-    if (sigaltstack(nullptr, &before) != 0 || !(before.ss_flags & SS_DISABLE)) return;  // a sanitizer has given one
+    if (sigaltstack(nullptr, &before) != 0 || !(before.ss_flags & SS_DISABLE)) return;  // a sanitizer has set one
     mine.ss_sp = bytes_;
     mine.ss_size = sizeof bytes_;
     installed_ = sigaltstack(&mine, nullptr) == 0;

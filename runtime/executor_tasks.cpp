@@ -14,14 +14,14 @@ struct Tiles {
   int64_t first, end;
 };
 
-// Room for arguments, of a thread's own; scratch is what follows.
+// A thread's own space for arguments; scratch follows.
 void* room_of(const Call& call, int64_t thread) { return call.own + thread * call.own_bytes; }
 
 char* address(const Call& call, const Argument& argument) {
   return static_cast<char*>(call.addresses[argument.buffer]) + argument.offset;
 }
 
-// Of the call of that number.
+// For call number `call`.
 void** arguments_of(const Reader& tables, const Call& call, const KernelCall& task, int64_t number, int64_t thread) {
   auto** room = static_cast<void**>(room_of(call, thread));
   const auto* first = tables.all<Argument>(task.arguments);
@@ -97,7 +97,7 @@ int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t 
     case copy_box: run_copy(code, call, static_cast<const Copy&>(task), {first, end}); return 0;
     case fill_buffer: run_fill(call, static_cast<const Fill&>(task)); return 0;
     case outside_call: run_outside(code, call, static_cast<const OutsideCall&>(task), thread); return 0;
-    case iteration: break;  // a batch of its own (executor.cpp)
+    case iteration: break;  // has its own batch (executor.cpp)
   }
   return 0;
 }

@@ -5,20 +5,20 @@
 
 namespace tap::executor {
 
-// One run at a time has it.
+// Used by one run at a time.
 struct Call {
   Call* next;
   char* arena;
   void** addresses;   // by buffer; an iterate exchanges them
-  int64_t* counters;  // of the iterates that run
-  char* own;          // of the threads, own_bytes each: room for arguments, then scratch
+  int64_t* counters;  // of the active iterates
+  char* own;          // per thread, own_bytes each: arguments, then scratch
   int64_t own_bytes;
-  char** staged;  // by input, then by output: a row-major copy where the caller's is not; else null
+  char** staged;  // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;
   Message* result;
 };
 
-// A KernelFailure.
+// Returns a KernelFailure.
 int32_t run_tiles(const Code& code, const Call& call, const tables::Task& task, int64_t depth, int64_t thread,
                   int64_t first, int64_t end, KernelError* error);
 

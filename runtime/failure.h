@@ -17,7 +17,7 @@ Failure wrong_data(Code code, std::string message, std::string help = {});      
 Failure wrong_command(Code code, std::string message, std::string help = {});     // exit 2
 Failure resource_failure(Code code, std::string message, std::string help = {});  // exit 4
 
-// What the system says about an errno value, for example "No space left on device".
+// The system's text for an errno value, for example "No space left on device".
 std::string system_reason(int error_number);
 
 }  // namespace tap

@@ -25,7 +25,7 @@ void* GuardedResults::add(Tensor& result) {
   Memory memory{&result, std::vector<std::byte>(result.byte_size() + 2 * guard_bytes + buffer_alignment, guard), 0};
   auto address = reinterpret_cast<std::uintptr_t>(memory.bytes.data()) + guard_bytes;
   memory.begin = guard_bytes + (buffer_alignment - address % buffer_alignment) % buffer_alignment;
-  void* data = memory.bytes.data() + memory.begin;  // stays where it is when the vector moves
+  void* data = memory.bytes.data() + memory.begin;  // stays valid when the vector reallocates
   results_.push_back(std::move(memory));
   return data;
 }

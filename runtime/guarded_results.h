@@ -16,7 +16,7 @@ bool tests_are_thorough();
 
 class GuardedResults {
  public:
-  // Where the result goes, as large as the tensor, which must live until `take`.
+  // A buffer as large as the tensor, which must outlive `take`.
   void* add(Tensor& result);
   void take();
 
@@ -24,7 +24,7 @@ class GuardedResults {
   struct Memory {
     Tensor* result;
     std::vector<std::byte> bytes;
-    std::size_t begin;  // of the result in them
+    std::size_t begin;  // of the result in the buffer
   };
   std::vector<Memory> results_;
 };

@@ -20,15 +20,15 @@ enum class KernelFailure : int32_t {
 // Where and why a kernel stopped.
 struct KernelError {
   int64_t point[max_index_dims];  // of the operator's index space
-  int64_t tensor;                 // index_out_of_range: of which operand, on which axis
+  int64_t tensor;                 // index_out_of_range: the operand and the axis
   int64_t axis;
-  int64_t value;    // the index, or the amount of the shift
-  int64_t section;  // of a group's kernel: which of its operations; 0 of others
+  int64_t value;    // the index, or the shift amount
+  int64_t section;  // for a group's kernel, the number of the operation; else 0
 };
 
 // box: lo, hi per index dim. buffers: operands, then results, each the address of the tensor's cell 0. strides: of all
-// tensors, per axis, in elements; that of the last axis is 1. scratch: as many bytes as the kernel wants, on a cache line, of
-// nobody else during the call. The call computes the tiles from first to end of the box: parts that share no work, whatever
+// tensors, per axis, in elements; that of the last axis is 1. scratch: as many bytes as the kernel needs, aligned to a
+// cache line, private to the call. The call computes the box's tiles from first to end: they share no work, whatever
 // the number of threads. Returns a KernelFailure; the error is written only if that is not `none`.
 using KernelFunction = int32_t (*)(const int64_t* box, void* const* buffers, const int64_t* strides, void* scratch,
                                    int64_t first_tile, int64_t end_tile, KernelError* error);

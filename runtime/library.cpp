@@ -17,10 +17,10 @@ struct Context {
   Program program;
   executor::Executor executor = {};
   bool started = false;
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of the text
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // for the text
   char* text = nullptr;
   OutsideFunction* kernels = nullptr;  // the caller's, copied
-  TensorView* constants = nullptr;     // copies, by number among the inputs; null data of those that are none
+  TensorView* constants = nullptr;     // copies, by number of the input; null data for other inputs
 };
 
 namespace {
@@ -64,7 +64,7 @@ bool copy_kernels(Context& context, int64_t count, const OutsideFunction* from) 
   return context.kernels != nullptr;
 }
 
-// Before anything of the program runs.
+// Before any code of the program runs.
 Status check_processor(const Reader& tables, Message& message) {
   const tables::List& features = tables.head().features;
   int64_t lacking = 0;
@@ -113,7 +113,7 @@ Status start(Context& context, const TensorView* constants, const Options* optio
   return status;
 }
 
-// All inputs: the constants, and those of this run, if any are given.
+// All inputs: the constants, and those of this run, if given.
 TensorView* all_inputs(const Context& context, const TensorView* given) {
   const auto& head = Reader(context.program.tables).head();
   auto* inputs = static_cast<TensorView*>(malloc(static_cast<size_t>(head.inputs.count + 1) * sizeof(TensorView)));
@@ -125,7 +125,7 @@ TensorView* all_inputs(const Context& context, const TensorView* given) {
   return inputs;
 }
 
-// Null, and the status set, if one of them does not fit.
+// Null, with the status set, if one of them is invalid.
 TensorView* views_of(const Reader& tables, const tables::List& list, Which which, const DlTensor* const* from,
                      Status& status, Message& message) {
   auto* views = static_cast<TensorView*>(calloc(static_cast<size_t>(list.count + 1), sizeof(TensorView)));

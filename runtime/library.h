@@ -11,18 +11,18 @@
 namespace tap::library {
 
 inline constexpr int64_t abi_version = 1;
-// In every message about a tensor whose type or shape is not the program's, and in no other.
+// Part of every message about a tensor of the wrong type or shape, and of no other.
 inline constexpr char misfit[] = " has the wrong ";
 
-// What the generated code knows of itself.
+// Data in the generated code.
 struct Program {
   const int64_t* tables;
   const KernelFunction* kernels;
 };
 
-// As tapestry_options, tapestry_tensor and DLTensor of the generated header.
+// As tapestry_options, tapestry_tensor and DLTensor in the generated header.
 struct Options {
-  int64_t threads;                 // 0: as many as the process may run on
+  int64_t threads;                 // 0: as many as the process may use
   const OutsideFunction* kernels;  // outside kernels, in the manifest's order
 };
 using executor::TensorView;
@@ -50,8 +50,8 @@ struct Context;
 
 extern "C" {
 
-// Each gives an executor::Status. A context is there after every call of `prepare`, unless memory is lacking: after one that
-// failed it has the message, and nothing else can be done with it but to release it.
+// Each returns an executor::Status. Every call of `prepare` creates a context, unless memory runs out. If the call
+// failed, the context only holds the message, and can only be released.
 int32_t tap_library_prepare(const tap::library::Program* program, tap::library::Context** context,
                             const tap::library::TensorView* constants, const tap::library::Options* options);
 int32_t tap_library_run(tap::library::Context* context, const tap::library::TensorView* inputs,
@@ -61,7 +61,7 @@ int32_t tap_library_prepare_dlpack(const tap::library::Program* program, tap::li
                                    const tap::library::Options* options);
 int32_t tap_library_run_dlpack(tap::library::Context* context, const tap::library::DlTensor* const* inputs,
                                const tap::library::DlTensor* const* outputs);
-// Copies the message of the last call that failed, truncated to `size` with its terminator; returns its full length.
+// Copies the message of the last failed call, truncated to `size` with its terminator; returns its full length.
 size_t tap_library_message(tap::library::Context* context, char* text, size_t size);
 void tap_library_release(tap::library::Context* context);
 }

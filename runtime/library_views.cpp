@@ -5,7 +5,7 @@
 namespace tap::library {
 namespace {
 
-// What lies between the first and the last cell.
+// The bytes from the first to the last cell.
 struct Span {
   uintptr_t begin, end;
   const Tensor* tensor;
@@ -29,7 +29,7 @@ int by_begin(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
-// An axis of more than one cell. Which way it goes makes no difference to whether cells meet.
+// An axis of more than one cell. The sign of its stride does not affect overlap.
 struct Axis {
   uint64_t stride;
   int64_t extent;
@@ -41,7 +41,7 @@ int by_stride(const void* a, const void* b) {
   return x < y ? -1 : x > y;
 }
 
-// Every cell's place is marked: one that is marked already is another cell's. `reach` is that of all axes.
+// Marks every cell's address; a marked address belongs to another cell. `reach` is that of all axes.
 Status mark_cells(const Axis* axes, int64_t count, uint64_t reach, bool& folded) {
   auto* marked = static_cast<unsigned char*>(calloc(reach / 8 + 1, 1));
   if (!marked) return Status::no_memory;
@@ -62,8 +62,8 @@ Status mark_cells(const Axis* axes, int64_t count, uint64_t reach, bool& folded)
   return Status::done;
 }
 
-// Whether two cells of a tensor are one. An axis that steps over all that those of smaller strides reach is none of the
-// reason, so of a matrix with its rows apart, whichever way it is stored, nothing is left to be marked.
+// Whether two cells of a tensor have the same address. An axis whose stride exceeds the reach of all smaller strides
+// cannot cause this, so for a matrix with separate rows, in either order, nothing needs to be marked.
 Status find_folds(const Reader& tables, const Tensor& tensor, const int64_t* strides, bool& folded) {
   Axis axes[max_index_dims];
   int64_t count = 0;
@@ -119,7 +119,7 @@ Status check_overlap(const Reader& tables, const TensorView* inputs, const Tenso
   for (int64_t k = 0; k < head.inputs.count; ++k) add(tables.all<Tensor>(head.inputs)[k], inputs[k], false);
   for (int64_t k = 0; k < head.outputs.count; ++k) add(tables.all<Tensor>(head.outputs)[k], outputs[k], true);
   qsort(spans, static_cast<size_t>(count), sizeof(Span), by_begin);
-  const Span *any = nullptr, *written = nullptr;  // that reach farthest
+  const Span *any = nullptr, *written = nullptr;  // those that extend furthest
   Status status = Status::done;
   for (const Span* s = spans; s < spans + count && status == Status::done; ++s) {
     const Span* before = s->written ? any : written;

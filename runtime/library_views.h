@@ -15,14 +15,14 @@ using tables::Tensor;
 
 void add_name(Message& message, const Reader& tables, const Tensor& tensor);
 
-// The list is there, and every tensor of it that has cells, and no two cells of a result are one.
+// Checks that the list and all of its nonempty tensors are present, and that the cells of a result are distinct.
 Status check_views(const Reader& tables, const tables::List& list, const TensorView* views, bool written,
                    Message& message);
 
-// What is written overlaps nothing else.
+// Checks that outputs do not alias anything.
 Status check_overlap(const Reader& tables, const TensorView* inputs, const TensorView* outputs, Message& message);
 
-// The view of a tensor of DLPack that has the program's type and shape.
+// The view of a DLPack tensor, which must have the program's type and shape.
 Status view_of(const Reader& tables, const Tensor& tensor, const DlTensor* from, TensorView& view, Message& message);
 
 }  // namespace tap::library

@@ -42,7 +42,7 @@ std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std:
 Tensor make_tensor(ElementType type, Shape shape, const std::string& who) {
   std::uint64_t bytes = checked_byte_size(type, shape, who);
   std::string what = describe(type, shape);
-  // The system grants more than there is and kills us when we touch it, so the comparison is ours to make.
+  // The system overcommits and kills the process on access, so compare here.
   if (bytes <= physical_memory()) {
     try {
       return Tensor(type, std::move(shape));

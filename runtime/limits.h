@@ -16,11 +16,11 @@ struct DataLimits {
   std::size_t dims = 64;                         // of one tensor, as in NumPy
 };
 
-// The bytes of a tensor whose shape `who` states. Throws Failure, exit 3: too many dims, or a count that overflows.
+// The bytes of a tensor whose shape comes from `who`. Throws Failure, exit 3: too many dims, or an overflow.
 std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who,
                                 const DataLimits& limits = {});
 
-// A tensor of zeros. Throws Failure, exit 4, where this machine's memory cannot hold it.
+// A tensor of zeros. Throws Failure, exit 4, if this machine's memory cannot hold it.
 Tensor make_tensor(ElementType type, Shape shape, const std::string& who);
 
 // "f32 [2, 3]"

@@ -33,7 +33,7 @@ const Feature* find(const char* name, size_t length) {
 }
 
 #ifdef __x86_64__
-// Registers that the system saves when it changes from one process to another.
+// Register state that the system saves on context switches.
 uint64_t saved_states() {
   uint32_t a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return 0;

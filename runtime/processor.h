@@ -6,7 +6,7 @@
 
 namespace tap::processor {
 
-// Whether a library lists this feature, and requires it (processor.def).
+// Whether a library may list this feature as required (processor.def).
 bool is_known(const char* feature, size_t length);
 // For a known feature; true for unknown ones.
 bool has(const char* feature, size_t length);

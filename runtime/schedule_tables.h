@@ -30,23 +30,23 @@ enum Place : int64_t { in_arena, is_input, is_output, in_prepared };
 // Memory of a box of a value, row-major.
 struct Buffer {
   int64_t place;
-  int64_t at;  // in the arena or among what is prepared, in bytes; or the number of the input or output
+  int64_t at;  // byte offset in the arena or the prepared operands; or the number of the input or output
   int64_t bytes;
 };
 
-// What the caller gives or takes.
+// An input or output of the caller.
 struct Tensor {
   Text name;
   int64_t element;  // ElementType (support/element_type.h)
   int64_t element_bytes;
   List extents;
-  int64_t constant;  // 1: a `const` input, given once
+  int64_t constant;  // 1: a `const` input, the same in all runs
 };
 
-// Names of an operation and of what it works on, for messages.
+// Names of an operation and its tensors, for messages.
 struct Dim {
   Text name;
-  int64_t hidden;  // 1: the number of a block, which the user did not write
+  int64_t hidden;  // 1: a block dim, which is not in the source
 };
 struct Operand {
   Text name;
@@ -65,29 +65,30 @@ enum TaskKind : int64_t { kernel_call, copy_box, fill_buffer, outside_call, iter
 struct Task {
   int64_t kind;
   int64_t tiles;  // parts that threads may take, in any order
-  int64_t order;  // of several failures in one batch, that of the least order is reported
+  int64_t order;  // of several failures in one batch, the one with the least order is reported
 };
-// Where a tensor's cell 0 is, or would be.
+// The address of a tensor's cell 0, which need not be in memory.
 struct Argument {
   int64_t buffer;
-  int64_t offset;  // in bytes, from the beginning of the buffer; may be negative
+  int64_t offset;  // in bytes, relative to the buffer; may be negative
 };
 struct Counter {
   int64_t dim;
   int64_t level;  // 0 is the innermost iterate
 };
-// One call, or several in a row that differ in where they are alone: call n is n steps further on. The tiles are those of all.
+// One call, or several in a row that differ only by constant steps: call n is n steps further on. The tiles are those
+// of all calls.
 struct KernelCall : Task {
   int64_t repeats;
   int64_t box_step;        // as many words as the box
-  int64_t argument_steps;  // an Argument for each, by which buffers and offsets go on
+  int64_t argument_steps;  // an Argument for each: the steps of buffers and offsets
   int64_t kernel;
-  int64_t kernel_tiles;  // of the box of one, shared out evenly among its parts
-  int64_t operations;    // the number of the first Operation in the table: that of section 0
+  int64_t kernel_tiles;  // of one call's box, distributed evenly over its parts
+  int64_t operations;    // the number of the first Operation in the table: section 0
   List box;              // lo, hi per dim
   List arguments;        // Argument
   int64_t strides;       // of all arguments, one after another
-  List counters;         // dims of the box that have the step that runs
+  List counters;         // dims of the box whose value is the current trip
 };
 struct Copy : Task {
   Argument from, to;  // the first cell of the box
@@ -99,7 +100,7 @@ struct Fill : Task {
   int64_t buffer;
   int64_t element_bytes;
   int64_t count;
-  int64_t value;  // its bits
+  int64_t value;  // as bits
 };
 struct OutsideCall : Task {
   int64_t number;
@@ -111,18 +112,18 @@ struct Region {
   int64_t buffer;
   int64_t extents, strides;
 };
-// After each step, the buffers of `now` and of `next` are exchanged.
+// After each trip, the buffers of `now` and `next` are exchanged.
 struct State {
   int64_t now, next;
 };
 struct Iteration : Task {
-  int64_t first, end;  // the steps
+  int64_t first, end;  // the trips
   int64_t body;        // a sequence
   List states;
 };
 
 struct Batch {
-  List tasks;  // each the place of a Task
+  List tasks;  // offsets of Tasks
   int64_t tiles;
 };
 struct Sequence {
@@ -134,13 +135,13 @@ struct Head {
   int64_t words;  // of all
   int64_t arena_bytes;
   int64_t prepared_bytes;
-  int64_t preparation;    // the sequence that makes of the constants what kernels want; -1: none
-  int64_t scratch_bytes;  // the most that a kernel wants
+  int64_t preparation;    // the sequence that packs the constants; -1: none
+  int64_t scratch_bytes;  // maximum over all kernels
   int64_t most_arguments;
-  int64_t depth;  // of iterates inside each other
+  int64_t depth;  // of nested iterates
   List buffers, sequences, inputs, outputs, operations;
   List outside;   // Text: symbols of the outside kernels
-  List features;  // Text: of the processor, that the code may use (processor.def)
+  List features;  // Text: processor features that the code may use (processor.def)
   int64_t kernels;
 };
 

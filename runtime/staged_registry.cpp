@@ -10,8 +10,8 @@
 
 namespace tap {
 
-// Places are linked into a list that only ever grows; a place whose path is null is free to be used again. Whoever
-// exchanges a path for null owns it: the handler leaks it (it may not call free), forget_staged frees it.
+// Entries form a list that only grows; an entry with a null path is free. The one that exchanges a path for null owns
+// it: the handler leaks it (it must not call free), forget_staged frees it.
 struct StagedPath {
   std::atomic<char*> path{nullptr};
   StagedPath* next = nullptr;
@@ -46,7 +46,7 @@ void forget_staged(StagedPath* staged) { std::free(staged->path.exchange(nullptr
 bool remove_staged_files(int signal) noexcept {
   if (committing.load() > 0) {
     pending_signal.store(signal);
-    // The last commit may have ended between the two lines and not seen the signal: then it is ours after all.
+    // The last commit may have ended in between without seeing the signal: then it is ours.
     if (committing.load() > 0 || pending_signal.exchange(0) == 0) return false;
   }
   for (StagedPath* p = places.load(); p != nullptr; p = p->next) {

@@ -9,16 +9,16 @@
 
 namespace tap {
 
-// Notes a path for the handler; the place is freed by forget_staged. Thread-safe.
+// Registers a path for the handler; forget_staged frees the entry. Thread-safe.
 struct StagedPath;
 StagedPath* note_staged(const std::string& path);
 void forget_staged(StagedPath* staged);
 
-// For a signal handler. Async-signal-safe: unlinks every staged file. False (and nothing is done) during renames:
-// then return from the handler, and the signal is raised again afterwards.
+// For a signal handler. Async-signal-safe: unlinks every staged file. During renames it returns false and does nothing:
+// return from the handler then; the signal is raised again afterwards.
 bool remove_staged_files(int signal) noexcept;
 
-// Holds signals back while it lives.
+// Defers signals during its lifetime.
 class CommitSection {
  public:
   CommitSection();

@@ -11,7 +11,7 @@ namespace tap {
 
 std::string temporary_name();  // a new one each time
 
-// The process that made a temporary on this host; none if `name` is not such a name.
+// The process that made a temporary file on this host; none if `name` is not such a name.
 std::optional<long> process_of_temporary(std::string_view name);
 
 }  // namespace tap

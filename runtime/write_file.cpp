@@ -32,7 +32,7 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Looks before anything is written: a device or folder must not be replaced by a file. The mode of an earlier file.
+// Checks before anything is written: a file must not replace a device or folder. Returns the mode of an earlier file.
 std::optional<mode_t> mode_for(const std::string& path) {
   if (path.empty() || path.back() == '/') throw cannot_write(path, "the file name is missing");
   struct stat itself {
@@ -41,7 +41,7 @@ std::optional<mode_t> mode_for(const std::string& path) {
     if (errno == ENOENT) return std::nullopt;
     throw cannot_write(path, errno);
   }
-  if (stat(path.c_str(), &target) != 0) return std::nullopt;  // a link to nowhere; it is replaced
+  if (stat(path.c_str(), &target) != 0) return std::nullopt;  // a dangling link; it is replaced
   if (S_ISDIR(target.st_mode)) throw cannot_write(path, "it is a folder");
   if (!S_ISREG(target.st_mode)) throw cannot_write(path, "it is a device, pipe or socket; expected a regular file");
   return S_ISREG(itself.st_mode) ? std::optional<mode_t>(itself.st_mode & 07777) : std::nullopt;
@@ -62,12 +62,12 @@ void write_content(int fd, const Content& content, std::optional<mode_t> mode, c
 
 void sync_folder(const std::string& folder) {
   int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;  // a folder that one may write to but not read: its entries are safe after the next sync
+  if (fd < 0) return;  // a folder that may be written but not read: its entries are safe after the next sync
   fsync(fd);
   close(fd);
 }
 
-// Of two outputs with one name the last would silently replace the first. A folder may have several names.
+// Of two outputs with one name, the last would silently replace the first. A folder may have several names.
 void require_distinct(const std::vector<OutputFile>& files) {
   std::map<std::pair<std::string, std::string>, const OutputFile*> names;
   for (const OutputFile& file : files) {
@@ -95,7 +95,7 @@ StagedFile::StagedFile(std::string path, const Content& content, bool executable
   if (mode && executable) *mode |= (*mode & 0444) >> 2;
   std::string folder = folder_of(path_);
   int fd = -1;
-  do {  // a leftover of an earlier process with our id may have the name: take the next
+  do {  // a leftover of an earlier process with our id may have the name: use the next
     if (noted_ != nullptr) forget_staged(noted_);
     temporary_ = folder + "/" + temporary_name();
     noted_ = note_staged(temporary_);
@@ -128,11 +128,11 @@ StagedFile::~StagedFile() {
     forget_staged(noted_link_);
   }
   if (noted_ == nullptr) return;
-  unlink(temporary_.c_str());  // staged and not published, or what publish() replaced; else there is none
+  unlink(temporary_.c_str());  // staged but not published, or replaced by publish(); else it does not exist
   forget_staged(noted_);
 }
 
-// The temporary's name and the final one change places, so the earlier file stays until it is no longer needed.
+// Exchanges the temporary and the final name, so the earlier file stays until it is no longer needed.
 bool StagedFile::exchange() {
   if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
     earlier_ = temporary_;
@@ -150,7 +150,7 @@ void StagedFile::keep_link() {
 }
 
 void StagedFile::publish() {
-  mode_for(path_);  // once more: names would also be exchanged with a folder that has appeared since
+  mode_for(path_);  // again: otherwise a folder that has appeared since would be exchanged
   if (exists(path_)) {
     if (exchange()) return;
     keep_link();

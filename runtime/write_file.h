@@ -19,10 +19,10 @@ namespace tap {
 struct OutputFile {
   std::string path;
   Content content;
-  bool executable = false;  // every user who may read it may run it
+  bool executable = false;  // everyone who may read it may run it
 };
 
-// Throws Failure (exit 4, the system's reason; exit 2, two of one name); then nothing has changed.
+// Throws Failure (exit 4, the system's reason; exit 2, duplicate names); nothing has changed then.
 void write_files(const std::vector<OutputFile>& files);
 
 class StagedFile {
@@ -33,15 +33,15 @@ class StagedFile {
   StagedFile(StagedFile&& other) noexcept;
   StagedFile& operator=(StagedFile&&) = delete;
 
-  void publish();        // renames to the final name; what stood there is kept until the StagedFile goes
-  void undo() noexcept;  // after publish: what stood there before is there again
+  void publish();        // renames to the final name; the previous file is kept during the StagedFile's lifetime
+  void undo() noexcept;  // after publish: restores the previous file
 
  private:
   bool exchange();
   void keep_link();
 
   std::string path_, temporary_;
-  std::string earlier_;  // after publish: where the earlier file is kept; empty if there was none
+  std::string earlier_;  // after publish: where the previous file is kept; empty if there was none
   struct StagedPath* noted_ = nullptr;
   struct StagedPath* noted_link_ = nullptr;
 };

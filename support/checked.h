@@ -29,7 +29,7 @@ inline std::int64_t mul(std::int64_t a, std::int64_t b) {
   return r;
 }
 
-// Division rounding towards minus infinity, and the remainder that goes with it (same sign as b). b must not be 0.
+// Division rounding towards minus infinity, and the corresponding remainder (same sign as b). b must not be 0.
 inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   if (b == -1) return sub(0, a);
   std::int64_t q = a / b;

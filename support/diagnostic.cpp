@@ -43,7 +43,7 @@ std::string_view severity_name(Severity severity) {
   return "";
 }
 
-// What differs only in labels or help says the same thing at the same place: one of them is enough.
+// Diagnostics that differ only in labels or help say the same at the same location: one suffices.
 void Diagnostics::report(Diagnostic diagnostic) {
   if (!seen_.insert(hash_of(diagnostic)).second) return;
   Severity severity = diagnostic.severity();

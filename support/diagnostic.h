@@ -49,10 +49,10 @@ struct Fix {  // replacing `span` by `replacement` makes the program compile
 
 struct Diagnostic {
   Code code;
-  Span span;                  // invalid where there is no source (command line, data files)
+  Span span;                  // invalid if there is no source (command line, data files)
   std::string message;        // one sentence in the user's words, with numbers
-  std::string caret;          // short text beside the caret; may be empty
-  std::vector<Label> labels;  // second places: where the expectation arose
+  std::string caret;          // short text next to the caret; may be empty
+  std::vector<Label> labels;  // secondary locations: where the expectation comes from
   std::vector<std::string> notes;
   std::string help_text;
   std::vector<Fix> fixes;
@@ -103,9 +103,8 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-// Collects diagnostics in the order in which they were found: the first `max_shown` errors and as many warnings. Further
-// ones are only counted, and a line `too many errors` or `too many warnings` says so. The same message at the same place is
-// reported once.
+// Collects diagnostics in order: the first `max_shown` errors and as many warnings. Further ones are only counted, and
+// reported as `too many errors` or `too many warnings`. The same message at the same location is reported once.
 class Diagnostics {
  public:
   static constexpr std::size_t max_shown = 20;
@@ -120,19 +119,19 @@ class Diagnostics {
  private:
   std::vector<Diagnostic> all_;
   std::size_t errors_ = 0, warnings_ = 0;
-  std::unordered_set<std::size_t> seen_;  // hashes of code, place and message
+  std::unordered_set<std::size_t> seen_;  // hashes of code, location and message
 };
 
-// Thrown after a diagnostic was reported, where nothing sensible can follow in the current statement.
+// Thrown after a diagnostic was reported, if the rest of the statement cannot be analysed.
 struct Abandoned {};
 
-// A failure with its exit code already decided (bad data file, file system, command line), reported by one diagnostic.
+// A failure with a known exit code (bad data file, file system, command line), reported by one diagnostic.
 struct Failure {
   int exit_code;
   Diagnostic diagnostic;
 };
 
-// The candidate nearest to `name` by edit distance, if near enough to be worth offering.
+// The candidate nearest to `name` by edit distance, if near enough to suggest.
 std::optional<std::string> did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace tap

@@ -9,7 +9,7 @@
 namespace tap {
 
 std::string json_line(const Diagnostic& diagnostic, const SourceMap& sources);
-std::string json_line(Severity severity, std::string_view message);  // without code and place
+std::string json_line(Severity severity, std::string_view message);  // without code and location
 
 // `text` in quotes; bytes that are not UTF-8 become U+FFFD.
 std::string json_quoted(std::string_view text);

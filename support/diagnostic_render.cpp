@@ -131,7 +131,7 @@ class HumanWriter {
     }
   }
 
-  // The lines that the fixes touch, as they would be after them.
+  // The lines that the fixes change, as they would be afterwards.
   void show_fixes(const Diagnostic& d) {
     std::vector<Fix> fixes;
     for (const Fix& fix : d.fixes)

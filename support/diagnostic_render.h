@@ -11,7 +11,7 @@ enum class MessageFormat : std::uint8_t { human, json };
 
 std::string render(const Diagnostic& diagnostic, const SourceMap& sources, MessageFormat format, bool colour);
 
-// All of them, and a line `too many errors` or `too many warnings` where it applies.
+// All of them, and a line `too many errors` or `too many warnings` if there are.
 std::string render(const Diagnostics& diagnostics, const SourceMap& sources, MessageFormat format, bool colour);
 
 }  // namespace tap

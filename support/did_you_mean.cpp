@@ -29,7 +29,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
-// How many edits are still near: none in a name of one letter, one in a short name, a third of a long one.
+// The maximum distance: 0 for one letter, 1 for short names, a third of the length for long ones.
 std::size_t near_enough(std::size_t length) {
   return length <= 1 ? 0 : length <= 5 ? 1 : std::min<std::size_t>(length / 3, 4);
 }

@@ -31,10 +31,10 @@ inline bool is_bool(ElementType t) { return t == ElementType::boolean; }
 inline bool is_integer(ElementType t) { return !is_float(t) && !is_bool(t); }
 bool belongs_to(ElementType type, TypeClass c);
 
-// f16 and bf16 compute and accumulate in f32; every other type in itself.
+// f16 and bf16 compute and accumulate in f32; every other type in its own.
 ElementType compute_type(ElementType type);
 
-// Least and greatest value; for floats -inf and +inf (see Scalar), so these are for integers and bool.
+// Least and greatest value, for integers and bool; floats use -inf and +inf (see Scalar).
 std::int64_t least_integer(ElementType type);
 std::int64_t greatest_integer(ElementType type);
 // The two's complement value of the low bits of `value`.

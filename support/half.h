@@ -53,14 +53,14 @@ struct HalfFormat {
         return std::bit_cast<float>(sign | ((magnitude << (23 - mantissa_bits)) + rebias));
       }
       constexpr float least = std::bit_cast<float>(static_cast<std::uint32_t>(127 - bias + 1 - mantissa_bits) << 23);
-      float value = static_cast<float>(magnitude) * least;  // a subnormal: a whole number of the least one, exactly
+      float value = static_cast<float>(magnitude) * least;  // a subnormal: exactly a multiple of the least one
       return sign != 0 ? -value : value;
     }
   }
 };
 
-// An integer that a double holds, and that rounds to 8 or 11 bits as `value` does: beyond 2^53 the bits below a multiple of
-// 2048 are folded into that multiple, which is odd then.
+// An integer that a double represents exactly and that rounds to 8 or 11 bits as `value` does: beyond 2^53, the bits
+// below a multiple of 2048 are folded into that multiple, which becomes odd.
 constexpr std::int64_t folded_for_half(std::int64_t value) {
   constexpr std::int64_t step = 2048, exact = std::int64_t{1} << 53;
   if ((value > -exact && value < exact) || (value & (step - 1)) == 0) return value;

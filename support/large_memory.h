@@ -12,7 +12,7 @@
 
 namespace tap {
 
-// Null where there is none. To be given to free().
+// Null if out of memory. Release with free().
 inline void* large_memory(uint64_t bytes) {
   constexpr uint64_t page = uint64_t{2} << 20, large = 2 * page;
   const uint64_t unit = bytes >= large ? page : uint64_t{buffer_alignment};
@@ -20,7 +20,7 @@ inline void* large_memory(uint64_t bytes) {
   const uint64_t whole = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   void* memory = aligned_alloc(unit, whole);
 #ifdef MADV_HUGEPAGE
-  // Only whole pages, so that no more memory is used than was requested.
+  // Only whole pages, so that no more memory is used than requested.
   if (memory && bytes >= large) madvise(memory, bytes / page * page, MADV_HUGEPAGE);
 #endif
   return memory;

@@ -8,10 +8,10 @@
 
 namespace tap {
 
-// `end` must not return, nor allocate. For the whole process.
+// `end` must neither return nor allocate. Applies to the whole process.
 void set_out_of_memory_exit(void (*end)() noexcept);
 
-// This thread is in such code while it lives.
+// Marks this thread as being in such code during its lifetime.
 class AllocationMustSucceed {
  public:
   AllocationMustSucceed();
@@ -20,7 +20,7 @@ class AllocationMustSucceed {
   AllocationMustSucceed& operator=(const AllocationMustSucceed&) = delete;
 };
 
-// For those who see that an allocation failed: ends the process if this thread is in such code.
+// Called when an allocation has failed: ends the process if this thread is in such code.
 void allocation_failed() noexcept;
 
 }  // namespace tap

@@ -7,12 +7,12 @@ namespace tap {
 
 class Phase {
  public:
-  explicit Phase(const char* name);  // a string literal: it outlives everything, also in a signal handler
+  explicit Phase(const char* name);  // a string literal, so that a signal handler can use it at any time
   ~Phase();
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
 
-  // The innermost phase that an exception last left, else the current one, else "start".
+  // The innermost phase that an exception left last, else the current one, else "start".
   static const char* of_failure();
 
  private:

@@ -6,8 +6,8 @@
 
 namespace tap {
 
-// The arguments, at least so many. After --help or --version they are not wanted: that is answered, and the process ends with
-// 0; with fewer it ends with 2. `usage` begins with the program's name: tapc-check SOURCE.ir CERTIFICATE STAGE.ir...
+// The arguments, at least this many. Answers --help and --version and exits with 0; exits with 2 if there are fewer.
+// `usage` begins with the program's name: tapc-check SOURCE.ir CERTIFICATE STAGE.ir...
 std::vector<std::string> plain_arguments(int argc, char** argv, int least, const char* usage, const char* version);
 
 }  // namespace tap

@@ -7,7 +7,7 @@
 namespace tap {
 
 std::string quoted(std::string_view name);
-// Without these, std::quoted would fit strings better wherever something has included <iomanip>.
+// Without this overload, std::quoted would match strings better if <iomanip> is included.
 inline std::string quoted(const std::string& name) { return quoted(std::string_view(name)); }
 inline std::string quoted(std::string& name) { return quoted(std::string_view(name)); }
 inline std::string quoted(const char* name) { return quoted(std::string_view(name)); }

@@ -46,7 +46,7 @@ std::variant<std::string, FileRefusal> read_regular_file(const std::string& path
   std::string text;
   text.reserve(static_cast<std::size_t>(status.st_size) + 1);
   char buffer[1 << 16];
-  while (true) {  // to the end, not to st_size: the file may grow meanwhile, and /proc files have size 0
+  while (true) {  // up to the end, not to st_size: the file may grow meanwhile, and /proc files have size 0
     ssize_t count = ::read(file.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return FileRefusal{Why::system, errno, {}};

@@ -13,8 +13,8 @@ namespace tap {
 struct FileRefusal {
   enum class Why : std::uint8_t { system, not_regular, too_large };
   Why why = Why::system;
-  int error = 0;          // the errno, of `system`
-  std::string_view kind;  // "a directory", of `not_regular`
+  int error = 0;          // the errno, for `system`
+  std::string_view kind;  // "a directory", for `not_regular`
 };
 
 std::variant<std::string, FileRefusal> read_regular_file(const std::string& path, std::uint64_t most_bytes);

@@ -22,7 +22,7 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-// From the start of a to the end of b, which lie in the same file.
+// From the start of a to the end of b, in the same file.
 inline Span join(Span a, Span b) {
   if (!a.valid()) return b;
   if (!b.valid()) return a;

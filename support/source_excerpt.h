@@ -12,8 +12,8 @@ namespace tap {
 
 struct Excerpt {
   std::string text;
-  std::size_t first = 0;  // display column at which the marked bytes begin, from 0
-  std::size_t width = 1;  // display columns that they cover, at least 1
+  std::size_t first = 0;  // first display column of the marked bytes, from 0
+  std::size_t width = 1;  // their width in display columns, at least 1
 };
 
 // `begin` and `end` are bytes of `line`; the window is chosen around begin.
@@ -22,7 +22,7 @@ Excerpt excerpt(std::string_view line, std::size_t begin, std::size_t end);
 // The text with control characters written as \xNN, for names and paths in messages. Newlines become spaces.
 std::string printable(std::string_view text);
 
-// One code point at text[at]: its value (U+FFFD where the bytes are not UTF-8) and how many bytes it takes.
+// One code point at text[at]: its value (U+FFFD if the bytes are not UTF-8) and its length in bytes.
 struct CodePoint {
   char32_t value;
   std::size_t bytes;

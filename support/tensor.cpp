@@ -51,7 +51,7 @@ std::string to_string(const Shape& shape) {
 }
 
 std::int64_t element_count(const Shape& shape) {
-  // Extents of 0 count as 1 until the end, so that strides never overflow where the count does not.
+  // Extents of 0 count as 1 until the end, so that strides do not overflow unless the count does.
   std::int64_t count = 1;
   bool empty = false;
   for (std::int64_t extent : shape) {
@@ -73,7 +73,7 @@ std::vector<std::int64_t> row_major_strides(const Shape& shape) {
 }
 
 Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(shape)), size_(element_count(shape_)) {
-  // One process never holds more; refusing here keeps allocators that treat such a request as a fault out of it.
+  // No process can have more. Rejected here, since some allocators treat such requests as a fault.
   constexpr std::int64_t largest = std::int64_t{1} << 39;
   if (checked::mul(size_, static_cast<std::int64_t>(size_of(type_))) > largest) throw std::bad_alloc();
   bytes_ = allocate(byte_size());

@@ -22,7 +22,7 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(ElementType type, Shape shape);  // zeros; throws Overflow or std::bad_alloc
-  // Shares bytes that someone else owns, for example a mapped file; writing to it is the caller's fault.
+  // Shares bytes of another owner, for example a mapped file; the caller must not write to it.
   Tensor(ElementType type, Shape shape, std::shared_ptr<const std::byte> bytes);
 
   ElementType type() const { return type_; }

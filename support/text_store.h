@@ -1,5 +1,5 @@
-// Texts by their keys, from one command to the next. What a store holds is believed: one that others could write to must find
-// nothing.
+// Texts by key, kept between commands. The contents are trusted, so a store that other users could write to must be
+// ignored.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Where a user's own files are, as the XDG base directories say.
+// Folders for a user's own files, by the XDG base directory specification.
 //
 //   user_folder("XDG_CACHE_HOME", ".cache")      $XDG_CACHE_HOME/tapc, or $HOME/.cache/tapc
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace tap {
 
-// Empty where neither variable is an absolute path.
+// Empty if neither variable is an absolute path.
 std::string user_folder(const char* variable, const char* in_home);
 
 }  // namespace tap

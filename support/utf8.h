@@ -7,7 +7,8 @@
 
 namespace tap {
 
-// The bytes of the sequence that `text` begins with; 0 if it is none (overlong, a surrogate, cut off, a stray byte).
+// The length of the sequence at the start of `text`; 0 if it is invalid (overlong, a surrogate, truncated, a stray
+// byte).
 inline std::size_t utf8_sequence(std::string_view text) {
   if (text.empty()) return 0;
   auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };

@@ -13,7 +13,7 @@ namespace tap::backend {
 namespace {
 
 struct Search {
-  const void* address;  // somewhere in the file that is looked for
+  const void* address;  // an address inside the file to look for
   std::optional<std::string> found;
 };
 

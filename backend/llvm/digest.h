@@ -11,7 +11,7 @@ namespace tap::backend {
 
 using Digest = std::array<std::uint8_t, 32>;
 
-// Of the parts, each with its length, so that ("ab", "c") and ("a", "bc") differ.
+// A digest of the parts with their lengths, so that ("ab", "c") and ("a", "bc") differ.
 Digest digest_of(std::initializer_list<std::string_view> parts);
 std::string to_hex(const Digest& digest);  // 64 digits
 

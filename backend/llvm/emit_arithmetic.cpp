@@ -78,8 +78,8 @@ Value* float_operation(IRBuilderBase& b, CellOp op, const std::vector<Value*>& a
 
 Value* number(Value* like, std::int64_t value) { return llvm::ConstantInt::getSigned(like->getType(), value); }
 
-// Quotient and remainder that round towards minus infinity. A divisor of -1 is kept away from sdiv, which may not see the
-// least number divided by it.
+// Quotient and remainder that round towards minus infinity. Keeps a divisor of -1 away from sdiv, which is undefined
+// for the least number divided by it.
 Value* floor_division(IRBuilderBase& b, bool quotient, bool is_signed, Value* x, Value* y) {
   if (!is_signed) return quotient ? b.CreateUDiv(x, y) : b.CreateURem(x, y);
   Value* minus_one = b.CreateICmpEQ(y, number(y, -1));
@@ -95,7 +95,7 @@ Value* floor_division(IRBuilderBase& b, bool quotient, bool is_signed, Value* x,
   return b.CreateSelect(minus_one, b.CreateNeg(x), q);
 }
 
-// Shifts by the width or more are defined: nothing is left but the sign.
+// Shifts by the width or more are defined: only the sign is left.
 Value* shift(IRBuilderBase& b, CellOp op, bool is_signed, Value* x, Value* by) {
   std::int64_t width = x->getType()->getScalarSizeInBits();
   Value* fits = b.CreateICmpULT(by, number(by, width));

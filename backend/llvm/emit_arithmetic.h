@@ -17,19 +17,19 @@ class Value;
 
 namespace tap::backend {
 
-// Leaves the kernel with this failure where the condition holds, and reports the value that was wrong.
+// Leaves the kernel with this failure if the condition holds, and reports the offending value.
 using FailIf = std::function<void(llvm::Value* condition, KernelFailure why, llvm::Value* value)>;
 
 llvm::Type* register_type(llvm::LLVMContext& context, ElementType type);
 llvm::Type* memory_type(llvm::LLVMContext& context, ElementType type);
-// Between the two: what a load gives, and what a store takes.
+// Conversions: from_memory after a load, to_memory before a store.
 llvm::Value* from_memory(llvm::IRBuilderBase& b, llvm::Value* value, ElementType type);
 llvm::Value* to_memory(llvm::IRBuilderBase& b, llvm::Value* value, ElementType type);
 
 llvm::Value* emit_constant(llvm::LLVMContext& context, const ir::Scalar& value);
 llvm::Value* emit_cast(llvm::IRBuilderBase& b, llvm::Value* value, ElementType from, ElementType to);
-// Pre: `op` is strict (no leaf, cast or lazy operation); `type` is that of the operands; of vectors, it cannot fail.
-// Afterwards the builder may stand in another block: where something can fail, and where sin, cos and tan meet huge numbers.
+// Pre: `op` is strict (no leaf, cast or lazy operation); `type` is the operands' type; vector operations cannot fail.
+// The builder may end in a different block: if the operation can fail, and for sin, cos and tan of huge numbers.
 llvm::Value* emit_operation(llvm::IRBuilderBase& b, ir::CellOp op, ElementType type,
                             const std::vector<llvm::Value*>& args, const FailIf& fail_if);
 

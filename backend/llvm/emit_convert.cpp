@@ -18,8 +18,8 @@ bool is_double(Value* value) { return value->getType()->getScalarType()->isDoubl
 llvm::Type* as_many(Value* value, llvm::Type* scalar) { return value->getType()->getWithNewType(scalar); }
 Value* number(llvm::Type* type, std::int64_t value) { return llvm::ConstantInt::getSigned(type, value); }
 
-// double → float such that a later rounding to a narrower float is as if it had been done at once: what is lost shows in
-// the lowest bit (round to odd).
+// double → float such that a later rounding to a narrower float gives the same as rounding once: lost bits set the
+// lowest bit (round to odd).
 Value* round_to_odd(IRBuilderBase& b, Value* wide) {
   Value* narrow = b.CreateFPTrunc(wide, as_many(wide, b.getFloatTy()));
   Value* back = b.CreateFPExt(narrow, wide->getType());
@@ -68,7 +68,7 @@ Value* round_float(IRBuilderBase& b, Value* value, ElementType to) {
   TAP_UNREACHABLE("not a float type");
 }
 
-// The intrinsic goes lane by lane through vectors: they are compared with the ends instead.
+// For vectors, the intrinsic is expanded lane by lane; comparisons with the limits are not.
 Value* saturate_lanes(IRBuilderBase& b, Value* value, ElementType to) {
   bool is_signed = info(to).is_signed;
   auto width = static_cast<int>(8 * size_of(to)), bits = is_signed ? width - 1 : width;
@@ -91,7 +91,7 @@ Value* float_to_integer(IRBuilderBase& b, Value* value, ElementType to) {
   return b.CreateIntrinsic(id, {register_type(b.getContext(), to), value->getType()}, {value});
 }
 
-// folded_for_half (support/half.h): any i64 as one that a double holds.
+// folded_for_half (support/half.h): any i64 as an integer that a double represents.
 Value* folded_for_half(IRBuilderBase& b, Value* value) {
   llvm::Type* type = value->getType();
   constexpr std::int64_t step = 2048, exact = std::int64_t{1} << 53;

@@ -24,7 +24,7 @@ Value* LazyCells::operator()(CellId id) {
   return find(id);
 }
 
-// Null if it is not computed yet. What was tried fails here, if it did.
+// Null if not yet computed. If the cell was tried and failed, the failure is raised here.
 Value* LazyCells::find(CellId id) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     if (auto it = scope->known.find(id); it != scope->known.end()) return it->second;
@@ -37,7 +37,7 @@ Value* LazyCells::find(CellId id) {
   return nullptr;
 }
 
-// Scopes stay open until what they hold is emitted, so an outer one can be gone on with from inside an inner one.
+// A scope stays open until its cells are emitted, so an outer scope can be continued from inside an inner one.
 void LazyCells::emit_at(std::size_t depth, CellId id) {
   TAP_CHECK(depth < scopes_.size(), "a cell is used out of scope");
   scopes_.back().end = s_.b.GetInsertBlock();
@@ -72,7 +72,7 @@ LazyCells::Emitted LazyCells::inside(llvm::BasicBlock* first, EmitState::Attempt
   return emitted;
 }
 
-// The value and the failure, of which only one means something.
+// The value and the failure; only one is meaningful.
 void LazyCells::attempt(CellId id) {
   auto& b = s_.b;
   EmitState::Attempt attempt{s_.new_block("failed")};
@@ -84,7 +84,7 @@ void LazyCells::attempt(CellId id) {
   Emitted emitted = inside(first, &attempt, [&] { return compute(id); });
   b.CreateBr(first);
   b.SetInsertPoint(emitted.end);
-  if (attempt.failure[0]->getNumIncomingValues() == 0) {  // it cannot fail after all: constants met
+  if (attempt.failure[0]->getNumIncomingValues() == 0) {  // it cannot fail after all, because of constant operands
     attempt.failed->eraseFromParent();
     scopes_.back().known[id] = emitted.value;
     return;
@@ -137,7 +137,7 @@ Value* LazyCells::compute(CellId id) {
   });
 }
 
-// The branch itself comes last: whatever its sides need from outside is then emitted before it.
+// Emits the branch last, after the cells that its sides need from outside.
 Value* LazyCells::branch(Value* condition, llvm::Type* type, const Emit& then_value, const Emit& else_value) {
   auto& b = s_.b;
   llvm::BasicBlock* then_block = s_.new_block("then");
@@ -168,9 +168,9 @@ Value* LazyCells::read(const Load& load) {
     } else {
       at.push_back(s_.affine(c.affine));
     }
-    // What is tried may lie outside the branch in which the coordinate was proved to be inside.
+    // An attempt may run outside the branch in which the coordinate was proved to be in bounds.
     if (!c.checked && (load.anywhere || !s_.attempt)) continue;
-    // One unsigned comparison sees both ends.
+    // One unsigned comparison tests both ends.
     Value* beyond = b.CreateICmpUGE(at.back(), b.getInt64(static_cast<std::uint64_t>(shape[axis])));
     if (load.fill) {
       outside = outside ? b.CreateOr(outside, beyond) : beyond;

@@ -5,11 +5,12 @@
 
 namespace tap::backend {
 
-// Evaluates the cells of one statement at the current point, each once (see cell_places.h): make one per statement.
+// Evaluates the cells of one statement at the current point, each once (see cell_places.h). Use one object per
+// statement.
 class LazyCells {
  public:
   LazyCells(EmitState& state, const std::vector<ir::CellId>& roots);
-  llvm::Value* operator()(ir::CellId id);  // of one of the roots
+  llvm::Value* operator()(ir::CellId id);  // for a root
 
  private:
   struct Tried {
@@ -18,10 +19,10 @@ class LazyCells {
     EmitState::Failure failure;
   };
   struct Scope {
-    llvm::BasicBlock* end = nullptr;  // where code continues once its contents are emitted
+    llvm::BasicBlock* end = nullptr;  // where code continues after the scope
     EmitState::Attempt* attempt = nullptr;
     std::unordered_map<ir::CellId, llvm::Value*> known = {};
-    std::unordered_map<ir::CellId, Tried> tried = {};  // here: its users fail where it failed
+    std::unordered_map<ir::CellId, Tried> tried = {};  // in this scope: users raise the failure
   };
   struct Emitted {
     llvm::Value* value;
@@ -42,7 +43,7 @@ class LazyCells {
 
   EmitState& s_;
   CellPlaces places_;
-  std::vector<Scope> scopes_;  // inner scopes are branches and attempts; what they compute is not known outside
+  std::vector<Scope> scopes_;  // inner scopes are branches and attempts; their values are not visible outside
 };
 
 }  // namespace tap::backend

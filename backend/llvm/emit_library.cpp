@@ -48,7 +48,7 @@ class LibraryEmitter {
   void run() {
     emit_kernels();
     emit_program();
-    // As runtime/library.h declares them: how many arguments are pointers, and whether the program is the first.
+    // As declared in runtime/library.h: the number of pointer arguments, and whether the program is the first.
     constexpr std::array<Exported, 6> exported = {{{"prepare", 3, true},
                                                    {"run", 3, false},
                                                    {"prepare_dlpack", 3, true},
@@ -71,7 +71,7 @@ class LibraryEmitter {
       std::string symbol = fmt::format("k_{:04}", kernels_.size() + 1);
       tap::backend::emit(kernel, symbol, module_);
       llvm::Function* function = module_.getFunction(symbol);
-      function->setLinkage(llvm::GlobalValue::InternalLinkage);  // objects of several programs are linked together
+      function->setLinkage(llvm::GlobalValue::InternalLinkage);  // objects of several programs may be linked together
       kernels_.push_back(function);
     }
   }
@@ -89,17 +89,17 @@ class LibraryEmitter {
                                                        library_.tables.size()));
     auto* list = llvm::ConstantArray::get(llvm::ArrayType::get(b_.getPtrTy(), kernels_.size()), kernels_);
     llvm::GlobalVariable* kernels = constant(list, "t_kernels");
-    kernels->setName(kernel_list(library_.prefix));  // for who tries them (self_check.h)
+    kernels->setName(kernel_list(library_.prefix));  // for their self-check (self_check.h)
     kernels->setLinkage(llvm::GlobalValue::ExternalLinkage);
     kernels->setVisibility(llvm::GlobalValue::HiddenVisibility);
     auto* pair = llvm::ConstantStruct::getAnon({constant(words, "t_words"), kernels});
     program_ = constant(pair, library_.standalone ? "tap_standalone_program" : "t_program");
     if (!library_.standalone) return;
-    program_->setLinkage(llvm::GlobalValue::ExternalLinkage);  // of the program's beginning
+    program_->setLinkage(llvm::GlobalValue::ExternalLinkage);  // for the standalone main program
     program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
 
-  // Hands its arguments on, with the program before them where it is expected.
+  // Forwards its arguments, preceded by the program if the runtime function expects it.
   void emit(const Exported& e) {
     bool message = e.word == "message";
     llvm::Type* result = e.word == "release" ? b_.getVoidTy() : message ? b_.getInt64Ty() : b_.getInt32Ty();

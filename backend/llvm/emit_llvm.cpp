@@ -68,7 +68,7 @@ void KernelEmitter::emit_arguments() {
   emit_tensors(argument(1), argument(2), argument(3));
 }
 
-// Of the box, the tiles that this call computes.
+// Reduces the box to the tiles that this call computes.
 void KernelEmitter::emit_cut(Value* first_tile, Value* end_tile) {
   Value*& lo = s_.variables[kernel_.lo(*kernel_.cut)];
   Value*& hi = s_.variables[kernel_.hi(*kernel_.cut)];
@@ -99,7 +99,7 @@ void KernelEmitter::emit_tensors(Value* buffers, Value* strides, Value* scratch)
   }
 }
 
-// Results overlap neither operands nor each other, so each tensor's accesses form a scope of their own.
+// Results alias neither operands nor each other, so each tensor's accesses form their own scope.
 void KernelEmitter::emit_scopes() {
   llvm::MDBuilder builder(b_.getContext());
   llvm::MDNode* domain = builder.createAnonymousAliasScopeDomain();

@@ -11,8 +11,8 @@ class Module;
 
 namespace tap::backend {
 
-// Adds the kernel to the module under `symbol`. What it emits is plain: scalar loops with a form that LLVM's own passes
-// vectorise; every tensor has an alias scope of its own.
+// Adds the kernel to the module as `symbol`. Emits scalar loops in a form that LLVM's passes vectorise; every tensor
+// has its own alias scope.
 void emit(const Kernel& kernel, const std::string& symbol, llvm::Module& module);
 
 }  // namespace tap::backend

@@ -29,7 +29,7 @@ Value* EmitState::affine(const ir::AffineExpr& e) {
   return e.offset == 0 ? sum : b.CreateNSWAdd(sum, b.getInt64(e.offset));
 }
 
-// Which one of an array is a number by now: loops that it depends on are unrolled.
+// The array index is constant here, since the loops that it depends on are unrolled.
 Value* EmitState::slot(std::uint32_t number) {
   const Slot& slot = kernel.slots[number];
   std::int64_t at = slot.at.offset;
@@ -79,7 +79,7 @@ std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNo
   return {};
 }
 
-// The tensor is described by the number of the operand that it is.
+// The tensor is identified by its operand number.
 void EmitState::fail_if(Value* condition, KernelFailure why, const Where& where) {
   const auto& operands = kernel.sections[section].operands;
   auto found = std::find(operands.begin(), operands.end(), where.tensor);

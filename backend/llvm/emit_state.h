@@ -25,20 +25,20 @@ class PHINode;
 
 namespace tap::backend {
 
-// The lanes of a vector that are computed together: values of `variable` from the scalar one on. A null mask: all count.
+// The lanes of a vector: consecutive values of `variable`, starting at its scalar value. A null mask: all are active.
 struct Lanes {
   std::uint32_t variable = 0;
   std::uint32_t count = 1;
   llvm::Value* mask = nullptr;
 };
 
-// What a cell depends on that may change inside straight code.
+// The parts of a cell's dependences that may change inside straight code.
 struct CellFacts {
-  bool accumulates = false;  // on accumulators
+  bool accumulates = false;  // depends on accumulators
   std::set<std::uint32_t> variables;
 };
 
-// acc + a*b, of floats, rounds once: everywhere in the same way, whether it is done in lanes or not.
+// acc + a*b of floats, rounded once: the same in scalar and vector code.
 struct FusedProduct {
   ir::CellId accumulator, product;
 };
@@ -49,17 +49,17 @@ struct EmitState {
   llvm::IRBuilderBase& b;
   llvm::Function* function = nullptr;
   llvm::Value* error = nullptr;
-  std::vector<llvm::Value*> variables;  // null where not in scope; of one with lanes, that of the first
-  std::vector<std::int64_t> trips;      // by variable: which turn of the unrolled loop this is, else 0
-  std::vector<std::int64_t> versions;   // by variable: what it is now, among all that straight code made it, else 0
+  std::vector<llvm::Value*> variables;  // null if not in scope; with lanes, the first lane's
+  std::vector<std::int64_t> trips;      // by variable: the current pass of an unrolled loop, else 0
+  std::vector<std::int64_t> versions;   // by variable: the version of its value in straight code, else 0
   std::optional<Lanes> lanes;
   bool straight = false;  // inside unrolled loops or lanes: no branches
   std::uint32_t section = 0;
-  // What straight code has computed already that does not depend on accumulators, by cell and the versions of variables
-  // that it depends on.
+  // Values already computed in straight code that do not depend on accumulators, by cell and the versions of the
+  // variables that it depends on.
   std::map<std::pair<ir::CellId, std::vector<std::int64_t>>, llvm::Value*> known;
-  // A turn of an unrolled loop, or a vector of lanes, by the versions that the loop's bounds depend on: where these come by
-  // again, it is the same one.
+  // One pass of an unrolled loop, or a vector of lanes, by the versions that the loop's bounds depend on: equal
+  // versions share one.
   struct Turn {
     std::int64_t version = 0;
     llvm::Value* first = nullptr;
@@ -71,12 +71,12 @@ struct EmitState {
     known.clear();
     turns.clear();
   }
-  std::vector<std::optional<CellFacts>> facts;          // by cell, if already computed
-  std::vector<std::vector<llvm::Value*>> accumulators;  // addresses, by accumulator and number
-  std::vector<llvm::Value*> bases;                      // of tensors
-  std::vector<std::vector<llvm::Value*>> strides;       // of tensors, per axis
-  std::vector<llvm::MDNode*> scope;                     // of tensors: what its accesses belong to …
-  std::vector<llvm::MDNode*> elsewhere;                 // … and what they cannot touch
+  std::vector<std::optional<CellFacts>> facts;          // by cell, once computed
+  std::vector<std::vector<llvm::Value*>> accumulators;  // addresses, by accumulator and index
+  std::vector<llvm::Value*> bases;                      // by tensor
+  std::vector<std::vector<llvm::Value*>> strides;       // by tensor and axis
+  std::vector<llvm::MDNode*> scope;                     // by tensor: the alias scope of its accesses …
+  std::vector<llvm::MDNode*> elsewhere;                 // … and the scopes they do not alias
 
   llvm::BasicBlock* new_block(const char* name);
   llvm::Value* affine(const ir::AffineExpr& e);
@@ -84,9 +84,10 @@ struct EmitState {
   llvm::Value* address(std::uint32_t tensor, const std::vector<llvm::Value*>& at);
   llvm::Value* load(std::uint32_t tensor, const std::vector<llvm::Value*>& at);
   void store(std::uint32_t tensor, const std::vector<llvm::Value*>& at, llvm::Value* value);
-  llvm::Value* origin(std::uint32_t tensor, std::size_t axis);  // the coordinate of the first cell that is in memory
-  void mark_no_alias(llvm::Instruction& access, std::uint32_t tensor);  // from accesses to other tensors
-  // Leaves the kernel where the condition holds, with the current point in *error; or just what is tried.
+  llvm::Value* origin(std::uint32_t tensor, std::size_t axis);          // the coordinate of the first cell in memory
+  void mark_no_alias(llvm::Instruction& access, std::uint32_t tensor);  // with accesses to other tensors
+  // Leaves the kernel if the condition holds, with the current point in *error; inside an attempt, leaves only the
+  // attempt.
   struct Where {
     std::uint32_t tensor = 0;
     std::size_t axis = 0;
@@ -101,7 +102,7 @@ struct EmitState {
     std::array<llvm::PHINode*, 4> failure = {};
   };
   void leave(const Failure& failure);
-  Attempt* attempt = nullptr;  // what is being tried; null where a failure leaves the kernel
+  Attempt* attempt = nullptr;  // null: a failure leaves the kernel
 };
 
 }  // namespace tap::backend

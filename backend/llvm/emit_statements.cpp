@@ -61,7 +61,7 @@ class StatementEmitter {
 
 void StatementEmitter::emit(const std::vector<Statement>& body) {
   for (const Statement& statement : body) std::visit([&](const auto& node) { emit(node); }, statement.node);
-  // What a block defines ends with it.
+  // Definitions of a block end with it.
   for (const Statement& statement : body) {
     if (const auto* define = std::get_if<Define>(&statement.node)) s_.variables[define->variable] = nullptr;
     if (const auto* let = std::get_if<Let>(&statement.node)) s_.variables[let->variable] = nullptr;
@@ -120,7 +120,7 @@ void StatementEmitter::emit_serial(const For& loop) {
   b_.SetInsertPoint(done);
 }
 
-// What is known stays known as long as no branch comes between.
+// Known values stay valid until a branch.
 void StatementEmitter::emit_straight(const std::vector<Statement>& body) {
   bool outermost = !std::exchange(s_.straight, true);
   emit(body);
@@ -128,7 +128,7 @@ void StatementEmitter::emit_straight(const std::vector<Statement>& body) {
   if (outermost) s_.forget();
 }
 
-// Unless it was there already, `true`.
+// Returns the pass, and whether it is new.
 std::pair<EmitState::Turn*, bool> StatementEmitter::turn(const For& loop, std::uint32_t trip) {
   std::vector<std::int64_t> versions;
   for (const auto* bounds : {&loop.lower, &loop.upper})
@@ -163,13 +163,13 @@ void StatementEmitter::end_turns(const For& loop) {
   s_.trips[loop.variable] = s_.versions[loop.variable] = 0;
 }
 
-// Whether cells one after another in the last axis are so in memory.
+// Whether consecutive cells in the last axis are contiguous in memory.
 bool StatementEmitter::is_dense(const Store::Target& target) const {
   auto* stride = llvm::dyn_cast<llvm::ConstantInt>(s_.strides[target.tensor][target.at.size() - 1]);
   return stride && stride->isOne();
 }
 
-// As many vectors as have lanes at a time.
+// Processes as many vectors at a time as each has lanes.
 void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) {
   const bool outermost = !std::exchange(s_.straight, true);
   if (outermost) s_.forget();
@@ -192,8 +192,7 @@ void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) 
   if (outermost) s_.forget();
 }
 
-// Vectors that begin at the same place are one, also if an unrolled loop that does not move them comes by again; then what
-// is known of their cells holds still.
+// Vectors with the same start share their values, also in another pass of an unrolled loop that does not move them.
 template <class Run>
 void StatementEmitter::in_lanes(const For& loop, Run run) {
   TAP_CHECK(!s_.lanes, "nested lanes");
@@ -256,7 +255,7 @@ bool StatementEmitter::is_straight(const std::vector<std::uint32_t>& slots) cons
   return s_.straight || std::any_of(slots.begin(), slots.end(), [&](auto slot) { return lanes_of_slot(slot) > 1; });
 }
 
-// Lanes that do nothing keep what they have.
+// Inactive lanes keep their values.
 void StatementEmitter::emit(const Assign& assign) {
   std::vector<Value*> values;
   if (is_straight(assign.slots)) {
@@ -295,7 +294,7 @@ void StatementEmitter::emit(const Store& store) {
   }
 }
 
-// Into the second cache: the first has what is computed with.
+// Into the second cache: the first is for the current data.
 void StatementEmitter::emit(const Fetch& fetch) {
   constexpr std::uint32_t to_read = 0, second = 2, data = 1;
   std::vector<Value*> at;

@@ -52,7 +52,7 @@ Value* StraightCells::lane_numbers(std::uint32_t lanes) {
   return llvm::ConstantVector::get(numbers);
 }
 
-// What the cell depends on, found once per kernel.
+// The dependences of the cell, computed once per kernel.
 const CellFacts& StraightCells::facts(CellId id) {
   if (s_.facts[id.index()]) return *s_.facts[id.index()];
   CellFacts found;
@@ -146,7 +146,7 @@ Value* StraightCells::select(const CellNode& node) {
   return s_.b.CreateSelect(condition, sides[0], sides[1]);
 }
 
-// Where the cells of an access lie: an axis has its data, or else its affine coordinate.
+// The addresses of an access: each axis has a data-dependent or an affine coordinate.
 StraightCells::Addresses StraightCells::place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
                                                  const std::vector<Value*>& data) {
   auto& b = s_.b;
@@ -157,7 +157,7 @@ StraightCells::Addresses StraightCells::place_of(std::uint32_t tensor, const std
     Value* given = axis < data.size() ? data[axis] : nullptr;
     if (given && lanes_of(given) > 1) {
       place.offsets.push_back(b.CreateNSWMul(given, splat(stride, lanes_of(given))));
-      scalars.push_back(s_.origin(tensor, axis));  // which is taken away again
+      scalars.push_back(s_.origin(tensor, axis));  // subtracted again
       continue;
     }
     scalars.push_back(given ? given : s_.affine(affine[axis]));
@@ -181,11 +181,11 @@ Value* StraightCells::addresses(const Addresses& place, ElementType type) {
   return b.CreateGEP(memory_type(b.getContext(), type), place.address, offsets);
 }
 
-// Whether an axis' coordinate lies inside the tensor: per lane, or for all.
+// Whether an axis's coordinate is in bounds: per lane, or for all lanes.
 Value* StraightCells::within(const ir::AffineExpr& at, Value* data, std::int64_t size) {
   auto& b = s_.b;
   Value* extent = b.getInt64(static_cast<std::uint64_t>(size));
-  // Unsigned: sees both ends.
+  // Unsigned: tests both ends.
   if (data) return b.CreateICmpULT(data, splat(extent, lanes_of(data)));
   Value* first = s_.affine(at);
   std::int64_t step = s_.lanes && s_.lanes->variable < at.coefficients.size() ? at.coefficients[s_.lanes->variable] : 0;
@@ -196,7 +196,7 @@ Value* StraightCells::within(const ir::AffineExpr& at, Value* data, std::int64_t
   return b.CreateICmpULT(b.CreateNSWAdd(splat(first, lanes), each), splat(extent, lanes));
 }
 
-// Null where nothing has to be looked at.
+// Null if nothing must be tested.
 Value* StraightCells::within(const Load& load, const std::vector<Value*>& data) {
   Value* result = nullptr;
   for (std::size_t axis = 0; axis < load.at.size(); ++axis) {
@@ -209,7 +209,7 @@ Value* StraightCells::within(const Load& load, const std::vector<Value*>& data) 
   return result;
 }
 
-// What is not under the mask is `otherwise`, which may be null.
+// Inactive lanes get `otherwise`, which may be null.
 Value* StraightCells::load(const Addresses& place, ElementType type, std::uint32_t lanes, Value* mask,
                            Value* otherwise) {
   auto& b = s_.b;
@@ -246,7 +246,7 @@ Value* StraightCells::read(const Load& read) {
   std::uint32_t lanes = varies ? s_.lanes->count : 1;
   Value* mask = varies ? s_.lanes->mask : nullptr;
   if (inside) mask = mask ? b.CreateAnd(mask, splat(inside, lanes)) : splat(inside, lanes);
-  // A fill that is in memory as it is in registers comes with the load.
+  // A fill with the same form in memory and in registers is part of the load.
   bool at_once = fill && lanes_of(fill) <= lanes &&
                  register_type(b.getContext(), type) == memory_type(b.getContext(), type);
   Value* raw = load(place, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
@@ -270,7 +270,7 @@ void StraightCells::store(const Store::Target& target, Value* value) {
     Value* raw = to_memory(b, value, type);
     if (!s_.lanes || !s_.lanes->mask) {
       stored = b.CreateAlignedStore(raw, place.address, align);
-    } else {  // a vector that lies wholly beyond the end has none
+    } else {  // a vector that is completely past the end is not stored
       Value* any = b.CreateExtractElement(s_.lanes->mask, std::uint64_t{0});
       stored = b.CreateMaskedStore(b.CreateVectorSplat(1, raw), place.address, align, b.CreateVectorSplat(1, any));
     }
@@ -292,7 +292,7 @@ Value* StraightCells::in_memory(const Store::Target& target, Value* value) {
   return to_memory(s_.b, splat(value, s_.lanes->count), s_.kernel.tensors[target.tensor].type.element);
 }
 
-// Lane by lane, under a mask of as many cells as there are rows.
+// Lane by lane, under a mask with one bit per row.
 void StraightCells::store_across(const Store::Target& target, const std::vector<Value*>& rows) {
   auto& b = s_.b;
   const ElementType type = s_.kernel.tensors[target.tensor].type.element;

@@ -10,21 +10,21 @@ namespace tap::backend {
 class StraightCells {
  public:
   explicit StraightCells(EmitState& state) : s_(state) {}
-  // These slots have these values, whatever the accumulators hold.
+  // Takes these slots' values from the map instead of the accumulators.
   StraightCells(EmitState& state, std::map<std::uint32_t, llvm::Value*> slots) : s_(state), slots_(std::move(slots)) {}
   llvm::Value* operator()(ir::CellId id);
   llvm::Value* splat(llvm::Value* value, std::uint32_t lanes);
-  // Under the mask of the lanes.
+  // under the lane mask
   void store(const Store::Target& target, llvm::Value* value);
-  // The first of `rows` vectors in memory, and those that come one after another in the target's last axis.
+  // Stores `rows` as consecutive vectors in the target's last axis; the target is the first one's.
   void store_across(const Store::Target& target, const std::vector<llvm::Value*>& rows);
   llvm::Value* in_memory(const Store::Target& target, llvm::Value* value);
 
  private:
   struct Addresses {
     llvm::Value* address = nullptr;          // of the first lane
-    llvm::Value* step = nullptr;             // in elements, from lane to lane; null: the same for all
-    std::vector<llvm::Value*> offsets = {};  // vectors of elements to be added, from data
+    llvm::Value* step = nullptr;             // in elements, between lanes; null: all lanes have the same address
+    std::vector<llvm::Value*> offsets = {};  // data-dependent offsets, in elements, to add
     bool dense = false;                      // the step is 1
   };
   llvm::Value* compute(ir::CellId id);
@@ -48,6 +48,6 @@ class StraightCells {
   std::map<ir::CellId, llvm::Value*> here_;
 };
 
-std::uint32_t lanes_of(const llvm::Value* value);  // 1 of what is no vector
+std::uint32_t lanes_of(const llvm::Value* value);  // 1 for a scalar
 
 }  // namespace tap::backend

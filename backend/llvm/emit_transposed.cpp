@@ -25,7 +25,7 @@ StoredAcross stored_across(const For& unrolled) {
   if (!lanes || lanes->kind != LoopKind::lanes || !std::has_single_bit(lanes->count)) return {};
   const Store* store = only<Store>(lanes->body);
   if (!store || store->targets.size() != 1 || unrolled.count < fewest || lanes->count < fewest) return {};
-  // A vector must not begin elsewhere for each turn.
+  // All passes must start their vectors at the same place.
   for (const auto* bounds : {&lanes->lower, &lanes->upper})
     for (const Bound& bound : *bounds)
       if (coefficient(bound.expr, unrolled.variable) != 0) return {};
@@ -41,7 +41,7 @@ StoredAcross stored_across(const For& unrolled) {
   return moves ? StoredAcross{lanes, &target} : StoredAcross{};
 }
 
-// Blocks of 1 cell change places with those across of them, then blocks of 2, of 4 and so on.
+// Exchanges blocks of 1 cell with those across, then blocks of 2, of 4 and so on.
 void transpose(llvm::IRBuilderBase& b, std::vector<llvm::Value*>& vectors) {
   const std::size_t count = vectors.size();
   for (std::size_t size = 1; size < count; size *= 2) {

@@ -18,10 +18,10 @@ struct StoredAcross {
   const For* lanes = nullptr;
   const Store::Target* target = nullptr;
 };
-// What such a loop is made of; null if it is another one.
+// The parts of such a loop; null if it has a different form.
 StoredAcross stored_across(const For& unrolled);
 
-// As many vectors as each has lanes, a power of two: cell k of vector l is then cell l of vector k.
+// Transposes as many vectors as each has lanes, a power of two: cell k of vector l becomes cell l of vector k.
 void transpose(llvm::IRBuilderBase& b, std::vector<llvm::Value*>& vectors);
 
 }  // namespace tap::backend

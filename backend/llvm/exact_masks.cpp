@@ -14,7 +14,7 @@ namespace {
 
 namespace Intrinsic = llvm::Intrinsic;
 
-// What a masked store or scatter is given: (value, addresses, mask).
+// The operands of a masked store or scatter: (value, addresses, mask).
 struct MaskedWrite {
   llvm::IntrinsicInst* call;
   llvm::Value *value, *address;
@@ -61,7 +61,7 @@ class ExactWrite {
   }
 
  private:
-  // So many lanes from this one on.
+  // Stores this many lanes, starting at `lane`.
   unsigned store(unsigned lane, unsigned count) {
     llvm::Value* part = count == 1 ? b_.CreateExtractElement(write_.value, lane) : lanes_of(lane, count);
     llvm::Value* address = write_.scatters ? b_.CreateExtractElement(write_.address, lane)

@@ -74,7 +74,7 @@ Executable::Executable(Executable&&) noexcept = default;
 
 namespace {
 
-// Kernels only read what is an input.
+// Kernels do not write inputs.
 std::vector<executor::TensorView> views_of(const std::vector<Tensor>& inputs) {
   std::vector<executor::TensorView> views;
   for (const Tensor& input : inputs) views.push_back({const_cast<std::byte*>(input.data()), nullptr});

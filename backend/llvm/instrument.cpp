@@ -21,14 +21,14 @@ namespace {
 
 #if defined(__SANITIZE_THREAD__)
 
-// A place in memory, how many bytes of it, and whether they are written.
+// An accessed memory range.
 struct Touched {
   llvm::Value* address;
   llvm::Value* bytes;
   bool written;
 };
 
-// From the first lane that the mask has to the last: masks of tails have those between.
+// From the first to the last active lane: masks of tails are contiguous.
 Touched masked(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Value* mask, llvm::Type* vector, bool written) {
   auto* type = llvm::cast<llvm::FixedVectorType>(vector);
   std::uint64_t size = type->getScalarSizeInBits() / 8, lanes = type->getNumElements();
@@ -62,7 +62,7 @@ void touched_by(llvm::Instruction& at, llvm::IRBuilder<>& b, std::vector<Touched
   }
 }
 
-// LLVM's own pass leaves out vectors of more than 16 bytes, and calls what the runtime of another compiler lacks.
+// LLVM's own pass skips vectors of more than 16 bytes, and calls functions that another compiler's runtime lacks.
 void tell_thread_sanitizer(llvm::Module& module) {
   llvm::IRBuilder<> b(module.getContext());
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false);
@@ -88,7 +88,7 @@ void check_addresses(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeAddress);
   run_passes(module, machine, [](llvm::PassBuilder&, ModulePasses& passes) {
-    // The module needs no registration before it runs.
+    // The module needs no registration.
     passes.addPass(llvm::AddressSanitizerPass({}, false, false, llvm::AsanDtorKind::None, llvm::AsanCtorKind::None));
   });
 }

@@ -10,7 +10,7 @@ class TargetMachine;
 
 namespace tap::backend {
 
-// Of a module that has been optimised.
+// Pre: the module is optimised.
 void instrument(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace tap::backend

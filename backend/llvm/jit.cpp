@@ -23,9 +23,9 @@ void check(llvm::Error error, const char* what) {
 }  // namespace
 
 struct Jit::Impl {
-  ObjectCompiler compiler;  // first: it makes the target known to LLVM
+  ObjectCompiler compiler;  // first: it initialises LLVM's target
   std::unique_ptr<llvm::orc::LLJIT> orc;
-  std::set<std::string> symbols;  // of the objects that are loaded
+  std::set<std::string> symbols;  // of the loaded objects
   std::size_t cached = 0;
   explicit Impl(ObjectOptions options) : compiler(std::move(options)) {}
 
@@ -41,7 +41,7 @@ struct Jit::Impl {
 Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
   InLlvm here;
   impl_->orc = checked(llvm::orc::LLJITBuilder().create(), "the JIT cannot be created");
-  // The C library's functions are those of this process.
+  // Functions of the C library resolve to those of this process.
   auto process =
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());
   impl_->orc->getMainJITDylib().addGenerator(

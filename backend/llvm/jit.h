@@ -13,8 +13,8 @@
 
 namespace tap::backend {
 
-// How kernels are tried before they are used: `run` throws if one is wrong; `against`: by kernel (ObjectCompiler::compile).
-// Those that the cache has were tried before.
+// The self-check of kernels: `run` throws if one is wrong; `against`: the key of each kernel's self-check
+// (ObjectCompiler::compile). Cached kernels were tested before.
 struct KernelTrial {
   std::vector<std::string> against = {};
   std::function<void(std::size_t kernel, KernelFunction function)> run = {};
@@ -26,9 +26,10 @@ class Jit {
   ~Jit();
   Jit(Jit&&) noexcept;
 
-  // One function per kernel, in order. Of an ObjectCompiler that does not keep at once, what was tried is kept.
+  // One function per kernel, in order. If the ObjectCompiler does not cache immediately, kernels are cached after their
+  // test.
   std::vector<KernelFunction> compile(const std::vector<Kernel>& kernels, const KernelTrial& trial = {});
-  std::size_t cached() const;  // how many of them the cache had
+  std::size_t cached() const;  // how many of them were cached
 
  private:
   struct Impl;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t most_entry_bytes = 64u << 20;
 
-// A descriptor that is closed in time.
+// A file descriptor with automatic close.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -49,7 +49,7 @@ class Descriptor {
   int number_;
 };
 
-// tapc kernel 1 KEY CONTENT: the version is that of the file's form.
+// tapc kernel 1 KEY CONTENT: the number is the version of the file format.
 std::string head_of(std::string_view entry, const Digest& key, std::string_view object) {
   return fmt::format("tapc {} 1 {} {}\n", entry, to_hex(key), to_hex(digest_of({object})));
 }
@@ -64,7 +64,7 @@ bool read_all(int file, std::string& bytes) {
   return true;
 }
 
-// Only its owner may write to it, and that is us.
+// Whether this user owns it, and nobody else may write to it.
 bool ours_alone(const struct stat& status) {
   return status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -105,7 +105,7 @@ void KernelCache::Impl::warn(std::string message, std::string help) {
   warnings.push_back(Diagnostic(Code::kernel_cache, Span{}, std::move(message)).help(std::move(help)));
 }
 
-// A folder that does not exist is made, for its owner alone. What is looked at is what was opened.
+// Creates a missing folder for its owner alone. Checks the opened descriptor, not the path.
 void KernelCache::Impl::open() {
   std::error_code failed;
   std::filesystem::path path(options.folder);
@@ -133,13 +133,13 @@ void KernelCache::Impl::open() {
   folder = std::move(opened);
 }
 
-// Nothing and no problem: there is none.
+// Nothing without a problem: there is no entry.
 std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std::string& name,
                                                    std::string& problem) const {
   Descriptor file(::openat(*folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
     if (errno == ELOOP) problem = "it is a symbolic link";
-    return std::nullopt;  // none, or none that the system lets us see now: what is there may be good
+    return std::nullopt;  // no entry, or not accessible now: an existing entry may be good
   }
   struct stat status {};
   if (::fstat(*file, &status) != 0 || !S_ISREG(status.st_mode))
@@ -152,13 +152,13 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
   std::string object = line == bytes.npos ? "" : bytes.substr(line + 1);
   if (line == bytes.npos || std::string_view(bytes).substr(0, line + 1) != head_of(options.words.entry, key, object))
     return problem = "its content was changed", std::nullopt;
-  ::futimens(*file, nullptr);  // when it was last used
+  ::futimens(*file, nullptr);  // time of last use
   return object;
 }
 
 int KernelCache::Impl::write(const std::string& name, std::string_view head, std::string_view object) const {
   std::string temporary = temporary_name();
-  // By its path, since the handler of a signal that removes it knows of no descriptors.
+  // By path, since the signal handler that removes it cannot use descriptors.
   StagedPath* noted = note_staged(options.folder + "/" + temporary);
   Descriptor file(
       ::openat(*folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
@@ -184,7 +184,7 @@ std::vector<Entry> KernelCache::Impl::entries() const {
   return found;
 }
 
-// Down to nine tenths of the bound, so that it need not be done for every new entry. Another process may do the same.
+// Down to nine tenths of the limit, so that not every new entry causes it. Another process may do the same.
 void KernelCache::Impl::trim() const {
   remove_leftovers(options.folder);
   std::vector<Entry> all = entries();

@@ -22,22 +22,22 @@
 
 namespace tap::backend {
 
-// What the entries are, in messages and the names of files.
+// The kind of entries, for messages and file names.
 struct CacheWords {
   std::string_view entry = "kernel", made = "compiled", holds = "code";
 };
 
 struct CacheOptions {
   std::string folder;                       // empty: no cache
-  bool chosen = false;                      // by the user, who wants to know if it cannot be made
-  std::uint64_t most_bytes = 256ull << 20;  // of all entries together
+  bool chosen = false;                      // by the user: failures to create it are reported
+  std::uint64_t most_bytes = 256ull << 20;  // limit for all entries together
   CacheWords words = {};
 };
 
-// $XDG_CACHE_HOME/tapc/kernels, or $HOME/.cache/tapc/kernels; empty where neither is an absolute path.
+// $XDG_CACHE_HOME/tapc/kernels, or $HOME/.cache/tapc/kernels; empty if neither is an absolute path.
 std::string default_cache_folder(std::string_view of = "kernels");
 
-// Safe to be used by several threads, and a folder by several processes.
+// Several threads may use one object, and several processes one folder.
 class KernelCache {
  public:
   explicit KernelCache(const CacheOptions& options);
@@ -47,7 +47,7 @@ class KernelCache {
 
   std::optional<std::string> find(const Digest& key);
   void store(const Digest& key, std::string_view object);
-  // What was wrong with the cache since the last call, for the user.
+  // The problems with the cache since the last call, for the user.
   std::vector<Diagnostic> take_warnings();
 
  private:

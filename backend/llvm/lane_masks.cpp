@@ -22,14 +22,14 @@ Value* clamped(llvm::IRBuilderBase& b, Value* number, std::uint32_t most) {
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, b.getInt64(most));
 }
 
-// The `number` lowest bits are set. A shift by all 64 is none.
+// A number whose `number` lowest bits are set. A shift by 64 is undefined.
 Value* low_bits(llvm::IRBuilderBase& b, Value* number, std::uint32_t lanes) {
   if (lanes < most_lanes) return b.CreateNot(b.CreateShl(b.getInt64(~std::uint64_t{0}), number));
   Value* bits = b.CreateLShr(b.getInt64(~std::uint64_t{0}), b.CreateSub(b.getInt64(most_lanes), number));
   return b.CreateSelect(b.CreateICmpEQ(number, b.getInt64(0)), b.getInt64(0), bits);
 }
 
-// Vectors of fewer than 8 bits are the begin of one of 8: targets have no smaller masks.
+// Masks of fewer than 8 lanes are the start of one with 8: targets have no smaller masks.
 Value* as_lanes(llvm::IRBuilderBase& b, Value* bits, std::uint32_t lanes) {
   std::uint32_t wide = std::max(lanes, 8u);
   Value* all = b.CreateBitCast(b.CreateTrunc(bits, b.getIntNTy(wide)), llvm::FixedVectorType::get(b.getInt1Ty(), wide));

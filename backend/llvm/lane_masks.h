@@ -11,9 +11,9 @@ class Value;
 
 namespace tap::backend {
 
-// Lane k counts if first + k < end.
+// Lane k is active if first + k < end.
 llvm::Value* lanes_before(llvm::IRBuilderBase& b, llvm::Value* first, llvm::Value* end, std::uint32_t lanes);
-// Lane k counts if 0 <= first + k < end.
+// Lane k is active if 0 <= first + k < end.
 llvm::Value* lanes_within(llvm::IRBuilderBase& b, llvm::Value* first, llvm::Value* end, std::uint32_t lanes);
 
 }  // namespace tap::backend

@@ -35,7 +35,7 @@ namespace {
 
 std::string path_of(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
-// A file that only this process knows, by a name that the linker can open.
+// A file known only to this process, with a name that the linker can open.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : descriptor_(::memfd_create("tapc", MFD_CLOEXEC)) {
@@ -54,7 +54,8 @@ class MemoryFile {
   int descriptor_;
 };
 
-// What the linker writes: beside a regular file it would make a temporary one, into a pipe it just writes.
+// Receives the linker's output: for a regular file the linker would create a temporary one, but it writes directly into
+// a pipe.
 class LinkedBytes {
  public:
   LinkedBytes() {
@@ -87,7 +88,7 @@ class LinkedBytes {
       if (!refused_) keep({part.data(), static_cast<std::size_t>(got)});
     }
   }
-  // What cannot be kept is read on all the same: the linker waits for it.
+  // Continues to read even if the data cannot be kept: the linker waits for the reader.
   void keep(std::string_view bytes) {
     try {
       bytes_.append(bytes);
@@ -106,13 +107,13 @@ class LinkedBytes {
   std::thread reader_;
 };
 
-// Where the library lies that this process has the function from.
+// The path of the library from which this process has the function.
 std::string library_of(void* function) {
   Dl_info info;
   return ::dladdr(function, &info) != 0 && info.dli_fname ? info.dli_fname : "";
 }
 
-// `beginning`: an object that is linked as well.
+// `beginning`: an object to link before the others.
 std::string link(std::vector<std::string> options, const std::string& object, std::string_view beginning = {}) {
   static std::mutex one_at_a_time;
   MemoryFile program(object), runtime(embedded::runtime_object), first(beginning);
@@ -126,7 +127,7 @@ std::string link(std::vector<std::string> options, const std::string& object, st
   std::string said;
   llvm::raw_string_ostream out(said);
   std::lock_guard lock(one_at_a_time);
-  static bool broken = false;  // once it has crashed, LLD must not be called again
+  static bool broken = false;  // after a crash, LLD must not be called again
   TAP_CHECK(!broken, "the linker has crashed before in this process");
   lld::Result status = [&] {
     InLlvm here;
@@ -160,7 +161,7 @@ std::string link_program(const std::string& object) {
   return link(with_system_libraries({"-pie", "--dynamic-linker", loader}), object, embedded::standalone_object);
 }
 
-// What is hidden is made local, so that the objects of several programs can be linked together.
+// Makes hidden symbols local, so that objects of several programs can be linked together.
 std::string link_relocatable(const std::string& object) {
   std::string linked = link({"-r"}, object);
   InLlvm here;
@@ -171,7 +172,7 @@ std::string link_relocatable(const std::string& object) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::Error failure = llvm::objcopy::executeObjcopyOnBinary(config, **binary, out);
-  if (failure) {  // the linker has just written this object: memory is all that can be lacking
+  if (failure) {  // the linker has just written this object, so only memory can be lacking
     llvm::consumeError(std::move(failure));
     throw std::bad_alloc();
   }

@@ -13,14 +13,14 @@
 
 namespace tap::backend {
 
-// What TargetMachine::addPassesToEmitFile does, less one pass.
+// Like TargetMachine::addPassesToEmitFile, without one pass.
 std::string machine_code(llvm::Module& module, llvm::TargetMachine& machine, CodeFile file) {
   auto type = file == CodeFile::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
   auto& target = static_cast<llvm::CodeGenTargetMachineImpl&>(machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  auto* functions = new llvm::MachineModuleInfoWrapperPass(&target);  // the pass manager owns what it is given
+  auto* functions = new llvm::MachineModuleInfoWrapperPass(&target);  // owned by the pass manager
   llvm::TargetPassConfig* config = target.createPassConfig(passes);
   config->setDisableVerify(true);
   config->disablePass(&llvm::MachineSchedulerID);

@@ -6,10 +6,10 @@
 
 namespace tap::backend {
 
-// Once, for the whole process, after set_out_of_memory_exit.
+// Call once per process, after set_out_of_memory_exit.
 void handle_llvm_out_of_memory();
 
-// This thread is in LLVM while it lives.
+// Marks this thread as being inside LLVM during its lifetime.
 using InLlvm = AllocationMustSucceed;
 
 }  // namespace tap::backend

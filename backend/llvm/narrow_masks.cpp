@@ -16,11 +16,11 @@ namespace {
 
 namespace Intrinsic = llvm::Intrinsic;
 
-constexpr unsigned smallest_vector = 16;  // bytes of a vector register of AVX-512
+constexpr unsigned smallest_vector = 16;  // bytes of the smallest vector register of AVX-512
 
 struct NarrowAccess {
   llvm::IntrinsicInst* call;
-  llvm::FixedVectorType* type;  // of what is loaded or stored
+  llvm::FixedVectorType* type;  // of the loaded or stored vector
   bool stores;
   unsigned wide_lanes;
 };
@@ -70,7 +70,7 @@ class WideAccess {
   }
   llvm::Value* widened(llvm::Value* vector) { return lanes(vector, narrow_.wide_lanes); }
 
-  // The empty assembly keeps LLVM from proving where the integer comes from.
+  // The empty assembly hides the origin of the integer from LLVM.
   llvm::Value* wide_mask(llvm::Value* mask) {
     llvm::Value* bits =
         b_.CreateZExt(b_.CreateBitCast(mask, b_.getIntNTy(narrow_.type->getNumElements())), b_.getInt32Ty());
@@ -87,7 +87,7 @@ class WideAccess {
 }  // namespace
 
 void widen_narrow_masks(llvm::Module& module, const llvm::TargetMachine& machine) {
-  if (!machine.getTargetTriple().isX86()) return;  // others do not know the feature's name
+  if (!machine.getTargetTriple().isX86()) return;  // other targets do not know the feature's name
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || !machine.getSubtargetImpl(function)->checkFeatures("+avx512bw")) continue;
     for (const NarrowAccess& narrow : narrow_accesses(function)) WideAccess(narrow).run();

@@ -43,7 +43,7 @@ void initialise_target() {
   (void)once;
 }
 
-// Code that may lie anywhere, in memory or in a shared library.
+// Position-independent code, for memory and shared libraries.
 JITTargetMachineBuilder host() {
   InLlvm here;
   initialise_target();
@@ -66,7 +66,7 @@ std::string bitcode_of(const llvm::Module& module) {
 struct ObjectCompiler::Impl {
   ObjectOptions options;
   JITTargetMachineBuilder target = host();
-  std::string machine, build;  // all of the key that is not the kernel
+  std::string machine, build;  // the parts of the key besides the kernel
 
   explicit Impl(ObjectOptions o) : options(std::move(o)), build(build_id()) {
     machine =
@@ -89,11 +89,11 @@ struct ObjectCompiler::Impl {
   std::size_t threads_for(std::size_t kernels) const;
 };
 
-// The module's and the function's names are the same for all kernels until the hash is known.
+// The module and the function have the same names for all kernels until the hash is known.
 Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& self_check_key,
                                      llvm::TargetMachine& machine_of_thread) const {
   llvm::LLVMContext context;
-  context.setDiscardValueNames(true);  // what people called things makes no difference
+  context.setDiscardValueNames(true);  // source names must not affect the hash
   llvm::Module module("kernel", context);
   module.setDataLayout(machine_of_thread.createDataLayout());
   module.setTargetTriple(machine_of_thread.getTargetTriple());
@@ -158,7 +158,7 @@ std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
         AlternateStack for_faults;
         work();
       });
-    } catch (const std::system_error&) { break; }  // no more threads: those that there are do it
+    } catch (const std::system_error&) { break; }  // no more threads: the existing ones do it
   }
   if (!kernels.empty()) work();
   for (std::thread& other : others) other.join();

@@ -18,15 +18,15 @@ namespace tap::backend {
 
 struct ObjectOptions {
   std::size_t threads = 0;             // 0: a few, all processors
-  std::shared_ptr<KernelCache> cache;  // none: every kernel is compiled
-  bool cache_immediately = true;       // in the cache; else what is kept is what `keep` is given
+  std::shared_ptr<KernelCache> cache;  // null: every kernel is compiled
+  bool cache_immediately = true;       // objects are cached at once; else when they are passed to `keep`
 };
 
 struct Object {
   std::string symbol;  // k_1f3a09c2…
   std::string bytes;
   bool cached = false;  // found in the cache
-  Digest key = {};      // by which it is kept there
+  Digest key = {};      // its key in the cache
 };
 
 class ObjectCompiler {
@@ -35,8 +35,8 @@ class ObjectCompiler {
   ~ObjectCompiler();
   ObjectCompiler(ObjectCompiler&&) noexcept;
 
-  // One per kernel, in order; equal kernels give equal objects. For this machine's processor.
-  // `self_check_key`: by kernel, what else its name in the cache depends on (self_check.h); or nothing.
+  // One object per kernel, in order; equal kernels give equal objects. For this machine's processor. `self_check_key`:
+  // by kernel, what its cache key additionally depends on (self_check.h); may be empty.
   std::vector<Object> compile(const std::vector<Kernel>& kernels,
                               const std::vector<std::string>& self_check_key = {}) const;
   void keep(const Object& object) const;

@@ -10,11 +10,11 @@ class TargetMachine;
 
 namespace tap::backend {
 
-// Stands for all that this file and machine_code.h decide, in the names of cached kernels.
+// Identifies the decisions of this file and machine_code.h in cache keys.
 inline constexpr std::string_view optimize_options = "O2, exact and wide masks, in order";
 
-// Verifies the module (a broken one is a bug of ours), then runs the O2 pipeline, which vectorises plain loops; then masks are
-// made exact (exact_masks.h) and wide enough (narrow_masks.h).
+// Verifies the module (a failure is a bug in tapc), then runs the O2 pipeline, which vectorises plain loops; then makes
+// masks exact (exact_masks.h) and wide enough (narrow_masks.h).
 void optimize(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace tap::backend

@@ -21,7 +21,7 @@ T loaded(llvm::Expected<T> value) {
 
 void never_called() { TAP_UNREACHABLE("a kernel calls the runtime"); }
 
-// The object in memory. What it calls of the runtime is not there: kernels do not.
+// The object in memory. Its calls of the runtime are unresolved: kernels make none.
 class LoadedObject {
  public:
   explicit LoadedObject(const std::string& object) {

@@ -8,7 +8,7 @@ namespace tap::backend {
 
 struct CompiledProgram;  // compiled_program.h
 
-// Throws InternalError, which names the kernel, if one is wrong. Pre: runs_here(the target of the object).
+// Throws InternalError, which names the kernel, if one is wrong. Pre: runs_here(the object's target).
 void check_library(const CompiledProgram& compiled, const std::string& object, const std::string& prefix,
                    const SelfCheckOptions& options);
 

@@ -28,7 +28,7 @@ constexpr std::array<Named, 3> named = {{
     {"aarch64", "aarch64-unknown-linux-gnu", "generic", false},
 }};
 
-// What the levels of x86-64 add to the one before, as far as a compiler uses it.
+// The features that each level of x86-64 adds to the previous one, as far as a compiler uses them.
 constexpr std::array<std::string_view, 7> of_v3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt"};
 constexpr std::array<std::string_view, 5> of_v4 = {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
 

@@ -65,7 +65,7 @@ void CellPlaces::use_arguments(const CellNode& node, std::uint32_t scope) {
   }
 }
 
-// Numbers, variables, accumulators and reads at affine coordinates: sharing them among branches is not worth anything.
+// Numbers, variables, accumulators and reads at affine coordinates: not worth sharing between branches.
 bool CellPlaces::is_small(const CellNode& node) const {
   auto is_leaf = [](CellOp op) { return op == CellOp::constant || op == CellOp::index || op == CellOp::argument; };
   if (node.op != CellOp::read) return is_leaf(node.op);
@@ -82,7 +82,7 @@ std::uint32_t CellPlaces::innermost(const Scopes& scopes) const {
   return common;
 }
 
-// Whether every execution of `within` needs the cell: it is used there itself, or on both sides of a branch.
+// Whether every execution of `within` needs the cell: a use there, or on both sides of a branch.
 bool CellPlaces::always_used(Scopes scopes, std::uint32_t within) const {
   while (!scopes.empty()) {
     std::uint32_t last = *scopes.rbegin();
@@ -99,7 +99,7 @@ std::uint32_t CellPlaces::add_scope(std::uint32_t parent) {
   return scope;
 }
 
-// Its two sides; the first is given back.
+// Adds its two sides; returns the first.
 std::uint32_t CellPlaces::add_branch(std::uint32_t parent) {
   std::uint32_t first = add_scope(parent), second = add_scope(parent);
   scopes_[first].other = second;

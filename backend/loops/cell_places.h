@@ -1,12 +1,12 @@
-// Assigns each cell of a statement to a scope, so that each is emitted once although `if`, `and`, `or` and the fill
-// of a read are lazy. Lazy branches form a tree of scopes. A cell belongs to the innermost scope that contains all of
-// its uses:
+// Assigns each cell of a statement to a scope, so that each is emitted once although `if`, `and`, `or` and the fill of
+// a read are lazy. Lazy branches form a tree of scopes. A cell belongs to the innermost scope that contains all of its
+// uses:
 //
 //   let a = x[i] / n in (if p then a else 0) + (if q then a * 2 else 0)      a belongs outside both branches
 //
-// There it may be computed although it is not needed, which is harmless if it cannot fail. If it can, it is *tried*:
-// the failure is recorded beside the value and raised where the value is used. Emitting it in each branch instead
-// would double the code at every level of a chain of such cells.
+// It may then be computed without being needed, which is harmless if it cannot fail. If it can, it is *tried*: the
+// failure is recorded beside the value and raised where the value is used. Emitting it in each branch instead would
+// double the code at every level of a chain of such cells.
 #pragma once
 
 #include <set>
@@ -19,12 +19,12 @@ namespace tap::backend {
 class CellPlaces {
  public:
   struct Home {
-    int depth = -1;      // of the scope, 0 is the statement; -1: so small that it is emitted wherever it is used
-    bool tried = false;  // in a scope of its own, inside that one
+    int depth = -1;      // of the scope, 0 is the statement; -1: cheap, emitted at each use
+    bool tried = false;  // in its own scope inside that one
   };
   CellPlaces(const Kernel& kernel, const std::vector<ir::CellId>& roots);
   const Home& operator[](ir::CellId id) const { return places_[id.index()]; }
-  // May be evaluated where the program would not.
+  // Whether it may be evaluated where the program would not.
   bool harmless(ir::CellId id);
 
  private:
@@ -47,10 +47,10 @@ class CellPlaces {
   std::uint32_t add_branch(std::uint32_t parent);
 
   const Kernel& kernel_;
-  std::vector<Scope> scopes_;  // a parent before what it holds
-  std::vector<Scopes> uses_;   // by cell: the scopes in which it is needed
+  std::vector<Scope> scopes_;  // parents before children
+  std::vector<Scopes> uses_;   // by cell: the scopes that use it
   std::vector<Home> places_;
-  std::vector<signed char> harmless_;  // by cell; -1: not asked yet
+  std::vector<signed char> harmless_;  // by cell; -1: not yet computed
 };
 
 }  // namespace tap::backend

@@ -9,7 +9,7 @@ namespace tap::backend {
 
 struct KernelSource {
   ir::Operator op;
-  std::vector<ir::Box> boxes = {};  // of its applications, some of each size
+  std::vector<ir::Box> boxes = {};  // of its applications, a few of each size
   std::vector<PreparedOperand> prepared = {};
   std::vector<BoxStep> steps = {};  // by dim
 };

@@ -34,15 +34,15 @@
 
 namespace tap::backend {
 
-// Memory of the kernel's own, row-major, for a part of a tensor: the cell at `origin` is its first.
+// The kernel's own memory, row-major, for a part of a tensor; its first cell is the cell at `origin`.
 struct Local {
   Shape extents;
-  std::vector<ir::AffineExpr> origin;  // per axis; of variables that do not change while the part is in use
+  std::vector<ir::AffineExpr> origin;  // per axis; in variables that are constant while the part is in use
   bool operator==(const Local&) const = default;
 };
 struct TensorArgument {
   std::string name;     // for people
-  ir::TensorType type;  // of the whole tensor, in which coordinates lie
+  ir::TensorType type;  // of the whole tensor; coordinates are relative to it
   std::optional<Local> local = {};
   bool operator==(const TensorArgument&) const = default;
 };
@@ -51,20 +51,20 @@ struct TensorArgument {
 struct Coordinate {
   ir::AffineExpr affine;
   std::optional<ir::CellId> data;
-  bool checked = false;  // may lie outside the tensor
+  bool checked = false;  // may be outside the tensor
   bool operator==(const Coordinate&) const = default;
 };
 
 struct Load {
   std::uint32_t tensor = 0;
   std::vector<Coordinate> at;
-  std::optional<ir::CellId> fill;  // stands for cells outside; without it a checked coordinate outside is an error
-  bool anywhere = true;            // inside the tensor at every point of the operator's box, so it may be read early
+  std::optional<ir::CellId> fill;  // the value of cells outside; without it, a checked coordinate outside is an error
+  bool anywhere = true;            // in bounds at every point of the operator's box, so it may be read early
   bool operator==(const Load&) const = default;
 };
 
-// A register, or an array of them. With lanes, each is a vector. Which one of an array is meant is a number once loops are
-// unrolled: in a slot, the variable of an unrolled loop stands for how often the loop has gone round.
+// A register, or an array of them. With lanes, each is a vector. Indices into an array are constant once loops are
+// unrolled: in a slot, the variable of an unrolled loop stands for the number of the current pass.
 struct Accumulator {
   ElementType type = ElementType::f32;
   std::uint32_t count = 1;
@@ -73,7 +73,7 @@ struct Accumulator {
 };
 struct Slot {
   std::uint32_t accumulator = 0;
-  ir::AffineExpr at;  // of how often unrolled loops have gone round, from 0
+  ir::AffineExpr at;  // in terms of pass numbers of unrolled loops, from 0
   bool operator==(const Slot&) const = default;
 };
 
@@ -87,10 +87,10 @@ struct Bound {
 struct Statement;
 enum class LoopKind : std::uint8_t {
   serial,
-  unrolled,  // `count` times from the lower bound on, which need not be a number; no upper bound
-  lanes,  // all at once, `count` of them, from the lower bound on; those from the upper bound on, if there is one, do nothing
+  unrolled,  // `count` passes from the lower bound, which need not be constant; no upper bound
+  lanes,     // `count` lanes at once from the lower bound; lanes at or past an upper bound are inactive
 };
-// for variable in max(lower…)..min(upper…) by `step`, from the end if `descending` (then the step is 1)
+// for variable in max(lower…)..min(upper…) by `step`; from the end if `descending` (the step is then 1)
 struct For {
   std::uint32_t variable = 0;
   std::vector<Bound> lower;
@@ -109,23 +109,23 @@ struct Guard {
   std::vector<Statement> body;
   bool operator==(const Guard&) const;
 };
-struct Define {  // an index variable: the greatest of lower bounds, or the least of upper ones
+struct Define {  // an index variable: the greatest of lower bounds, or the least of upper bounds
   std::uint32_t variable = 0;
   std::vector<Bound> bounds;
   bool greatest = true;
   bool operator==(const Define&) const = default;
 };
-struct Let {  // an index variable from data: where a scatter goes
+struct Let {  // a data-dependent index variable: the target of a scatter
   std::uint32_t variable = 0;
   ir::CellId value;
   bool operator==(const Let&) const = default;
 };
-struct Assign {  // all values are computed before the first accumulator changes
+struct Assign {  // computes all values before it changes an accumulator
   std::vector<std::uint32_t> slots;
   std::vector<ir::CellId> values;
   bool operator==(const Assign&) const = default;
 };
-struct Store {  // likewise: all values before the first store
+struct Store {  // likewise, before the first store
   struct Target {
     std::uint32_t tensor = 0;
     std::vector<ir::AffineExpr> at;
@@ -135,21 +135,21 @@ struct Store {  // likewise: all values before the first store
   std::vector<Target> targets;
   bool operator==(const Store&) const = default;
 };
-// Asks for the cell's line of memory, of lanes for that of the first. It need not be in the tensor.
+// Prefetches the cell's cache line; with lanes, the first lane's. The cell may be outside the tensor.
 struct Fetch {
   std::uint32_t tensor = 0;
   std::vector<ir::AffineExpr> at;
   bool operator==(const Fetch&) const = default;
 };
-// Combines the lanes of accumulators into accumulators of one lane: the first half with the second, until one is left.
-// `values` says how two lanes combine: of the slots `first` and `second`, which stand for the two, one value per component.
+// Reduces the lanes of accumulators to one: combines the first half with the second until one is left. `values`
+// combines two lanes, given by the slots `first` and `second`: one value per component.
 struct FoldLanes {
   std::vector<std::uint32_t> from, to;
   std::vector<std::uint32_t> first, second;
   std::vector<ir::CellId> values;
   bool operator==(const FoldLanes&) const = default;
 };
-// The loops of one operation of a group. A failure inside is reported as its failure.
+// The loops of one operation of a group. A failure inside is reported as that operation's.
 struct Section {
   std::uint32_t section = 0;
   std::vector<Statement> body;
@@ -160,8 +160,7 @@ struct Statement {
   bool operator==(const Statement&) const;
 };
 
-// Where in the variables the dims of an operation are and which tensors are its operands, for reporting at which point of
-// what it failed.
+// The variables of an operation's dims and its operand tensors, to report the point of a failure.
 struct SectionDims {
   std::vector<std::uint32_t> lo, at;
   std::vector<std::uint32_t> operands;
@@ -169,21 +168,22 @@ struct SectionDims {
 };
 
 struct Kernel {
-  std::vector<TensorArgument> tensors;  // operands, results, then memory of its own
+  std::vector<TensorArgument> tensors;  // operands, results, then local memory
   std::size_t operands = 0;
   std::size_t results = 0;
   std::size_t dims = 0;           // of the box
   bool exact_arithmetic = false;  // else acc + a*b rounds once
-  // Calls may cut the box along this dim, at multiples of `grain` from its beginning: no two parts share work or results.
+  // Calls may split the box along this dim, at multiples of `grain` from its start: parts share neither work nor
+  // results.
   std::optional<std::size_t> cut;
   std::int64_t grain = 1;
-  std::int64_t worth = 1;  // so many such parts are worth a call of their own
+  std::int64_t worth = 1;  // the number of parts that is worth a separate call
   std::vector<std::string> variables;
   std::vector<Accumulator> accumulators;
   std::vector<Slot> slots;
   ir::CellExprs exprs;
   std::vector<Load> loads;
-  std::vector<SectionDims> sections;  // 0 is what stands outside all
+  std::vector<SectionDims> sections;  // 0 is outside all sections
   std::vector<Statement> body;
 
   std::uint32_t lo(std::size_t dim) const { return static_cast<std::uint32_t>(2 * dim); }
@@ -192,42 +192,42 @@ struct Kernel {
   bool operator==(const Kernel&) const;
 };
 
-// An operand that the kernel wants in the order in which its innermost loops take it, since it is the same in every run: it
-// is given what the map makes of the operand (lower_prepared.cpp).
+// A constant operand that the kernel reads in the order of its innermost loops: `map` makes it from the operand
+// (lower_prepared.cpp).
 struct PreparedOperand {
   std::uint32_t operand = 0;
   ir::Operator map;
-  std::vector<std::uint32_t> dims = {};  // of the operator, by axis of what it makes: the last one has no dim
-  std::uint32_t along = 0;               // whose axis counts panels
-  std::int64_t step = 1;                 // points of a panel
+  std::vector<std::uint32_t> dims = {};  // the operator's dim of each axis of the result, except the last axis
+  std::uint32_t along = 0;               // the dim whose axis counts panels
+  std::int64_t step = 1;                 // points per panel
   bool operator==(const PreparedOperand&) const = default;
 };
 
-// What a kernel's loops assume of the size of a box along a dim, for those who call it on smaller ones (self_check.h).
+// What a kernel's loops assume about a box's extent along a dim, for callers with smaller boxes (self_check.h).
 struct BoxStep {
-  std::int64_t rest_of = 1;  // the size leaves the same rest by this as the whole; 0: it is that of the whole
-  std::int64_t step = 1;     // so many points are done at a time
+  std::int64_t rest_of = 1;  // the extent is congruent to the whole extent modulo this; 0: it is the whole extent
+  std::int64_t step = 1;     // points processed at a time
   bool operator==(const BoxStep&) const = default;
 };
 
 struct LowerOptions {
-  bool exact_arithmetic = false;  // every float operation rounds, in the order of the source
-  bool any_box = false;           // is called for any part of its box
-  ir::Machine machine = {};       // changes no result
-  // By operand, whether it is the same in every run; and which of these the kernel wants prepared. Null: none.
+  bool exact_arithmetic = false;  // every float operation rounds, in source order
+  bool any_box = false;           // called for any part of its box
+  ir::Machine machine = {};       // does not affect results
+  // By operand, whether it is constant; and, as a result, which of these the kernel needs prepared. Null: none.
   std::vector<bool> constant = {};
   std::vector<PreparedOperand>* prepared = nullptr;
   std::vector<BoxStep>* steps = nullptr;  // by dim; null: not needed
 };
-// Pre: the operator is a map, a reduction or a group. Names play no part in what is computed.
+// Pre: the operator is a map, a reduction or a group. The kernel does not depend on names.
 Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});
 
-// The cells that this one depends on at once.
+// The cells that this one directly depends on.
 std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id);
 
-// Into how many parts calls may cut the box: 1 if it cannot be split.
+// The number of parts into which calls may split the box: 1 if it cannot be split.
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
-// Bytes that a call needs for memory of the kernel's own, and where in them that of a tensor begins.
+// The bytes of a call's scratch memory, and the offset of a tensor in it.
 std::size_t scratch_bytes(const Kernel& kernel);
 std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor);
 

@@ -17,7 +17,7 @@ namespace {
 
 enum class Naming : std::uint8_t { own, numbered };
 
-// Gives names that can be distinguished.
+// Assigns distinct names.
 class Names {
  public:
   std::string add(const std::string& wish) {
@@ -66,12 +66,12 @@ class Normal {
   const Kernel& old_;
   Naming naming_;
   Kernel new_;
-  std::vector<std::uint32_t> variables_;  // by old number, the new one
+  std::vector<std::uint32_t> variables_;  // new number by old number
   std::vector<std::optional<CellId>> cells_;
   std::vector<std::optional<std::uint32_t>> loads_, slots_;
 };
 
-// The box and its dims, then what statements define in their order, then what nothing defines.
+// The box and its dims, then definitions in statement order, then variables without definition.
 void Normal::number_variables() {
   constexpr std::uint32_t none = 0xffffffff;
   std::size_t fixed = std::min(3 * old_.dims, old_.variables.size());
@@ -186,7 +186,7 @@ Statement Normal::statement(const Guard& guard) {
   return {std::move(result)};
 }
 
-// One bound without a division is the same from above and from below.
+// A single bound without a division is the same as lower and as upper bound.
 Statement Normal::statement(const Define& define) {
   bool either = define.bounds.size() == 1 && define.bounds[0].divisor == 1;
   return {Define{variables_[define.variable], bounds(define.bounds), define.greatest || either}};

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// Pre: in normal form.
+// Pre: the kernel is in normal form.
 class Printer {
  public:
   explicit Printer(const Kernel& kernel) : kernel_(kernel) {
@@ -81,13 +81,13 @@ class Printer {
 
   const Kernel& kernel_;
   CellWords words_;
-  CellNames names_;  // of the cells that were named before this statement
+  CellNames names_;  // of cells named before this statement
   std::size_t named_ = 0;
   std::string out_;
   std::size_t indent_ = 0;
 };
 
-// Of i64 and f32 the number says which it is: 2 and 2.0.
+// For i64 and f32 the number itself shows the type: 2 and 2.0.
 std::string Printer::constant(const Scalar& value) {
   std::string text = to_string(value);
   if (is_float(value.type) && text.find_first_of(".einf") == std::string::npos) text += ".0";
@@ -122,11 +122,11 @@ void Printer::sort(CellId id, std::vector<CellId>& arguments_first, std::unorder
   arguments_first.push_back(id);
 }
 
-// Numbers, variables, accumulators and plain reads, which are as short as a name.
+// Numbers, variables, accumulators and plain reads: as short as a name.
 bool Printer::is_short(CellId id) const { return needs(kernel_, id).empty(); }
 
-// What is used twice is named, and so is what is nested too deeply, so that neither text nor recursion grows beyond the
-// number of cells.
+// Names cells that are used twice or nested too deeply, so that neither text nor recursion grows beyond the number of
+// cells.
 void Printer::name_shared(const std::vector<CellId>& roots) {
   constexpr int deep = 50;
   std::vector<CellId> order;

@@ -29,16 +29,16 @@
 
 namespace tap::backend {
 
-// The same kernel in the one form that its text has: cells, loads, slots and variables numbered in the order in which
-// statements come to them, none of them twice or unused; all names different from each other and from words of the text.
+// The kernel in the normal form of its text: cells, loads, slots and variables are numbered in the order of their first
+// use in statements, without duplicates or unused ones; all names are distinct and not reserved.
 // Pre: verify() finds nothing.
 Kernel normal(const Kernel& kernel);
 
-// One after the other, with an empty line between.
+// One after another, separated by empty lines.
 std::string print(const std::vector<Kernel>& kernels);
 
-// The text with numbers for names: equal for kernels that compute the same in the same way, whatever they are called. All
-// that the code depends on is in it, so that it may be a key.
+// The text with numbers instead of names: equal for kernels that compute the same in the same way. It contains
+// everything that the code depends on, so it can serve as a key.
 std::string canonical(const Kernel& kernel);
 
 }  // namespace tap::backend

@@ -12,7 +12,7 @@ namespace tap::backend {
 // One sentence per violation; empty if all is well.
 std::vector<std::string> verify(const Kernel& kernel);
 
-// A violation is a bug of ours, in the step that is named.
+// A violation is a bug in tapc, in the named step.
 void require_verified(const Kernel& kernel, std::string_view step);
 
 }  // namespace tap::backend

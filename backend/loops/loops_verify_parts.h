@@ -8,9 +8,9 @@ namespace tap::backend::verifying {
 
 using ir::verifying::Violations;
 
-// Numbers are in range, cells and what belongs to them is typed, and nothing refers to itself.
+// Numbers are in range, cells and their parts are well-typed, and there are no cycles.
 void verify_tables(Violations& out, const Kernel& kernel);
-// Pre: the tables are right.
+// Pre: the tables are valid.
 void verify_statements(Violations& out, const Kernel& kernel);
 
 }  // namespace tap::backend::verifying

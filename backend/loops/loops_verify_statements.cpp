@@ -26,7 +26,7 @@ class Statements {
   }
 
  private:
-  // What a statement's cells depend on.
+  // The dependences of a statement's cells.
   struct Used {
     std::set<std::uint32_t> variables, slots;
   };
@@ -44,7 +44,7 @@ class Statements {
   std::uint32_t lanes_of(std::uint32_t slot) const {
     return kernel_.accumulators[kernel_.slots[slot].accumulator].lanes;
   }
-  // The first slot that is the same one.
+  // The first equal slot.
   std::uint32_t same_as(std::uint32_t slot) const {
     const auto& all = kernel_.slots;
     return static_cast<std::uint32_t>(std::find(all.begin(), all.end(), all[slot]) - all.begin());
@@ -72,11 +72,11 @@ class Statements {
   const Kernel& kernel_;
   CellPlaces places_;
   std::vector<bool> scope_;
-  std::vector<const For*> unrolled_;  // that we are in, from outside to inside
+  std::vector<const For*> unrolled_;  // enclosing ones, outermost first
   const For* lanes_ = nullptr;
 };
 
-// What a block defines is in scope until its end.
+// Definitions are in scope until the end of their block.
 void Statements::block(const std::vector<Statement>& body) {
   std::vector<bool> outside = scope_;
   for (const Statement& s : body) std::visit([&](const auto& node) { statement(node); }, s.node);
@@ -142,7 +142,7 @@ Statements::Used Statements::used(const std::vector<CellId>& roots) {
   return found;
 }
 
-// The cells of a statement whose values have so many lanes; false if there is no use in looking at them further.
+// Verifies a statement's cells, whose values have this many lanes; false if further checks would be meaningless.
 bool Statements::cells(const std::vector<CellId>& roots, std::uint32_t lanes, bool straight) {
   for (CellId root : roots)
     if (!out_.expect(valid(root, kernel_.exprs), "a statement has no cell")) return false;
@@ -158,7 +158,7 @@ bool Statements::cells(const std::vector<CellId>& roots, std::uint32_t lanes, bo
   return true;
 }
 
-// Which one of an array it is must be a number once loops are unrolled: it says how often these have gone round.
+// An array index must be constant once loops are unrolled: it depends only on their passes.
 void Statements::slot(std::uint32_t number) {
   if (!out_.expect(number < kernel_.slots.size(), "slot {} of {}", number, kernel_.slots.size())) return;
   const Slot& slot = kernel_.slots[number];

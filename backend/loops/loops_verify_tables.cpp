@@ -105,8 +105,8 @@ class Tables {
     return all;
   }
 
-  // The cells are those of an operator that has the variables as dims and the loads as reads, and of a monoid that has the
-  // slots as components.
+  // Types the cells like those of an operator with the variables as dims and the loads as reads, and of a monoid with
+  // the slots as components.
   void types() {
     Operator op;
     op.dims.resize(kernel_.variables.size());
@@ -138,7 +138,7 @@ class Tables {
     out_.expect(!checked || load.fill || !load.anywhere, "it may fail, so it must not be evaluated anywhere");
   }
 
-  // A cell must not be needed to compute itself, by way of a coordinate.
+  // A cell must not depend on itself through a coordinate.
   void order() {
     enum class State : std::uint8_t { fresh, open, done };
     std::vector<State> states(kernel_.exprs.size(), State::fresh);

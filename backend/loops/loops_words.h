@@ -7,19 +7,19 @@
 
 namespace tap::backend {
 
-// The statements inside this one; null if it holds none.
+// The nested statements; null if the statement has none.
 const std::vector<Statement>* body_of(const Statement& statement);
 
-// By For, Define and Let, in the order of the text; one may be there several times.
+// By For, Define and Let, in text order; may contain duplicates.
 std::vector<std::uint32_t> variables_defined(const Kernel& kernel);
 
-// Words of the text, which are no names: for, f32, max, acc0, …
+// Reserved words of the text: for, f32, max, acc0, …
 bool is_reserved(std::string_view name);
 
 // acc12
 bool is_accumulator(std::string_view name);
 
-// The dims and operands of a section that belongs to one operator: those of the box and of the kernel.
+// The dims and operands of the section of a single operator: those of the box and of the kernel.
 SectionDims box_dims(const Kernel& kernel);
 
 }  // namespace tap::backend

@@ -6,7 +6,7 @@
 
 namespace tap::backend {
 
-// Whether evaluating the operation itself (not its arguments) may fail, given its second operand if that is a constant.
+// Whether the operation itself (not its arguments) may fail, given its second operand if that is a constant.
 bool operation_may_fail(ir::CellOp op, ElementType type, const ir::Scalar* second);
 
 }  // namespace tap::backend

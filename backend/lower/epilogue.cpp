@@ -14,7 +14,7 @@ namespace {
 
 using Dims = std::vector<std::size_t>;
 
-// The dim that each axis follows as it is, if there is one for every axis, and none twice.
+// The dim of each axis, if every axis is a single distinct dim.
 std::optional<Dims> followed(const Access& access) {
   Dims dims;
   for (const AffineExpr& row : access.projection.start.rows) {
@@ -33,7 +33,7 @@ class Finder {
       for (ValueId v : group.graph.operations[o].results) writers_[v.index()].push_back(o);
   }
 
-  // Pre: no scan, no scatter, not streamed. Maps that are `taken` are at the end of another reduction.
+  // Pre: no scan, no scatter, not streamed. Maps that are `taken` belong to another epilogue.
   std::vector<EpilogueMap> run(std::size_t reduction, const std::vector<bool>& taken) {
     std::fill(in_registers_.begin(), in_registers_.end(), std::nullopt);
     reduction_ = reduction;
@@ -70,12 +70,13 @@ class Finder {
     ValueId v = group_.graph.operations[operation].results[write.tensor];
     if (writers_[v.index()].size() == 1) in_registers_[v.index()] = std::move(dims);
   }
-  // What is there before the reduction begins.
+  // Available before the reduction starts.
   bool is_there(ValueId v) const {
     return std::ranges::all_of(writers_[v.index()], [&](std::size_t writer) { return writer < reduction_; });
   }
 
-  // The reduction's dims, by the map's, if each of its points is one of the reduction's and reads what is in registers there.
+  // By dim of the map, the reduction's dim, if each point of the map is one of the reduction's and reads its values in
+  // registers.
   std::optional<Dims> dims_of(std::size_t number) const {
     const Operation& operation = group_.graph.operations[number];
     const Operator& op = op_of(number);
@@ -111,7 +112,7 @@ class Finder {
   const GroupView& group_;
   const MovingDemand& windows_;
   std::vector<std::vector<std::size_t>> writers_;  // by value
-  std::vector<std::optional<Dims>> in_registers_;  // by value: the reduction's dim that each axis follows
+  std::vector<std::optional<Dims>> in_registers_;  // by value: the reduction's dim of each axis
   std::size_t reduction_ = 0;
 };
 

@@ -19,15 +19,15 @@ namespace tap::backend {
 
 struct EpilogueMap {
   std::size_t operation = 0;      // of the group's graph
-  std::vector<std::size_t> dims;  // of the reduction, by the map's dim
+  std::vector<std::size_t> dims;  // the reduction's dim for each dim of the map
   bool operator==(const EpilogueMap&) const = default;
 };
-// By operation of the group's graph, the maps at its end, in their order: empty but for reductions. A map is at the end of one
-// reduction at most. `streamed`: operations whose points come in steps, which are not complete before the last one.
+// By operation of the group's graph: the maps in its epilogue, in order; empty except for reductions. A map is in at
+// most one epilogue. `streamed`: operations whose points come in steps and are complete only after the last one.
 std::vector<std::vector<EpilogueMap>> find_epilogues(const ir::GroupView& group, const ir::MovingDemand& windows,
                                                      const std::vector<bool>& streamed);
 
-// By value, whether who reads it does so at the end of its reduction only: it needs no memory.
+// By value: whether only epilogues of its own reduction read it, so that it needs no memory.
 std::vector<bool> values_in_registers(const ir::GroupView& group,
                                       const std::vector<std::vector<EpilogueMap>>& epilogues);
 

@@ -17,7 +17,7 @@ bool is_walked(const Operator& group, std::uint32_t dim) {
   });
 }
 
-// The most points of one of the blocks, of all those that cut the dim.
+// The maximum points of a block, over all blockings of the dim.
 std::int64_t walked_points(const Operator& group, std::uint32_t dim, std::int64_t points) {
   for (const Blocking& b : group.blockings) {
     if (b.dim != dim || group.dims[b.block_dim].role != DimRole::reduction) continue;
@@ -30,7 +30,7 @@ std::int64_t walked_points(const Operator& group, std::uint32_t dim, std::int64_
   return std::max<std::int64_t>(points, 1);
 }
 
-// How many bytes there are of the values of a group, for so many points of each dim.
+// The bytes of a group's values, for this many points of each dim.
 class Bytes {
  public:
   explicit Bytes(const GroupView& group)
@@ -39,7 +39,7 @@ class Bytes {
       for (ValueId v : *list) outside_[v.index()] = true;
   }
 
-  // Of what is only inside, and of what moves with that dim.
+  // Of inner values that move with that dim.
   double moving(const std::vector<std::int64_t>& points, std::size_t dim) const {
     double bytes = 0;
     for (std::size_t v = 0; v < outside_.size(); ++v) {
@@ -51,7 +51,7 @@ class Bytes {
     }
     return bytes;
   }
-  // Of what each tile or step along that dim reads again.
+  // Of data that each tile or step along that dim reads again.
   double staying(std::size_t dim) const {
     double bytes = 0;
     for (ValueId v : group_.graph.inputs) {
@@ -73,7 +73,7 @@ class Bytes {
   std::vector<bool> outside_;
 };
 
-// A number that divides the size, if there is one from half of the points on.
+// A divisor of the size, if there is one between half of the points and all.
 std::int64_t dividing(std::int64_t points, std::int64_t size) {
   for (std::int64_t n = points; 2 * n > points; --n)
     if (size % n == 0) return n;
@@ -82,7 +82,7 @@ std::int64_t dividing(std::int64_t points, std::int64_t size) {
 
 }  // namespace
 
-// Grown by doubling, the last dim first.
+// Doubles the points, the last dim first.
 std::vector<std::int64_t> tile_points(const Program& program, const Operator& group,
                                       const std::vector<std::int64_t>& most) {
   const GroupView view = view_of(program, group);

@@ -17,7 +17,7 @@ namespace tap::backend {
 inline constexpr double least_tile_bytes = ir::reference_machine.l1_bytes;
 inline constexpr double most_tile_bytes = ir::reference_machine.l2_bytes / 4;
 
-// By dim of the group, the points of one tile or step. `most`: those that a box has.
+// By dim of the group, the points of one tile or step. `most`: the extents of a box.
 std::vector<std::int64_t> tile_points(const ir::Program& program, const ir::Operator& group,
                                       const std::vector<std::int64_t>& most);
 

@@ -1,7 +1,6 @@
 // From an operator to its loops. Dims become loops in the order parallel, then reduction, each as declared, so that
 // reductions combine in increasing index order; a constraint becomes a bound of the innermost loop whose variable it
-// uses, so no point outside the domain is visited. Scans and scatters (lower_patterns.cpp) have linear loops of their
-// own.
+// uses, so no point outside the domain is visited. Scans and scatters (lower_patterns.cpp) have their own linear loops.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -23,7 +22,7 @@ AffineExpr Lowering::over_variables(const AffineExpr& over_dims) const {
   return e;
 }
 
-// Either may be older than some variables.
+// Either may have fewer coefficients than there are variables.
 AffineExpr Lowering::plus(AffineExpr a, AffineExpr b, std::int64_t factor) const {
   a.coefficients.resize(kernel_.variables.size());
   b.coefficients.resize(kernel_.variables.size());
@@ -45,7 +44,7 @@ void Lowering::declare_loads() {
     loads_.push_back(static_cast<std::uint32_t>(kernel_.loads.size()));
     kernel_.loads.push_back(load_of(access));
   }
-  // Coordinates and fills are cells that may read themselves, so they come when every load has its number.
+  // Coordinates and fills are cells that may contain reads, so they come after all loads are numbered.
   for (std::size_t r = 0; r < op_.reads.size(); ++r) {
     const Access& access = op_.reads[r];
     if (is_given(access)) continue;
@@ -138,7 +137,7 @@ std::vector<std::size_t> Lowering::near_last(std::vector<std::size_t> dims) cons
   return dims;
 }
 
-// The loop over `dim` inside loops over the dims of `outside`: constraints that mention these dims only bound it.
+// The loop over `dim` inside loops over the dims of `outside`: only constraints on these dims bound it.
 For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   For result;
   result.variable = frame_.at[dim];
@@ -181,12 +180,12 @@ std::vector<Statement> Lowering::nest(const std::vector<std::size_t>& order, std
   return around(std::move(loops), std::move(inner));
 }
 
-// A nest outside everything else.
+// A nest outside all other loops.
 std::vector<Statement> Lowering::full_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const {
   return guarded(nest(order, std::vector<bool>(op_.dims.size(), false), std::move(inner)));
 }
 
-// Constraints without any dim guard all of it.
+// Constraints without dims guard the whole body.
 std::vector<Statement> Lowering::guarded(std::vector<Statement> body) const {
   Guard guard;
   for (const Constraint& c : op_.constraints)
@@ -271,7 +270,7 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   accumulates_into_result_ = accumulates_into_result;
   declare_loads();
   if (op_.reduce()) {
-    // From the right, each cell adds to what stands behind it: not what is written, where that rounds.
+    // From the right, each cell adds to the combination after it; not to the stored value, if that is rounded.
     auto scan = native_scan(op_);
     bool as_written = exact_arithmetic && rounds(program_[op_.reduce()->monoid]);
     if (scan && (scan->at_the_right || !as_written)) return scan_body(*scan);
@@ -295,7 +294,7 @@ void assume(std::vector<BoxStep>* steps, const std::vector<std::uint32_t>& dims,
   if (!steps) return;
   for (std::uint32_t d : dims) {
     BoxStep& known = (*steps)[d];
-    known.rest_of = std::lcm(known.rest_of, rest_of);  // of 0 and anything it is 0
+    known.rest_of = std::lcm(known.rest_of, rest_of);  // 0 with any number gives 0
     known.step = std::max(known.step, step);
   }
 }
@@ -338,8 +337,8 @@ OperatorInKernel declare(Kernel& kernel, const Operator& op) {
   return frame;
 }
 
-// The size that is worth a call is recorded, too. Parts of a dim along which memory lies share its lines, so such a dim has to be a
-// good deal larger. Pre: along these dims parts share nothing.
+// Also records how many points are worth a call. Parts along a contiguous dim share cache lines, so such a dim must be
+// considerably larger. Pre: parts along these dims share no work.
 std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const Extents& extents,
                                        const std::vector<std::size_t>& dims) {
   constexpr double worth = 1 << 14;  // points

@@ -33,7 +33,7 @@ void Lowering::end_with(std::vector<Ending> endings) {
   }
 }
 
-// What has been combined can be read again as it was.
+// Whether accumulators can be stored and reloaded exactly.
 bool Lowering::can_keep() const {
   if (keeper_) return true;
   if (!op_.reduce()) return false;
@@ -54,8 +54,8 @@ Store Lowering::kept(const std::vector<CellId>& values) const {
   return {{std::move(all.targets[keeper_->second])}};
 }
 
-// A value is rounded as if it had been stored. The conversion stays where it changes nothing, so that `acc + a*b` of a map
-// rounds as often as it does elsewhere.
+// A value is rounded as if it were stored. The conversion stays even if it changes nothing, so that `acc + a*b` in a
+// map rounds as often as elsewhere.
 Store Lowering::completed(const std::vector<CellId>& values) {
   Store result = store(values);
   std::vector<CellId> registers;
@@ -81,7 +81,7 @@ Store Lowering::completed(const std::vector<CellId>& values) {
   return result;
 }
 
-// After the last block of the reduction its points are complete.
+// After the last block of the reduction, its points are complete.
 std::vector<Statement> Lowering::end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                           const State& state, const std::optional<Block>& chunk, std::size_t chunked) {
   auto all = store_across(tile, &rows, lanes, completed(state.values));

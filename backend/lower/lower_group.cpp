@@ -99,7 +99,7 @@ std::uint32_t GroupLowering::new_local(ValueId value, ElementType type) {
   return static_cast<std::uint32_t>(kernel_.tensors.size() - 1);
 }
 
-// Memory for what a tile and step needs of the values that are only inside.
+// Local memory for the parts of inner values that a tile and step needs.
 void GroupLowering::place_values() {
   for (std::size_t v = 0; v < graph_.values.size(); ++v) {
     const Shape& shape = graph_.values[v].type.shape;
@@ -120,7 +120,7 @@ std::vector<std::uint32_t> GroupLowering::tensors_of(const std::vector<ValueId>&
   return result;
 }
 
-// In which loop an operation stands: that of its box, of the regions that it touches, and of what it reads.
+// The loop that contains an operation: the innermost one that its box, its regions and its operands depend on.
 std::size_t GroupLowering::level_of(std::size_t number, const std::vector<DimSpan>& box,
                                     std::vector<std::size_t>& level_of_value) const {
   const Operation& operation = graph_.operations[number];
@@ -183,7 +183,7 @@ std::vector<Statement> GroupLowering::lowered(const Operator& op, const Operator
   return lowering.run(extents_of_box(box), kernel_.exact_arithmetic, accumulates_into_result);
 }
 
-// A map of those that a streamed reduction is made of.
+// One of the maps that make up a streamed reduction.
 std::vector<Statement> GroupLowering::lowered_part(const Operator& part, OperatorInKernel frame,
                                                    std::vector<DimSpan> box) {
   for (std::uint32_t d : part.writes[0].invariant_dims) {
@@ -275,10 +275,10 @@ double points_inside(const Program& program, const Operator& group) {
   return all;
 }
 
-// The dim with the most tiles, of equal ones the outermost, is shared out among calls.
+// Calls split the dim with the most tiles (the outermost of equal ones).
 void cut_by_tiles(Kernel& kernel, const Program& program, const Operator& group, const Extents& extents,
                   const std::vector<std::int64_t>& points) {
-  constexpr double worth = 1 << 14;  // points of the operations inside
+  constexpr double worth = 1 << 14;  // points of the inner operations
   double each = points_inside(program, group);
   std::int64_t most = 1;
   for (std::size_t d = 0; d < points.size(); ++d) {
@@ -294,7 +294,7 @@ void cut_by_tiles(Kernel& kernel, const Program& program, const Operator& group,
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
 }
 
-// As extents_of, of a box that is whole where blocks are walked through.
+// Like extents_of, for a box that is whole where blocks are streamed.
 Extents extents_of_group(const Operator& group) {
   Operator whole = group;
   std::erase_if(whole.blockings, [&](const Blocking& b) { return group.dims[b.block_dim].role == DimRole::reduction; });

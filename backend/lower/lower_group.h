@@ -27,30 +27,31 @@
 
 namespace tap::backend {
 
-// What a box has of a dim: from lo to hi, in variables of the kernel.
+// The range of a box along a dim: from lo to hi, in variables of the kernel.
 struct DimSpan {
   ir::AffineExpr lo, hi;
-  std::int64_t most = 0;                    // points
-  bool exact = false;                       // always so many
-  std::size_t level = 0;                    // of the loop over steps that it depends on, 0: on none
-  std::vector<std::uint32_t> follows = {};  // dims of the kernel's box on whose sizes this size depends
+  std::int64_t most = 0;                    // maximum number of points
+  bool exact = false;                       // always that many
+  std::size_t level = 0;                    // of the loop over steps that it depends on; 0: none
+  std::vector<std::uint32_t> follows = {};  // dims of the kernel's box that the extent depends on
 };
 
 class GroupLowering {
  public:
-  // `box`: by dim. Tensors as in OperatorInKernel. What the operations do is in sections, numbered on from those that there are.
+  // `box`: by dim. Tensors as in OperatorInKernel. Each operation is a section, numbered after existing ones.
   GroupLowering(const ir::Program& program, const ir::Operator& group, Kernel& kernel, std::vector<DimSpan> box,
                 std::vector<std::uint32_t> operands, std::vector<std::uint32_t> results, const ir::Machine& machine);
-  // Of these operands some may be wanted prepared: which, is known after `run`.
+  // These operands may be prepared; after `run`, it is known which are.
   void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
-  // What is assumed of the size of the kernel's box is noted there.
+  // Records assumptions about the extents of the kernel's box in `steps`.
   void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
-  // Is not inside another group. If it is one reduction with what ends it, calls cut it as they cut that.
+  // Marks it as not nested in another group. If it is one reduction with an epilogue, calls split it like that
+  // reduction.
   void is_outermost();
   bool is_one_nest() const { return as_one_nest_; }
   std::vector<Statement> run();
-  const std::vector<std::int64_t>& points() const { return points_; }  // of a tile, by dim
+  const std::vector<std::int64_t>& points() const { return points_; }  // per tile, by dim
 
  private:
   struct Tile {  // a loop over the tiles of a dim
@@ -58,7 +59,7 @@ class GroupLowering {
     std::vector<Statement> before;
   };
   struct Level {  // a loop over steps
-    For loop;     // not of level 0
+    For loop;     // not for level 0
     std::vector<Statement> before, after;
   };
   static constexpr std::uint32_t none = no_tensor;
@@ -108,11 +109,11 @@ class GroupLowering {
   ir::MovingDemand windows_;
   std::vector<bool> streamed_;                       // by operation
   std::vector<std::vector<EpilogueMap>> epilogues_;  // likewise
-  std::vector<bool> ends_another_;                   // likewise: done with a reduction
+  std::vector<bool> ends_another_;                   // likewise: part of an epilogue
   std::vector<std::int64_t> points_;
-  std::vector<DimSpan> spans_;                 // by dim of the group: of the box, then of one tile and step
-  std::vector<Tile> tiles_;                    // from outside to inside
-  std::vector<Level> levels_;                  // likewise; the first one is no loop
+  std::vector<DimSpan> spans_;                 // by dim of the group: first of the box, then of one tile and step
+  std::vector<Tile> tiles_;                    // outermost first
+  std::vector<Level> levels_;                  // likewise; the first one is not a loop
   std::vector<std::uint32_t> tensors_;         // by value
   std::vector<std::vector<DimSpan>> regions_;  // by value, by axis
   std::uint32_t zero_ = 0, one_ = 0;           // variables
@@ -122,7 +123,7 @@ class GroupLowering {
   std::vector<BoxStep>* steps_ = nullptr;
 };
 
-// The group on the kernel's box; the kernel has its arguments and section 0 already.
+// Lowers the group on the kernel's box; the kernel already has its arguments and section 0.
 void lower_group(const ir::Program& program, const ir::Operator& group, Kernel& kernel, const OperatorInKernel& frame,
                  const LowerOptions& options);
 

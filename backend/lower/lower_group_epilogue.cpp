@@ -1,5 +1,5 @@
-// Reductions of a group with their epilogues (epilogue.h). A group that consists of one of these has the loop nest of
-// its reduction alone, with a different store.
+// Reductions of a group with their epilogues (epilogue.h). A group that consists of one of these has only its
+// reduction's loop nest, with a different store.
 #include <algorithm>
 
 #include "backend/lower/lower_group.h"
@@ -11,7 +11,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-// The reduction, if all else ends it.
+// The reduction, if all other operations are its epilogue.
 std::optional<std::size_t> GroupLowering::single_nest() const {
   if (std::ranges::count(ends_another_, false) != 1 || std::ranges::count(streamed_, true) > 0) return {};
   for (const IndexDim& dim : group_.dims)
@@ -20,7 +20,7 @@ std::optional<std::size_t> GroupLowering::single_nest() const {
   return epilogues_[nest].empty() ? std::nullopt : std::optional(nest);
 }
 
-// The group's dim that an operation's dim is.
+// The group's dim that corresponds to an operation's dim.
 std::optional<std::size_t> GroupLowering::own_dim(std::size_t operation, std::size_t dim) const {
   const Window& window = windows_.operations[operation][dim];
   return window.length == 1 ? window.start.as_variable() : std::nullopt;
@@ -42,7 +42,7 @@ void GroupLowering::is_outermost() {
   as_one_nest_ = true;
 }
 
-// Of a reduction and of the maps that end it.
+// For a reduction and the maps of its epilogue.
 std::size_t GroupLowering::level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
                                               std::vector<std::size_t>& level_of_value) const {
   std::size_t level = level_of(number, box, level_of_value);
@@ -86,7 +86,7 @@ std::vector<Ending> GroupLowering::endings_of(std::size_t number, const Operator
   return endings;
 }
 
-// By operand of the operation: those of the group that are the same in every run and that nothing else inside reads.
+// By operand of the operation: constant operands of the group that no other inner operation reads.
 std::vector<bool> GroupLowering::constant_operands(std::size_t number) const {
   std::vector<std::size_t> readers(graph_.values.size(), 0);
   for (const Operation& operation : graph_.operations)

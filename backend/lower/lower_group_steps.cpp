@@ -20,7 +20,7 @@ For GroupLowering::part_loop(const std::string& name, const DimSpan& span, std::
   return loop;
 }
 
-// From `first` on so many points, or what is left.
+// This many points from `first`, or the remaining ones.
 DimSpan GroupLowering::part_of(const DimSpan& span, const AffineExpr& first, std::int64_t points,
                                const std::string& name, std::vector<Statement>& into) {
   DimSpan part{first, plus(first, number(points)), points, span.exact && span.most % points == 0, span.level};
@@ -39,7 +39,7 @@ void GroupLowering::open_tiles() {
   }
 }
 
-// The dims that number blocks, then those of which there are as many points in a step as fit.
+// Block dims first, then steps with as many points of the other dims as fit.
 void GroupLowering::open_steps() {
   auto open = [&](std::size_t d, std::int64_t step) {
     levels_.push_back({part_loop(group_.dims[d].name + "s", spans_[d], step), {}, {}});
@@ -53,7 +53,7 @@ void GroupLowering::open_steps() {
   }
   for (const Blocking& b : group_.blockings) {
     bool streams = group_.dims[b.block_dim].role == DimRole::reduction;
-    if (streams || streamed[b.dim]) cut(b);  // blocks that are not streamed are in the box, if they come first
+    if (streams || streamed[b.dim]) cut(b);  // blocks that are not streamed are part of the box, if they come first
     streamed[b.dim] = streamed[b.dim] || streams;
   }
   for (std::uint32_t d = 0; d < spans_.size(); ++d) {
@@ -65,8 +65,8 @@ void GroupLowering::open_steps() {
   }
 }
 
-// Of the dim, the block with the number that its block dim has. Blocks of one size are as those of the largest range, so
-// that where they begin is affine.
+// The block of the dim with the number in its block dim. Equal blocks have the size of those of the largest range, so
+// that their starts are affine.
 void GroupLowering::cut(const Blocking& blocking) {
   DimSpan& span = spans_[blocking.dim];
   const DimSpan& block = spans_[blocking.block_dim];
@@ -116,7 +116,7 @@ std::uint32_t GroupLowering::boundary(const Blocking& blocking, std::size_t shif
   return result;
 }
 
-// The window from the first point of the tile and step to the last, inside `whole`.
+// The window from the first to the last point of the tile and step, clipped to `whole`.
 DimSpan GroupLowering::span_of(const Window& window, Range whole, const std::string& name) {
   DimSpan span{number(window.start.offset), number(checked::add(window.start.offset, window.length)), window.length,
                true, 0};

@@ -25,7 +25,7 @@ std::uint32_t Lowering::define(std::vector<Statement>& into, std::string name, s
   return v;
 }
 
-// Blocks of a dim: a loop over their first points, and the variable of their ends.
+// Blocks of a dim: a loop over their first points, and a variable for their ends.
 Lowering::Block Lowering::block_of(std::size_t dim, std::int64_t size) {
   Block block;
   block.loop.variable = new_variable(op_.dims[dim].name + "c");
@@ -38,7 +38,7 @@ Lowering::Block Lowering::block_of(std::size_t dim, std::int64_t size) {
   return block;
 }
 
-// One panel after another: which it is, and where it begins.
+// Consecutive panels: the number and the start of each.
 Lowering::Panels Lowering::panels_of(std::size_t dim, const Block& block, std::int64_t step) {
   Panels panels;
   AffineExpr length = plus(variable(block.end), variable(block.from), -1);
@@ -61,7 +61,7 @@ For Lowering::over(const Panels& panels, AffineExpr from, AffineExpr to, std::ve
   return loop;
 }
 
-// Memory for the panels of one read, and how they are filled: panel, then the reduction's dims, then within the panel.
+// Memory for the panels of one read, and how to fill it: panel, then the reduction's dims, then within the panel.
 Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, const std::optional<Block>& chunk,
                                  const Packing& packing, const Extents& extents) {
   const Access& access = op_.reads[read];
@@ -102,7 +102,7 @@ For Lowering::reduction_loop(std::size_t dim, const std::vector<bool>& outside, 
   return result;
 }
 
-// Copies one panel after another. Lanes run along what is dense in the operand: within the panel, or across of it.
+// Packs one panel after another. Lanes run along the operand's contiguous dim: within the panel, or across it.
 std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
                                       const Packing& packing, const RegisterTile& tile) {
   const Access& access = op_.reads[pack.read];
@@ -117,7 +117,7 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   const bool vectors = are_speculatable({value});
   const AffineExpr& last = access.projection.start.rows.back();
   std::vector<For> nest;
-  const std::vector<bool> alone(op_.dims.size(), false);  // nothing ties it to another dim (packing.cpp)
+  const std::vector<bool> alone(op_.dims.size(), false);  // no constraint relates it to another dim (packing.cpp)
   std::optional<For> across;
   for (std::size_t d : pack.inner) {
     For loop = reduction_loop(d, alone, chunk, packing);
@@ -140,12 +140,12 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   return {{over(*along.panels, number(0), variable(along.panels->all), std::move(inner))}};
 }
 
-// Of the panel's rows as many at a time as a vector has lanes, or all if they are fewer, which are then stored across
-// (emit_transposed.h); what is left of rows and lanes one by one.
+// Packs as many of the panel's rows at a time as a vector has lanes, or all if there are fewer, and stores them
+// transposed (emit_transposed.h); remaining rows and lanes one by one.
 std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together, const For& across,
                                              std::uint32_t lanes, const std::vector<Statement>& cell) {
   struct Steps {
-    For whole, rest;  // over the first of that many, and what is left
+    For whole, rest;  // over the first of each group, and the remaining ones
   };
   std::vector<Statement> result;
   auto steps_of = [&](const For& all, std::uint32_t lanes) {
@@ -181,7 +181,7 @@ std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t to
   return result;
 }
 
-// From now on the cells read from the copy.
+// Redirects the cells' reads to the copy.
 void Lowering::read_from(const Pack& pack) {
   Load load;
   load.tensor = pack.tensor;
@@ -190,7 +190,7 @@ void Lowering::read_from(const Pack& pack) {
   kernel_.loads.push_back(std::move(load));
 }
 
-// What is in the result so far, after the first block of the reduction.
+// Loads the result so far, except in the first block of the reduction.
 std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                             const State& state, const std::optional<Block>& chunk,
                                             std::size_t chunked) {
@@ -229,7 +229,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
   return result;
 }
 
-// Whole panels, then the one that is left.
+// Whole panels, then the remaining one.
 std::vector<Statement> Lowering::panel_parts(const Panels& panels,
                                              const std::function<std::vector<Statement>(bool)>& body,
                                              bool has_rest) const {
@@ -293,8 +293,8 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
   return block_nest(tile, packing, std::move(columns.loop), std::move(fill_lanes), std::move(rows.loop), chunk);
 }
 
-// Declares the copies of these operands, from which cells read from now on. The statements make them, save those that were
-// made before the program ran.
+// Declares the copies of these operands and redirects the cells' reads to them. The returned statements make them,
+// except prepared ones.
 std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
                                           const std::optional<Block>& chunk, const Packing& packing,
                                           const RegisterTile& tile, const Extents& extents) {
@@ -312,7 +312,7 @@ std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& read
   return result;
 }
 
-// Columns, in them the blocks of the reduction, in them rows. Dims that the lanes' operands do not follow go inside their
+// Columns, then blocks of the reduction, then rows. Dims that the lane operands do not depend on go inside their
 // packing.
 std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Packing& packing, For columns,
                                             std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
@@ -334,7 +334,7 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
   return full_nest(outside, {{std::move(columns)}});
 }
 
-// The last panel of rows has as many as are left: a number if the extent is known, else all are tried.
+// The last panel of rows has the remaining rows: a known number if the extent is known, else all numbers are tried.
 std::vector<Statement> Lowering::row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
                                            const Extents& extents,
                                            const std::function<std::vector<Statement>(std::uint32_t)>& one) const {

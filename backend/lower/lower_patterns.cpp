@@ -16,7 +16,7 @@ AffineExpr Lowering::shifted(AffineExpr e, std::uint32_t v, std::int64_t by) con
   return e;
 }
 
-// Where a parallel dim is empty there is no point at which reads were proved to lie inside.
+// If a parallel dim is empty, there is no point at which reads were proved to be in bounds.
 std::vector<Statement> Lowering::if_any_result(std::vector<Statement> body) const {
   Guard guard;
   for (std::size_t d : dims_with(false))
@@ -76,7 +76,7 @@ std::vector<Statement> Lowering::scan_of(const Scan& scan, const std::optional<R
   TAP_CHECK(follows != moving.end(), "a scan's bound follows its dim");
   const AffineExpr bound = follows->expr;
 
-  // Before the first step: the loop as of the step before, whose index is lo-1 (descending: hi).
+  // Before the first step: the loop of the previous step, whose index is lo-1 (descending: hi).
   For before = admitted;
   AffineExpr first = shifted(bound, i, descending ? 0 : -1);
   std::uint32_t start = descending ? frame_.hi[scan.along] : frame_.lo[scan.along];
@@ -137,7 +137,7 @@ std::vector<CellId> Lowering::result_cells(const Monoid& monoid, bool inside) {
   return result;
 }
 
-// Where a point of the reduction goes along a target's dim, and the body if that lies in the box.
+// The position of a reduction point along a target's dim, and the body if that is in the box.
 std::vector<Statement> Lowering::at_target(const Scatter::Target& target, std::vector<Statement> body) {
   CellExprs& exprs = kernel_.exprs;
   AffineExpr rest = target.equals;  // selector == sign * dim + rest
@@ -146,7 +146,7 @@ std::vector<Statement> Lowering::at_target(const Scatter::Target& target, std::v
   if (!rest.is_constant() || rest.offset != 0)
     place = exprs.apply(CellOp::sub, ElementType::i64, {place, affine_cell(exprs, over_variables(rest))});
   if (target.sign < 0) place = exprs.apply(CellOp::neg, ElementType::i64, {place});
-  // It may be any number, so it is compared as data are: the difference of an affine condition need not fit.
+  // It may be any number, so it is compared as data: the difference of an affine condition might overflow.
   CellId v = exprs.index(frame_.at[target.dim]);
   CellId from = exprs.index(frame_.lo[target.dim]), end = exprs.index(frame_.hi[target.dim]);
   CellId inside = exprs.apply(CellOp::logical_and, ElementType::boolean,
@@ -155,7 +155,7 @@ std::vector<Statement> Lowering::at_target(const Scatter::Target& target, std::v
   return {{Let{frame_.at[target.dim], place}}, {Guard{{}, inside, std::move(body)}}};
 }
 
-// What one point of the reduction contributes, combined into what is there.
+// Combines the contribution of one reduction point with the result.
 std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Monoid& monoid) {
   std::vector<CellId> later;
   for (CellId id : scatter.terms) later.push_back(cell(id));
@@ -169,7 +169,7 @@ std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Mon
   return inner;
 }
 
-// All cells start as the identity; then one pass over the reduction combines each point into the cell it names. Dims that
+// All cells start as the identity; then one pass over the reduction combines each point into its target cell. Dims that
 // the target depends on go outside the reduction, the others inside.
 std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   const Monoid& monoid = program_[op_.reduce()->monoid];

@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-// How many bytes the next value of the variable is away.
+// The distance in bytes to the access of the variable's next value.
 std::int64_t apart(const TensorType& type, const std::vector<AffineExpr>& at, std::uint32_t variable) {
   std::int64_t stride = static_cast<std::int64_t>(size_of(type.element)), result = 0;
   for (std::size_t axis = at.size(); axis-- > 0; stride = checked::mul(stride, type.shape[axis]))
@@ -28,11 +28,11 @@ AffineExpr Lowering::with_value(AffineExpr e, std::uint32_t v, const AffineExpr&
   return plus(std::move(e), value, factor);
 }
 
-// What the rows after these write, if lanes lie one after another in it: it comes near while this tile is computed, else the next
-// one would wait for it. What is only written need not, if it proceeds line by line.
+// Prefetches the result cells of the next rows, if lanes are contiguous in them, while this tile is computed; otherwise
+// the next tile would wait for them. Results that are only written, line by line, need no prefetch.
 std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                                bool accumulates_into_result) const {
-  if (rows.count < tile.row_count) return {};  // the last ones
+  if (rows.count < tile.row_count) return {};  // the last rows
   const std::int64_t last_lane = static_cast<std::int64_t>(tile.lanes) * lanes.count - 1;
   std::vector<Statement> each, last;
   for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
@@ -58,8 +58,8 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
   return {{std::move(more)}};
 }
 
-// What is read some steps later, if it is far away, each step in a page of its own and too little of it for the processor to
-// see where that leads.
+// Prefetches reads of later steps, if they are in far memory and each step is in a different page, with too few
+// accesses for the hardware prefetcher to predict.
 std::vector<Statement> Lowering::fetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                              std::size_t along) const {
   const std::int64_t foreseen = 4 * machine_.line_bytes;

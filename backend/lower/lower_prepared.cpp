@@ -12,8 +12,8 @@ namespace tap::backend {
 
 using namespace ir;
 
-// Every call must find its panels where they were made, so nothing that the operand follows may be split, save by calls, which
-// cut at whole panels (cut_by).
+// Every call must find its panels where they were made, so no dim of the operand may be split, except by calls, which
+// split at whole panels (cut_by).
 bool Lowering::can_prepare(const Access& access) const {
   if (access.tensor >= constant_.size() || !constant_[access.tensor]) return false;
   auto same = [&](const Access& other) { return other.tensor == access.tensor; };
@@ -36,7 +36,8 @@ std::vector<bool> Lowering::preparable() const {
   return result;
 }
 
-// Its axes, if it can be: dims that stand outside, the panels' (in the place of the dim that they run along), the reduction's.
+// The dims of the prepared operand, if possible: outer dims, panels (in place of the dim that they divide), then the
+// reduction's.
 std::optional<std::vector<std::size_t>> Lowering::prepared_dims(std::uint32_t read, const PackedDim& along) const {
   const Access& access = op_.reads[read];
   if (!can_prepare(access) || along.block->loop.step % along.step != 0) return {};
@@ -48,7 +49,7 @@ std::optional<std::vector<std::size_t>> Lowering::prepared_dims(std::uint32_t re
   return outside;
 }
 
-// Cells read from the operand as it was prepared from now on. The statement says which of all panels a block begins with.
+// Redirects the cells' reads to the prepared operand. The statement computes the first panel of a block.
 Statement Lowering::prepare(std::uint32_t read, const PackedDim& along, const std::vector<std::size_t>& dims) {
   const Access& access = op_.reads[read];
   const TensorType& type = op_.operands[access.tensor];
@@ -57,7 +58,7 @@ Statement Lowering::prepare(std::uint32_t read, const PackedDim& along, const st
   load.tensor = tensor;
   Operator map;
   map.name = op_.name;
-  std::vector<std::size_t> at(op_.dims.size());  // the map's dim for each of ours
+  std::vector<std::size_t> at(op_.dims.size());  // by dim: the map's dim
   Shape shape;
   auto axis = [&](const std::string& name, std::int64_t extent, AffineExpr where) {
     map.dims.push_back({name, {0, extent}});
@@ -102,7 +103,7 @@ Statement Lowering::prepare(std::uint32_t read, const PackedDim& along, const st
   kernel_.loads[loads_[read]] = std::move(load);
   prepared_.push_back(
       {access.tensor, std::move(map), {dims.begin(), dims.end()}, static_cast<std::uint32_t>(along.dim), along.step});
-  assume(along.dim, along.step, along.step);  // panels begin where they were made
+  assume(along.dim, along.step, along.step);  // panels start where they were made
   AffineExpr before = plus(variable(along.block->from), number(-op_.dims[along.dim].range.lo));
   return {Define{first, {bound(std::move(before), along.step)}, true}};
 }

@@ -18,7 +18,7 @@ namespace {
 
 bool is_group(const Operator& op) { return op.region() && op.region()->kind == RegionKind::group; }
 
-// Whether they hold equal operations in the same order, on the same values inside.
+// Whether they contain equal operations in the same order, on corresponding values.
 bool are_equal_groups(const Program& program, const Operator& a, const Operator& b) {
   Operator same = a;
   std::get<RegionBody>(same.body).graph = b.region()->graph;
@@ -34,7 +34,7 @@ bool are_equal_groups(const Program& program, const Operator& a, const Operator&
          });
 }
 
-// Numbers the distinct operators; equal structures share a kernel, of groups those that have the same loops, too.
+// Numbers the distinct operators. Operators of equal structure share a kernel; groups must also have equal loops.
 class Kernels {
  public:
   Kernels(CompiledProgram& compiled, bool exact_arithmetic, const Machine& machine)
@@ -48,7 +48,7 @@ class Kernels {
     std::size_t kernel = 0;
     std::vector<Preparation> prepared;
   };
-  // `constant`: by operand, whether it is the same in every run.
+  // `constant`: by operand, whether it is constant.
   Found of(const Operator& op, bool any_box, std::vector<bool> constant) {
     if (op.map() || std::count(constant.begin(), constant.end(), true) == 0) constant.clear();
     std::vector<PreparedOperand> prepared;
@@ -113,8 +113,8 @@ class Kernels {
   std::unordered_map<std::string, std::vector<std::pair<const Operator*, std::size_t>>> groups_;  // by text
 };
 
-// Operators that are applied to parts of which they say nothing: those that are placed by a dim which numbers no blocks of
-// theirs (where partials of a mesh are combined in parts, each device has one partial's number).
+// Operators that are applied to parts without blockings: those placed by a dim that is not a block dim (if the
+// combination of a mesh's partials is split, each device has one partial's number).
 std::vector<bool> applied_to_parts(const Program& program) {
   std::vector<bool> found(program.operators.size(), false);
   for (const Graph& graph : program.graphs)
@@ -124,8 +124,8 @@ std::vector<bool> applied_to_parts(const Program& program) {
   return found;
 }
 
-// By operator and operand, whether every application of it has a `const` input of main there: then it can be prepared before
-// the program runs. A region passes on what it is given, save the state of an iterate, which every step changes.
+// By operator and operand, whether every application passes a `const` input of main, so that it can be prepared before
+// the program runs. Regions pass their inputs on, except the state of an iterate, which every trip changes.
 class ConstantOperands {
  public:
   explicit ConstantOperands(const BlockProgram& blocks)
@@ -160,7 +160,7 @@ class ConstantOperands {
       narrow(inputs_[region->graph.index()], given);
     }
   }
-  // What is seen for the first time is as it is given.
+  // The first occurrence determines the initial value.
   void narrow(std::vector<bool>& known, const std::vector<bool>& given) {
     std::vector<bool> both = known.empty() ? given : known;
     for (std::size_t k = 0; k < both.size(); ++k) both[k] = both[k] && given[k];
@@ -174,7 +174,7 @@ class ConstantOperands {
   bool changed_ = true;
 };
 
-// Of the boxes on which each kernel is applied, some of different sizes.
+// A few boxes of different sizes on which each kernel is applied.
 void note_boxes(CompiledProgram& compiled) {
   constexpr std::size_t enough = 2;
   const Program& program = compiled.blocks.program;
@@ -191,7 +191,7 @@ void note_boxes(CompiledProgram& compiled) {
     }
 }
 
-// What is inside groups is part of their kernels.
+// Inner operations of groups are part of the groups' kernels.
 std::vector<bool> graphs_in_groups(const Program& program) {
   std::vector<bool> found(program.graphs.size(), false);
   for (const Operator& op : program.operators)
@@ -199,14 +199,14 @@ std::vector<bool> graphs_in_groups(const Program& program) {
   return found;
 }
 
-// Of the dim along which it is split.
+// Along the dim by which it is split.
 std::int64_t extent_of(const KernelTable& table, const Program& program, const ScheduledKernel& kernel) {
   if (!kernel.packs) return program[kernel.computes].dims[*kernel.cut].range.size();
   const auto& wants = table.prepared[kernel.computes.index()];
   return std::ranges::find(wants, *kernel.packs, &Preparation::operand)->type.shape[*kernel.cut];
 }
 
-// What each kernel computes, by the first operator that has it.
+// What each kernel computes, given by its first operator.
 void describe_kernels(KernelTable& table, const Program& program, const std::vector<bool>& any_box) {
   std::vector<std::optional<ScheduledKernel>> what(table.kernels.size());
   for (std::size_t o = 0; o < table.of.size(); ++o) {

@@ -18,8 +18,8 @@ namespace tap::backend {
 
 using namespace ir;
 
-// The range in steps: as many whole steps as fit, then the rest. Rows: a rest of known size is one step, of an unknown one
-// steps of 8, 4, 2, 1. Lanes: the rest is vector by vector.
+// The range in steps: as many whole steps as fit, then a tail. Rows: a tail of known size is one step, otherwise steps
+// of 8, 4, 2, 1. Lanes: the tail is vector by vector.
 std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t dim, std::uint32_t count,
                                             std::uint32_t each) {
   const std::uint32_t step = count * each;
@@ -49,7 +49,7 @@ std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t 
     part.loop.step = part_count * each;
     result.push_back(std::move(part));
   };
-  // Rows that are left over are written out, and lanes go without a mask where none is.
+  // A row tail is unrolled, and lanes without a tail have no mask.
   assume(dim, !exact ? 1 : each == 1 || size % step == 0 ? step : size % each == 0 ? each : 1, step);
   if (exact && size % step == 0) {
     add(end, count, true);
@@ -80,8 +80,8 @@ std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t 
   return result;
 }
 
-// Stores a tile. Where its rows lie side by side in memory and its lanes do not, vector by vector in all rows, so that they can
-// be stored across (emit_transposed.h).
+// Stores a tile. If its rows are contiguous in memory and its lanes are not, stores one vector for all rows at a time,
+// so that they can be transposed (emit_transposed.h).
 std::vector<Statement> Lowering::store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                               Store stored) const {
   bool turned = rows && tile.vectors > 1;
@@ -157,8 +157,8 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
   return result;
 }
 
-// A dim of so few points that they can all be written out: what a window takes of one row. Its bounds are known then, and
-// what hangs on where the window lies is found once for all rows.
+// A dim with few enough points to unroll completely, such as a window's along one row. Its bounds are then known, and
+// values that depend on the window's position are computed once for all rows.
 bool Lowering::is_short(std::size_t dim, const RegisterTile& tile) const {
   constexpr std::int64_t most_points = 7, most_steps = 128;
   return extents_.exact[dim] && extents_.sizes[dim] <= most_points && !is_constrained(op_, dim) &&
@@ -176,8 +176,8 @@ For Lowering::unrolled(std::size_t dim, std::vector<Statement> body) const {
   return all;
 }
 
-// Lanes are partial results: of every so many points along the dim each combines one. In the end the vectors are combined,
-// then the lanes.
+// Lanes are partials: each combines one of every so many points along the dim. At the end, first the vectors are
+// combined, then the lanes.
 std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Part* rows) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   State state = at(monoid, tile_state_, tile_number(tile));
@@ -231,7 +231,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
   return result;
 }
 
-// Which of the array of accumulators: row by row, its vectors side by side.
+// The accumulator's index: row by row, with adjacent vectors.
 AffineExpr Lowering::tile_number(const RegisterTile& tile) const {
   AffineExpr at = tile.vectors > 1 ? variable(vector_variable_) : number(0);
   if (tile.rows) at = plus(at, variable(frame_.at[*tile.rows]), tile.vectors);

@@ -14,7 +14,7 @@ namespace tap::backend {
 
 using namespace ir;
 
-// The range that a dim runs through inside where the box is copied; none if it stands still there.
+// The range of a dim inside the place where the box is copied; none if it does not change there.
 std::optional<Lowering::Run> Lowering::run_inside(std::size_t dim, const PackedDim& rows,
                                                   const std::optional<Block>& chunk, const Packing& packing) const {
   if (dim == rows.dim) return Run{variable(rows.block->from), variable(rows.block->end), rows.block_size};
@@ -23,7 +23,7 @@ std::optional<Lowering::Run> Lowering::run_inside(std::size_t dim, const PackedD
   return Run{variable(frame_.lo[dim]), variable(frame_.hi[dim]), std::max<std::int64_t>(extents_.most(op_, dim), 1)};
 }
 
-// The memory, from which the cells read from now on, and the loops that fill it.
+// Declares the copy, redirects the cells' reads to it, and returns the loops that fill it.
 std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim& rows,
                                              const std::optional<Block>& chunk, const Packing& packing,
                                              const RegisterTile& tile) {
@@ -73,7 +73,7 @@ std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim
   return around(std::move(nest), {{std::move(store)}});
 }
 
-// The innermost loop in steps of that many lanes.
+// Turns the innermost loop into steps of that many lanes.
 void Lowering::in_lanes(std::vector<For>& nest, std::uint32_t count) {
   For lanes = nest.back();
   lanes.kind = LoopKind::lanes;

@@ -5,7 +5,7 @@
 
 namespace tap::backend {
 
-// Pre: as of lower().
+// Pre: as for lower().
 Kernel lowered(const ir::Program& program, const ir::Operator& op, const LowerOptions& options = {});
 
 }  // namespace tap::backend

@@ -12,15 +12,15 @@
 
 namespace tap::backend {
 
-// Where in the kernel an operator's dims and tensors are.
+// The variables and tensors of an operator in the kernel.
 struct OperatorInKernel {
   std::vector<std::uint32_t> lo, hi, at;         // variables, by dim
   std::vector<std::uint32_t> operands, results;  // tensors
 };
-inline constexpr std::uint32_t no_tensor = 0xffffffff;  // of a result that stays in registers
-// The kernel's arguments for an operator, its box and its section 0.
+inline constexpr std::uint32_t no_tensor = 0xffffffff;  // for a result that stays in registers
+// Declares the kernel's arguments for an operator, its box and its section 0.
 OperatorInKernel declare(Kernel& kernel, const ir::Operator& op);
-// Of these dims the largest, of equal ones the outermost, is what calls may cut. The dim of the operator.
+// Lets calls split the largest of these dims (the outermost of equal ones). Returns the dim of the operator.
 std::optional<std::size_t> declare_cut(Kernel& kernel, const ir::Operator& op, const Extents& extents,
                                        const std::vector<std::size_t>& dims);
 
@@ -28,7 +28,7 @@ std::optional<std::size_t> declare_cut(Kernel& kernel, const ir::Operator& op, c
 struct Ending {
   const ir::Operator* op = nullptr;
   OperatorInKernel frame;  // its dims are variables of the reduction
-  // By operand, which of the values in registers it is: the reduction's results, then those of the maps before this one.
+  // By operand, the number of its value in registers: first the reduction's results, then those of earlier maps.
   std::vector<std::optional<std::size_t>> registers;
 };
 
@@ -37,19 +37,19 @@ class Lowering {
   Lowering(const ir::Program& program, const ir::Operator& op, Kernel& kernel, OperatorInKernel frame,
            const ir::Machine& machine)
       : program_(program), op_(op), kernel_(kernel), frame_(std::move(frame)), machine_(machine) {}
-  // `extents`: by dim, how large the box is. With `accumulates_into_result` a reduction, no scan or scatter, begins with what is in its
-  // results, which have the monoid's types and one cell per point.
+  // `extents`: by dim, the extent of the box. With `accumulates_into_result`, a reduction (not a scan or scatter)
+  // starts from the values in its results, which have the monoid's types and one cell per point.
   std::vector<Statement> run(const Extents& extents, bool exact_arithmetic, bool accumulates_into_result = false);
 
-  // What is assumed of the size of the kernel's box is noted there.
+  // Records assumptions about the extents of the kernel's box in `steps`.
   void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
 
-  // Maps that are applied to each completed point of a reduction, which is no scan or scatter.
+  // Applies these maps to each completed point of a reduction that is not a scan or scatter.
   void end_with(std::vector<Ending> endings);
-  // Whether a map's cells can be computed wherever its operands are.
+  // Whether a map's cells can be computed wherever its operands are available.
   static bool cannot_fail(const ir::Program& program, const ir::Operator& map);
 
-  // Of these operands some may be wanted prepared: which, is known after `run`.
+  // These operands may be prepared; after `run`, it is known which are.
   void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
 
@@ -69,7 +69,7 @@ class Lowering {
   ir::CellId cell(ir::CellId id);
   ir::CellId monoid_cell(const ir::Monoid& monoid, ir::CellId id, const std::vector<ir::CellId>& arguments);
   std::vector<ir::CellId> identity(const ir::Monoid& monoid);
-  std::vector<ir::CellId> beginning(const ir::Monoid& monoid);  // what a reduction begins with
+  std::vector<ir::CellId> beginning(const ir::Monoid& monoid);  // the initial values of a reduction
   std::vector<ir::CellId> combination(const ir::Monoid& monoid, const std::vector<ir::CellId>& a,
                                       const std::vector<ir::CellId>& b);
   std::vector<ir::CellId> result_values();  // of a map
@@ -83,8 +83,8 @@ class Lowering {
   std::vector<Statement> full_nest(const std::vector<std::size_t>& order, std::vector<Statement> inner) const;
   std::vector<Statement> guarded(std::vector<Statement> body) const;
   Store store(const std::vector<ir::CellId>& values) const;
-  Store completed(const std::vector<ir::CellId>& values);   // of a reduction's point, with what ends it
-  Store kept(const std::vector<ir::CellId>& values) const;  // of one that is not completed
+  Store completed(const std::vector<ir::CellId>& values);   // for a complete point of a reduction, with its epilogue
+  Store kept(const std::vector<ir::CellId>& values) const;  // for an incomplete one
   bool can_keep() const;
 
   // One register for each component of the monoid, or an array of them.
@@ -93,7 +93,7 @@ class Lowering {
     std::vector<ir::CellId> values;
   };
   State new_state(const ir::Monoid& monoid, std::uint32_t count, std::uint32_t lanes);
-  State at(const ir::Monoid& monoid, const State& state, const ir::AffineExpr& number);  // of the array, another one
+  State at(const ir::Monoid& monoid, const State& state, const ir::AffineExpr& number);  // one element of the array
   Statement accumulate(const ir::Monoid& monoid, const State& state, bool descending = false);
 
   std::vector<Statement> map_body();
@@ -111,7 +111,7 @@ class Lowering {
     std::vector<Statement> before;  // definitions
     For loop;                       // over the first of each step
     std::uint32_t count = 1;        // rows or vectors in a step
-    bool whole = true;              // no lane is beyond the end
+    bool whole = true;              // all lanes are in range
   };
   std::vector<Statement> scan_of(const ir::Scan& scan, const std::optional<RegisterTile>& tile, const Part* part);
   std::optional<std::vector<Statement>> single_step(const For& admitted, const Bound& moving,
@@ -139,10 +139,10 @@ class Lowering {
     std::vector<Statement> before;  // definitions, inside the loop
     std::uint32_t from = 0, end = 0;
   };
-  struct Panels {  // of a block: what registers hold at a time
+  struct Panels {  // of a block: the unit that registers hold
     std::vector<Statement> before;
-    std::uint32_t number = 0, first = 0;  // which one, and where it begins
-    std::uint32_t whole = 0, all = 0;     // how many
+    std::uint32_t number = 0, first = 0;  // current panel, and its start
+    std::uint32_t whole = 0, all = 0;     // counts of whole and of all panels
     Define begins;
   };
   struct PackedDim {
@@ -153,8 +153,8 @@ class Lowering {
   };
   struct Pack {  // a copy of one operand's block
     std::uint32_t read = 0, tensor = 0;
-    std::vector<std::size_t> inner;  // the dims that it has axes for, beside the panels'
-    std::vector<ir::AffineExpr> at;  // where in it a point's cell is
+    std::vector<std::size_t> inner;  // the dims with their own axes, besides the panels'
+    std::vector<ir::AffineExpr> at;  // the position of a point's cell in the copy
   };
   std::uint32_t define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds, bool greatest);
   Block block_of(std::size_t dim, std::int64_t size);
@@ -169,7 +169,7 @@ class Lowering {
   std::vector<Statement> fill_across(const For& within, std::uint32_t together, const For& across, std::uint32_t lanes,
                                      const std::vector<Statement>& cell);
   void read_from(const Pack& pack);
-  struct Run {  // of a dim: from where to where, and how many at most
+  struct Run {  // of a dim: its bounds, and its maximum length
     ir::AffineExpr first, end;
     std::int64_t most = 1;
   };
@@ -210,28 +210,28 @@ class Lowering {
   OperatorInKernel frame_;
   const ir::Machine machine_;
   Extents extents_;
-  std::vector<std::uint32_t> loads_;   // of the kernel, by read
-  std::uint32_t vector_variable_ = 0;  // which of the vectors side by side
+  std::vector<std::uint32_t> loads_;   // by read: the kernel's load
+  std::uint32_t vector_variable_ = 0;  // which of the vectors of a register tile
   State tile_state_;
   std::vector<std::optional<ir::CellId>> cells_;
   bool accumulates_into_result_ = false;
   std::vector<Ending> endings_;
-  // In which result of which ending a reduction's value is kept until it is complete, if not in its own.
+  // The ending's result that keeps a reduction's partial value, if its own result does not.
   std::optional<std::pair<std::size_t, std::size_t>> keeper_;
-  std::vector<std::optional<ir::CellId>> given_;  // by operand: what is in registers
+  std::vector<std::optional<ir::CellId>> given_;  // by operand: its value in registers
   std::vector<bool> constant_;                    // by operand; empty: none
   std::vector<PreparedOperand> prepared_;
   std::vector<BoxStep>* steps_ = nullptr;
 };
 
-// Adds an assumption to those on the dims.
+// Adds an assumption about the dims.
 void assume(std::vector<BoxStep>* steps, const std::vector<std::uint32_t>& dims, std::int64_t rest_of,
             std::int64_t step);
 
 // One assignment to all of these slots.
 Assign assign(std::vector<std::uint32_t> slots, std::vector<ir::CellId> values);
 
-// The loops, the first outermost, with this inside.
+// The loops, outermost first, around `inner`.
 std::vector<Statement> around(std::vector<For> loops, std::vector<Statement> inner);
 
 inline Bound bound(ir::AffineExpr e, std::int64_t divisor = 1) { return {std::move(e), divisor}; }

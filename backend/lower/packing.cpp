@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// A constraint speaks of it and of another dim.
+// Whether a constraint relates it to another dim.
 bool is_tied(const Operator& op, std::size_t dim) {
   return std::any_of(op.constraints.begin(), op.constraints.end(), [&](const Constraint& c) {
     std::size_t dims = 0;
@@ -21,14 +21,14 @@ bool is_tied(const Operator& op, std::size_t dim) {
   });
 }
 
-// Where it reads hangs on no data, nor what stands for cells outside on the point.
+// Neither the coordinates are data-dependent, nor does the fill depend on the point.
 bool is_plain(const Operator& op, const Access& access) {
   for (const auto& c : access.coordinates)
     if (c) return false;
   return !access.fill || op.exprs[*access.fill].op == CellOp::constant;
 }
 
-// A parallel dim for all points of which lanes' operands are copied at once: all that has to stay in the caches.
+// A parallel dim for all of whose points lane operands may be packed at once: the packed data must stay in the caches.
 bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes,
                    const Extents& extents) {
   constexpr double most_bytes = reference_machine.l3_bytes / 4;
@@ -55,7 +55,7 @@ class PackingChooser {
     try {
       choose_blocks();
       choose_copies();
-    } catch (const Overflow&) {  // so many points are never run through
+    } catch (const Overflow&) {  // such a number of points is never processed
       return {};
     }
     if (packing_.lane_reads.empty() && packing_.row_reads.empty() && packing_.windows.empty()) return {};
@@ -79,8 +79,9 @@ class PackingChooser {
     choose_beside();
   }
 
-  // Else every cell of a panel would come from a line of its own, again for each point of the dim along which the lines lie; or
-  // lines of the result that belong to two points of a dim would be written in two parts, long after each other.
+  // Otherwise every cell of a panel would be in a different cache line, which is loaded again for each point of the dim
+  // along which the line runs; or cache lines of the result that belong to two points of a dim would be written in two
+  // parts, far apart in time.
   void choose_beside() {
     if (packing_.lane_reads.size() != 1) return;
     const Access& access = op_.reads[packing_.lane_reads[0]];
@@ -93,7 +94,7 @@ class PackingChooser {
       if (shares_lines_of_results(d) && uses(access, d) && can_be_beside(op_, access, d, tile_.dim, extents_))
         packing_.beside = d;
   }
-  // What the next point of the dim writes begins where this one's lanes end.
+  // The result of the next point of the dim starts where this one's lanes end.
   bool shares_lines_of_results(std::size_t d) const {
     return d != tile_.dim && d != *tile_.rows && size(tile_.dim) % line_cells != 0 &&
            std::ranges::all_of(op_.writes, [&](const Access& write) {
@@ -103,8 +104,8 @@ class PackingChooser {
            });
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
-  // A copy pays if it is used several times, and what it is made from is far away or in the wrong order. What rows read step by
-  // step of the reduction comes line by line, and each line is used up before the next, if it stays so long.
+  // A copy pays if it is used several times and its source is in far memory or in the wrong order. Rows that read along
+  // the reduction use up each cache line before the next, if it stays cached that long.
   bool pays(const Access& access, bool lanes) const {
     std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
     double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
@@ -123,8 +124,8 @@ class PackingChooser {
     return uses_of_it >= enough && bytes > static_cast<double>(machine_.l2_bytes) / 2;
   }
 
-  // Whether the lines that the rows of a register tile read at a time lie such a power of two apart that they share few sets of
-  // the first cache, and take each other's place there. Its sets are the lines of a page.
+  // Whether the cache lines that the rows of a register tile read at a time are a power of two apart, so that they
+  // share few sets of the first cache and evict each other. Its sets are the lines of a page.
   bool crowds(const Access& access) const {
     const std::int64_t line = machine_.line_bytes, sets = machine_.l1_sets;
     const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line), 1);
@@ -139,7 +140,7 @@ class PackingChooser {
     return tile_.row_count / places > ways / 2;
   }
 
-  // The box that the windows of a block of rows lie in, for all of a block of the reduction.
+  // The bounding box of the windows of a block of rows, for a block of the reduction.
   bool fits(const Access& access) const {
     std::int64_t bytes = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
     for (const AffineExpr& row : access.projection.start.rows) {
@@ -156,8 +157,8 @@ class PackingChooser {
     return bytes <= machine_.l2_bytes / 4;
   }
 
-  // Points of the reduction in one block: of that many the rows' panel of a register tile stays in the first cache, and the
-  // lanes' panel, which all rows use, takes a part of the second.
+  // Points of the reduction per block: the rows' panel of a register tile stays in the first cache, and the lanes'
+  // panel, which all rows use, takes a part of the second.
   std::int64_t most_depth() const {
     const std::int64_t rows = tile_.row_count * (full_vector_bytes / tile_.lanes),
                        lanes = full_vector_bytes * tile_.vectors;
@@ -190,7 +191,7 @@ class PackingChooser {
       points = packing_.chunk * inner;
     }
     std::int64_t bytes = checked::mul(full_vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
-    // As few blocks as fit, of one size.
+    // As few equal blocks as fit.
     auto block = [&](std::size_t d, std::int64_t memory, std::int64_t step) {
       const std::int64_t panels = std::max<std::int64_t>((size(d) + step - 1) / step, 1);
       const std::int64_t most = std::max<std::int64_t>(memory / bytes / step, 1), blocks = (panels + most - 1) / most;
@@ -201,8 +202,8 @@ class PackingChooser {
         block(tile_.dim, machine_.l3_bytes / 2, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
   }
 
-  // Whether what lanes read is copied from lines of memory that lie along the dim: each block of it takes them whole, for else
-  // every block that has a part of a line fetches it again.
+  // Whether lane operands are packed from cache lines that run along the dim: its blocks must contain whole lines,
+  // since otherwise every block with a part of a line loads it again.
   bool has_lines_along(std::size_t d) const {
     return std::ranges::any_of(op_.reads, [&](const Access& access) {
       return is_contiguous_along(access.projection.start.rows, d) && uses(access, tile_.dim) &&
@@ -215,15 +216,15 @@ class PackingChooser {
   const Extents& extents_;
   const bool accumulates_into_result_;
   const Machine& machine_;
-  const std::int64_t line_cells = machine_.line_bytes / 4;  // of 4 bytes, as most cells are
+  const std::int64_t line_cells = machine_.line_bytes / 4;  // for 4-byte cells, the most common size
   const std::vector<bool> prepared_;
   Packing packing_;
 };
 
 }  // namespace
 
-// Each axis follows at most one dim, so every cell is copied once; and which cells there are, and what stands for those
-// outside, hangs on nothing else.
+// Each axis is indexed by at most one dim, so every cell is copied once; and neither bounds nor fills depend on
+// anything else.
 bool can_be_packed(const Operator& op, const Access& access, const Extents& extents) {
   if (!is_plain(op, access)) return false;
   for (std::size_t d = 0; d < op.dims.size(); ++d)
@@ -236,8 +237,8 @@ bool can_be_packed(const Operator& op, const Access& access, const Extents& exte
   return true;
 }
 
-// Several dims share an axis, or some cells are outside: each cell of the box is copied once and read several times, and then
-// nothing checks whether it is there. Every cell of the box is in the tensor, or filled in.
+// Several dims share an axis, or some cells are out of bounds: each cell of the box is copied once and read several
+// times, and the copy needs no bounds checks, since every cell is in the tensor or filled in.
 bool can_be_window(const Operator& op, const Access& access, const Extents& extents) {
   if (!is_plain(op, access)) return false;
   bool shared = access.fill.has_value();

@@ -16,27 +16,29 @@
 namespace tap::backend {
 
 struct Packing {
-  std::vector<std::uint32_t> lane_reads;  // depend on the lanes, not on the rows
-  std::vector<std::uint32_t> row_reads;   // the other way round
-  std::vector<std::uint32_t> windows;     // likewise, copied as boxes
-  std::optional<std::size_t> beside;      // a parallel dim for all points of which lanes' operands are copied at once
-  std::optional<std::size_t> chunked;     // the outermost reduction dim, which is done in blocks of …
+  std::vector<std::uint32_t> lane_reads;  // depend on the lanes, not the rows
+  std::vector<std::uint32_t> row_reads;   // depend on the rows, not the lanes
+  std::vector<std::uint32_t> windows;     // likewise, copied as bounding boxes
+  std::optional<std::size_t> beside;      // a parallel dim, for all of whose points lane operands are packed at once
+  std::optional<std::size_t> chunked;     // the outermost reduction dim, processed in blocks of …
   std::int64_t chunk = 0;
   std::int64_t row_block = 0, lane_block = 0;
   bool operator==(const Packing&) const = default;
 };
-// Whether an operand of lanes, or of rows, may be copied; and of one of lanes, how often a register tile uses a copied cell.
+// Whether an operand may be packed, or copied as a window; and how often a register tile uses each cell of a packed
+// lane operand.
 bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Extents& extents);
 bool can_be_window(const ir::Operator& op, const ir::Access& access, const Extents& extents);
-// The dim, not of the tile, along which a lanes' operand lies cell by cell, so that vectors are copied across
-// (emit_transposed.h): of the reduction, or a parallel one.
+// The dim outside the tile along which a lane operand is contiguous, so that it is packed by transposing vectors
+// (emit_transposed.h): a reduction dim or a parallel one.
 std::optional<std::size_t> transposed_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
                                             std::size_t rows, const Extents& extents);
 double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
                       const Extents& extents);
 
-// Empty if what is read stays near the core anyway. `accumulates_into_result`: what has been combined so far can be kept in memory, so that
-// the reduction may be done in blocks. `prepared`: as of choose_tile. Pre: the tile is for this operator, not along a reduction.
+// Empty if the operands stay in near caches anyway. `accumulates_into_result`: partial results can be kept in memory,
+// so the reduction may be processed in blocks. `prepared`: as in choose_tile. Pre: the tile is for this operator, not
+// along a reduction.
 std::optional<Packing> choose_packing(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
                                       bool accumulates_into_result, const ir::Machine& machine,
                                       const std::vector<bool>& prepared = {});

@@ -11,17 +11,17 @@
 
 namespace tap::backend {
 
-// A scan whose accumulators run along with the parallel dim, each step admitting one point after another in order: upwards
-// where an upper bound follows, downwards where a lower one does. Nothing else bounds that dim together with others.
+// A scan whose accumulators run along the parallel dim; each step adds points in order: ascending if the upper bound
+// moves, descending if the lower one does. No other constraint may relate that dim to others.
 std::optional<ir::Scan> native_scan(const ir::Operator& op);
 
-// A scatter that accumulates in the result itself.
+// A scatter that accumulates directly in its result.
 std::optional<ir::Scatter> native_scatter(const ir::Program& program, const ir::Operator& op);
 
-// The parallel dims along which an application can be split so that no two blocks write one cell or repeat work.
+// The parallel dims along which an application can be split so that no two blocks write the same cell or repeat work.
 std::vector<std::size_t> free_dims(const ir::Program& program, const ir::Operator& op);
 
-// Whether one value of the variable after another is one cell after another in memory, and moves nothing else.
+// Whether consecutive values of the variable access consecutive cells, and the variable affects no other axis.
 bool is_contiguous_along(const std::vector<ir::AffineExpr>& at, std::size_t variable);
 
 }  // namespace tap::backend

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/lower/packing.h"
-#include "backend/lower/patterns.h"
+#include "backend/lower/point_work.h"
 #include "ir/block_graph.h"
 #include "ir/graph.h"
 
@@ -18,7 +17,7 @@ namespace {
 constexpr std::uint32_t most_rows = 16;
 constexpr std::uint32_t most_vectors = 8;
 
-// Blocks of a reduction that are streamed one after another are run as one (box_to_run).
+// Consecutive streamed blocks of a reduction run as one (box_to_run).
 bool runs_whole(const Operator& op, const Blocking& b) { return op.dims[b.block_dim].role == DimRole::reduction; }
 
 bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
@@ -37,195 +36,6 @@ bool all_blocks_are_equal(const Operator& op, std::uint32_t dim) {
       return false;
   return true;
 }
-
-// What one point needs, by what it depends on.
-class PointWork {
- public:
-  PointWork(const Program& program, const Operator& op, const Extents& extents, const std::vector<bool>& prepared)
-      : op_(op), extents_(extents), prepared_(prepared) {
-    std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
-    needed_ = reachable_from(op.exprs, roots);
-    for (CellId id : needed_) {
-      if (id.index() >= follows_.size()) follows_.resize(id.index() + 1);
-      for (std::size_t d = 0; d < op.dims.size(); ++d) follows_[id.index()].push_back(depends_on(op, {id}, d));
-    }
-    if (!op.reduce()) return;
-    monoid_ = &program[op.reduce()->monoid];
-    for (CellId id : reachable_from(monoid_->exprs, monoid_->combine)) combination_ += weight(monoid_->exprs[id]);
-  }
-
-  const Monoid* monoid() const { return monoid_; }
-  // The widest type that is computed with.
-  std::uint32_t bytes() const {
-    std::size_t widest = 1;
-    auto see = [&](ElementType type) { widest = std::max(widest, size_of(compute_type(type))); };
-    for (CellId id : needed_) {
-      CellOp what = op_.exprs[id].op;
-      if (what != CellOp::index && what != CellOp::constant && !is_bool(op_.exprs[id].type)) see(op_.exprs[id].type);
-    }
-    for (const TensorType& type : op_.results) see(type.element);
-    if (monoid_)
-      for (const MonoidComponent& c : monoid_->components) see(c.type);
-    return static_cast<std::uint32_t>(widest);
-  }
-
-  struct Tile {
-    std::size_t dim;
-    std::optional<std::size_t> rows;
-    std::uint32_t lanes, row_count, vectors;
-  };
-  // Instructions for one point of what remains when the tile is done at a time.
-  double instructions(const Tile& tile) const {
-    double all = 0;
-    for (CellId id : needed_) all += copies(id, tile) * cost(id, tile);
-    if (monoid_) all += tile.row_count * tile.vectors * combination();
-    return all;
-  }
-  // Loads of lanes that rows share stay in registers.
-  std::uint32_t registers(const Tile& tile) const {
-    std::uint32_t all = 0;
-    if (monoid_) all = tile.row_count * tile.vectors * static_cast<std::uint32_t>(monoid_->components.size());
-    for (CellId id : needed_)
-      if (op_.exprs[id].op == CellOp::read && follows(id, tile.dim) && !(tile.rows && follows(id, *tile.rows)))
-        all += tile.vectors;
-    return all;
-  }
-  double combination() const { return combination_; }
-  // Whether all results are contiguous along the dim, and all that is read, unless it is the same there.
-  bool is_contiguous(std::size_t dim) const {
-    auto is = [&](const Access& access, Along allowed) {
-      const Along found = kind(access.projection.start.rows, dim);
-      return found == Along::dense || found == allowed;
-    };
-    for (const Access& write : op_.writes)
-      if (!is(write, Along::dense)) return false;
-    for (CellId id : needed_)
-      if (op_.exprs[id].op == CellOp::read && !is(op_.reads[op_.exprs[id].attribute], Along::same)) return false;
-    return true;
-  }
-  // Storing a vector along the dim. Rows that are contiguous in the result are stored across, after a transpose in registers.
-  double stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows = {}) const {
-    double all = 0;
-    for (const Access& write : op_.writes) {
-      double each = kind(write.projection.start.rows, dim) == Along::strided ? 2.0 * lanes : 1;
-      if (rows && stores_across(dim, *rows)) each = std::log2(lanes) + 1;
-      all += each;
-    }
-    return all;
-  }
-  // Y[i, j] = X[j, i], lanes along i, rows along j: what lanes read is contiguous along one dim, and what is written along another.
-  bool stores_across(std::size_t dim, std::size_t rows) const {
-    return op_.map() && op_.writes.size() == 1 && kind(op_.writes[0].projection.start.rows, dim) == Along::strided &&
-           kind(op_.writes[0].projection.start.rows, rows) == Along::dense;
-  }
-  double reads() const {
-    double all = 0;
-    for (CellId id : needed_) all += op_.exprs[id].op == CellOp::read;
-    return all;
-  }
-
- private:
-  bool follows(CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
-  enum class Along { same, dense, strided };
-  static Along kind(const std::vector<AffineExpr>& rows, std::size_t dim) {
-    Along result = Along::same;
-    for (std::size_t axis = 0; axis < rows.size(); ++axis) {
-      if (rows[axis].coefficients[dim] == 0) continue;
-      bool dense = axis + 1 == rows.size() && rows[axis].coefficients[dim] == 1 && result == Along::same;
-      result = dense ? Along::dense : Along::strided;
-    }
-    return result;
-  }
-  static double weight(const CellNode& node) {
-    if (info(node.op).kind == CellKind::leaf) return 0;
-    if (info(node.op).kind == CellKind::function) return 12;
-    if (node.op == CellOp::div || node.op == CellOp::mod) return 6;
-    return 1;
-  }
-  double copies(CellId id, const Tile& tile) const {
-    double result = follows(id, tile.dim) ? tile.vectors : 1;
-    if (tile.rows && follows(id, *tile.rows)) result *= tile.row_count;
-    return result;
-  }
-  double cost(CellId id, const Tile& tile) const {
-    const CellNode& node = op_.exprs[id];
-    if (node.op != CellOp::read) return weight(node);
-    const Access& access = op_.reads[node.attribute];
-    for (const auto& c : access.coordinates)
-      if (c && depends_on(op_, {*c}, tile.dim)) return 1.5 * tile.lanes;
-    if (is_prepared(id, access, tile)) return 1;
-    switch (kind(access.projection.start.rows, tile.dim)) {
-      case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + way(access, tile);
-      case Along::dense: return (access.fill ? 4 : 1) + from_afar(id, access, tile);
-      case Along::strided: return strided(id, access, tile) + from_afar(id, access, tile);
-    }
-    return 1;
-  }
-  // What rows read is copied first (packing.h): all of it is there.
-  bool is_window(CellId id, const Access& access, const Tile& tile) const {
-    return monoid_ && tile.rows && follows(id, *tile.rows) && can_be_window(op_, access, extents_);
-  }
-  // What lanes read is copied before the program runs, so that a vector is one load, and near.
-  bool is_prepared(CellId id, const Access& access, const Tile& tile) const {
-    return access.tensor < prepared_.size() && prepared_[access.tensor] && monoid_ && tile.rows &&
-           op_.dims[tile.dim].role == DimRole::parallel && follows(id, tile.dim) && !follows(id, *tile.rows) &&
-           can_be_packed(op_, access, extents_);
-  }
-  // Whether a cell that rows read is inside: checked for each row, or once for all.
-  static double guard(const Access& access, const Tile& tile) {
-    if (!access.fill) return 0;
-    const auto& rows = access.projection.start.rows;
-    bool follows = tile.rows && std::any_of(rows.begin(), rows.end(),
-                                            [&](const AffineExpr& row) { return row.coefficients[*tile.rows] != 0; });
-    return follows ? 6 : 6.0 / tile.row_count;
-  }
-  // A line of memory has many cells. What is next to each other is so along the rows, or step by step of the reduction; if
-  // neither, every cell comes from a line of its own, and from farther away.
-  double way(const Access& access, const Tile& tile) const {
-    constexpr double line = reference_machine.line_cycles, cells = reference_machine.line_bytes / 4;
-    if (!monoid_ || access.projection.start.rows.empty()) return 0;
-    const auto& last = access.projection.start.rows.back().coefficients;
-    if (tile.rows && std::abs(last[*tile.rows]) == 1) return line / cells;
-    double run = 1;
-    bool steps = false;
-    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
-      if (op_.dims[d].role != DimRole::reduction) continue;
-      for (const AffineExpr& row : access.projection.start.rows) steps = steps || row.coefficients[d] != 0;
-      if (std::abs(last[d]) == 1) run = std::max(run, static_cast<double>(extents_.sizes[d]));
-    }
-    return steps ? line / std::min(run, cells) : 0;
-  }
-  // What lanes read is read again for other points. By then what a long reduction has read is no longer near.
-  double from_afar(CellId id, const Access& access, const Tile& tile) const {
-    constexpr double near_bytes = reference_machine.l1_bytes * 3 / 4, most_steps = 512;
-    if (!monoid_) return 0;
-    double steps = tile.rows && follows(id, *tile.rows) ? tile.row_count : 1;
-    for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      for (const AffineExpr& row : access.projection.start.rows)
-        if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
-          steps *= static_cast<double>(extents_.sizes[d]);
-    const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
-    return bytes > near_bytes ? static_cast<double>(reference_machine.line_cycles) : 0;
-  }
-  // One load for each lane; or, of a copy that is used often enough, one for all, and its share of the copy.
-  double strided(CellId id, const Access& access, const Tile& tile) const {
-    double direct = 1.5 * tile.lanes;
-    if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || follows(id, *tile.rows) ||
-        !can_be_packed(op_, access, extents_))
-      return direct;
-    RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};
-    double copy = transposed_along(op_, access, tile.dim, *tile.rows, extents_) ? 6 : 2 * direct;
-    return std::min(direct, 1 + copy / uses_of_packed(op_, access, packed, extents_));
-  }
-
-  const Operator& op_;
-  const Extents& extents_;
-  const std::vector<bool> prepared_;
-  std::vector<CellId> needed_;
-  std::vector<std::vector<bool>> follows_;  // by needed cell and dim: whether it depends on it
-  double combination_ = 0;                  // instructions for combining two values
-  const Monoid* monoid_ = nullptr;
-};
 
 bool holds(Law law) { return law == Law::proved || law == Law::assumed; }
 
@@ -264,7 +74,7 @@ class Chooser {
     return *best_;
   }
 
-  // Combined in the same order as with `tile`: only its rows are chosen anew.
+  // The same order of combination as `tile`: chooses only the rows again.
   std::optional<RegisterTile> with_rows_for(const RegisterTile& tile) {
     try_rows({tile.dim, tile.lanes, tile.vectors, tile.along_reduction, {}, 1});
     return best_ ? best_ : tile;
@@ -275,7 +85,7 @@ class Chooser {
     return work_.monoid() && holds(work_.monoid()->laws.commutative) && holds(work_.monoid()->laws.associative);
   }
   double size(std::size_t d) const { return static_cast<double>(extents_.sizes[d]); }
-  // Points of all dims but these.
+  // Points of all other dims.
   double others(std::size_t dim, std::optional<std::size_t> rows) const {
     double points = 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
@@ -293,7 +103,7 @@ class Chooser {
     double step = std::max((work_.instructions(one) + 1) / 2, latency());
     return others(op_.dims.size(), {}) * step + results() * work_.stores(0, 1) / 2;
   }
-  // Of a chain of combinations, each of which waits for the one before.
+  // Of a chain of combinations, each of which depends on the previous one.
   double latency() const { return work_.monoid() ? 4 * std::max(1.0, work_.combination() / 2) : 0; }
   double time(const PointWork::Tile& tile) const { return std::max(work_.instructions(tile) / 2 + 0.5, latency()); }
 
@@ -332,7 +142,7 @@ class Chooser {
           consider(tile);
   }
 
-  // The parts of a dim as lower_tiles.cpp cuts it: (how many, of which size).
+  // The parts of a dim as in lower_tiles.cpp: (how many, of which size).
   using Parts = std::vector<std::pair<double, std::uint32_t>>;
   Parts row_parts(const RegisterTile& tile) const {
     if (!tile.rows) return {{1, 1}};
@@ -351,7 +161,7 @@ class Chooser {
 
   void consider(const RegisterTile& tile) {
     PointWork::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
-    constexpr double code = 96;  // instructions in one go: enough to do while some wait for others
+    constexpr double code = 96;  // independent instructions: enough to hide latencies
     bool several = tile.row_count * tile.vectors > 1;
     if (several && (work_.registers(whole) > registers_ || work_.instructions(whole) > code)) return;
     double cost = 0;
@@ -361,7 +171,7 @@ class Chooser {
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
     else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows) / 2;
-    if (cost > best_cost_) return;  // of equals the last: what is farther back in an index space is nearer in memory
+    if (cost > best_cost_) return;  // the last of equal ones: later dims of an index space are nearer in memory
     best_cost_ = cost;
     best_ = tile;
   }
@@ -369,13 +179,13 @@ class Chooser {
   const Operator& op_;
   const Extents& extents_;
   PointWork work_;
-  std::uint32_t registers_;  // as vectors are counted here, some left for what comes and goes
+  std::uint32_t registers_;  // counted in such vectors, with some left for temporaries
   std::optional<RegisterTile> best_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
 
-// How a result is combined must not hang on how parallel dims are split: for that decision they are as large as they are in
-// the program. Blocks of a reduction are as the plan says.
+// The combination of a result must not depend on how parallel dims are split: for that decision they have the program's
+// extents. Blocks of a reduction are as in the plan.
 Extents whole_extents(const Operator& op, Extents extents) {
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::parallel) extents.sizes[d] = is_block_dim(op, d) ? 1 : op.dims[d].range.size();

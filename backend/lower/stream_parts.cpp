@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// Of a map, some writes. Dims that none of them follows have one point.
+// A map with only some writes. Dims that none of them uses have one point.
 Operator restricted(const Operator& map, const std::vector<std::uint32_t>& writes) {
   Operator part = map;
   MapBody body;
@@ -26,7 +26,8 @@ Operator restricted(const Operator& map, const std::vector<std::uint32_t>& write
   return part;
 }
 
-// Writes by the dims that they do not follow, those with the most indices first: no operation with fewer indices reads them.
+// Groups writes by the dims that they do not use, those with the most indices first, since operations with fewer
+// indices must not read them later.
 std::vector<std::vector<std::uint32_t>> by_indices(const Operator& map) {
   std::map<std::pair<std::size_t, std::vector<std::uint32_t>>, std::vector<std::uint32_t>> sorted;
   for (std::uint32_t w = 0; w < map.writes.size(); ++w) {

@@ -10,16 +10,16 @@
 namespace tap::backend {
 
 struct StreamParts {
-  // The results have the types of the monoid's components. Maps, over the dims of the reduction; those that their results
-  // do not follow have one point.
+  // The results have the types of the monoid's components. The operators are maps over the dims of the reduction; dims
+  // that their results do not depend on have one point.
   ir::Operator partial;               // of one block
   std::vector<ir::Operator> begin;    // the identities
-  std::vector<ir::Operator> combine;  // (what came before, the block's) → what there is then, in this order
-  std::vector<ir::Operator> finish;   // rounds to the types of the results: one map for each that needs it
-  // The reduction itself can go on from what came before: there is one memory per component, with all of its indices.
+  std::vector<ir::Operator> combine;  // (accumulator, partial of the block) → new accumulator, in this order
+  std::vector<ir::Operator> finish;   // rounds to the types of the results: one map for each result that needs it
+  // The reduction itself can continue from the accumulator: there is one buffer per component, with all of its indices.
   bool accumulates_into_result = false;
 };
-// Pre: as of ir::streamed. `written`: by result, whether its last value is stored.
+// Pre: as for ir::streamed. `written`: by result, whether its final value is stored.
 StreamParts stream_parts(const ir::Program& program, const ir::Operator& op, const std::vector<bool>& written);
 
 }  // namespace tap::backend

@@ -64,7 +64,7 @@ Real exp_of_clamped(Real x) {
   return exp_of_reduced(a.r) * scale.low * scale.high;  // only the last product can round
 }
 
-// Beyond these exp overflows, and is less than half of the least subnormal.
+// Outside this range exp overflows, or is less than half of the least subnormal.
 Real below_overflow(Real x) { return at_most(x, x.is_double() ? 709.8 : 88.8); }
 Real above_underflow(Real x) { return at_least(x, x.is_double() ? -745.2 : -104.0); }
 
@@ -87,8 +87,8 @@ Real exp_in_two(Real high, Real low) {
   return e * scale.low * scale.high;
 }
 
-// 2^n (exp(r) - 1) + (2^n - 1), at half the size: 2^n itself may overflow where the result does not. The greatest terms
-// come first, as their sum is exact or nearly so.
+// 2^n (exp(r) - 1) + (2^n - 1), at half the size: 2^n itself may overflow although the result does not. Adds the
+// greatest terms first, since their sum is exact or nearly so.
 Real expm1(Real x) {
   Format f = format(x);
   ExpArgument a = reduce_exp(at_least(below_overflow(x), x.is_double() ? -38.0 : -18.0));

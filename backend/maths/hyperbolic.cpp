@@ -26,10 +26,10 @@ constexpr double cosh_f64[] = {0.5,
                                2.0871326537825927e-9,
                                1.2858583402625909e-11};
 
-// With x = n ln 2 + r: sinh and cosh of n ln 2, which are sums of powers of two, and of r; the former halved, so that they
-// overflow no sooner than the result.
+// With x = n ln 2 + r: sinh and cosh of n ln 2, which are sums of powers of two, and of r. The former are halved, so
+// that they do not overflow before the result.
 struct Hyperbolic {
-  Real sinh_n, sinh_lost, cosh_n, cosh_lost;  // rounded, and what they lost
+  Real sinh_n, sinh_lost, cosh_n, cosh_lost;  // rounded, and their rounding errors
   Real sinh_r, cosh_r_minus_one;
 };
 
@@ -54,7 +54,7 @@ Hyperbolic reduce_hyperbolic(Real x) {
 
 }  // namespace
 
-// Small x: a polynomial. Others: 1 - 2 e / (1 + e) with e = exp(-2|x|). Odd to the bit.
+// Small x: a polynomial. Others: 1 - 2 e / (1 + e) with e = exp(-2|x|). Exactly odd.
 Real tanh(Real x) {
   Real a = abs(x), z = x * x;
   Real q = x.is_double() ? wide_polynomial(z, tanh_f64) : polynomial(z, tanh_f32);

@@ -7,7 +7,7 @@
 namespace tap::backend::maths {
 namespace {
 
-// From here on asinh and acosh are log(2x).
+// Above this, asinh and acosh are log(2x).
 Mask is_large(Real a) { return a > a.number(0x1p26, 0x1p55); }
 
 // log(1 + a + b), |a| >= |b|; where x is large, log(2 x).
@@ -26,7 +26,7 @@ Real asinh(Real x) {
   return copy_sign(log_of_sum(a, a, square / (sqrt(fma(a, a, 1.0)) + 1.0)), x);
 }
 
-// With t = x - 1: x + sqrt(x² - 1) = 1 + t + sqrt(t² + 2t). The greater comes first: the root, until t is large.
+// With t = x - 1: x + sqrt(x² - 1) = 1 + t + sqrt(t² + 2t). The greater term comes first: the root, until t is large.
 Real acosh(Real x) {
   Real t = x - 1.0;
   Real inside = log_of_sum(x, sqrt(fma(t, t, t + t)), t);

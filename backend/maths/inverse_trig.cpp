@@ -17,7 +17,7 @@ constexpr double asin_f64[] = {
     1.7351598304168513e-2, 1.398098323944711e-2,   1.1397593694643509e-2, 1.0787575959307544e-2, 3.6789895504528883e-3,
     2.1773595619942208e-2, -2.1091904638414725e-2, 3.2686221113796224e-2};
 
-// A constant in two parts, one after the other: what double or float leaves of it.
+// A constant in two parts: its value, and its rounding error.
 struct Angle {
   Real high, low;
 };
@@ -26,7 +26,7 @@ Angle quarters_of_pi(Real x, int count) {
           x.number(count * -0x1.777a5cp-26, count * 0x1.1a62633145c07p-55)};
 }
 
-// asin(s) = s + s z q(z), z = s²: what stands above s.
+// asin(s) = s + s z q(z), z = s²: asin(s) - s.
 Real asin_above(Real s, Real z) {
   return s * z * (z.is_double() ? wide_polynomial(z, asin_f64) : polynomial(z, asin_f32));
 }
@@ -44,7 +44,7 @@ Half halve(Real a) {
 
 }  // namespace
 
-// Beyond 1/2 of (x - 1) / (x + 1), whose numerator is exact, and beyond 2 of -1 / x.
+// Above 1/2 by (x - 1) / (x + 1), whose numerator is exact, and above 2 by -1 / x.
 Real atan(Real x) {
   Real a = abs(x), one = x.number(1), zero = x.number(0);
   Mask middle = a > 0.5, far = a > 2.0;

@@ -48,7 +48,7 @@ Parts split(Real x) {
   Bits moved = x.bits() + ((std::int64_t{f.bias} << f.mantissa) - root);
   Bits biased = moved >> f.mantissa;
   Bits m = (moved & ((std::int64_t{1} << f.mantissa) - 1)) + root;
-  // A small whole number added to the bits of 2^mantissa gives their sum.
+  // A small integer added to the bits of 2^mantissa gives the bits of their sum.
   double whole = static_cast<double>(std::int64_t{1} << f.mantissa);
   return {m.real(), (biased + x.number(whole).bits()).real() - (whole + f.bias), biased};
 }
@@ -75,8 +75,8 @@ Real log(Real x) {
   return with_edges(x, finish(p.m - 1.0, x.number(0), p.e));
 }
 
-// What 1 + x loses counts: of it only the exponent is taken, and 2^-e (1 + x) - 1 is rounded once, the error kept. 2^-e
-// itself may be subnormal, 2^(2-e) is not.
+// The rounding error of 1 + x matters: takes only the exponent from 1 + x, and rounds 2^-e (1 + x) - 1 once, keeping
+// the error. 2^-e itself may be subnormal, 2^(2-e) is not.
 Real log1p_of(Real x, Real low, Real extra) {
   Format f = format(x);
   Real u = x + 1.0;

@@ -10,10 +10,10 @@ struct Parts {
   Real e;       // an integer
   Bits biased;  // e + bias, for normal numbers
 };
-// x = 2^e m. Pre: x is positive and finite, or what comes of it is not used.
+// x = 2^e m. Pre: x is positive and finite, or the result is not used.
 Parts split_any(Real x);
 
-// log(1 + x + low) + extra ln 2, where low is less than a unit in the last place of x, and extra a small whole number.
+// log(1 + x + low) + extra ln 2; low is less than a unit in the last place of x, and extra is a small integer.
 Real log1p_of(Real x, Real low, Real extra);
 
 }  // namespace tap::backend::maths

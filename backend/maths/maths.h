@@ -13,8 +13,8 @@ class Value;
 
 namespace tap::backend::maths {
 
-// Pre: `op` is a function of floats that is no single instruction (TAP_CELL_LIBRARY of ir/cell_ops.def, or sigmoid).
-// Afterwards the builder may stand in another block: sin, cos and tan branch where a lane is huge.
+// Pre: `op` is a float function without an instruction of its own (TAP_CELL_LIBRARY in ir/cell_ops.def, or sigmoid).
+// The builder may end in a different block: sin, cos and tan branch if a lane is huge.
 llvm::Value* emit_function(llvm::IRBuilderBase& b, ir::CellOp op, const std::vector<llvm::Value*>& args);
 
 }  // namespace tap::backend::maths

@@ -50,7 +50,7 @@ Two log_in_two(Real x) {
   above.low = fma(s, zw.low, fma(s_low, zw.high, above.low));
   Two m = sum(s, above.high);
   m.low = m.low + (above.low + s_low);
-  // ln 2 with so many trailing zeros that e times it is exact.
+  // ln 2 with enough trailing zeros that e times it is exact.
   Two l = sum(p.e * 0x1.62e42fefa38p-1, m.high * 2.0);
   return {l.high, fma(p.e, 0x1.ef35793c7673p-45, fma(m.low, 2.0, l.low))};
 }
@@ -60,7 +60,7 @@ Real power_of_double(Real a, Real y) {
   l.high = select(a == 0.0, -infinity, select(a < infinity, l.high, a));
   Two e = product(y, l.high);
   e.low = fma(y, l.low, e.low);
-  e.low = select(abs(e.high) < 760.0, e.low, 0.0);  // beyond, it is not even a number
+  e.low = select(abs(e.high) < 760.0, e.low, 0.0);  // beyond this, it is not a number
   return exp_in_two(e.high, e.low);
 }
 
@@ -72,7 +72,7 @@ Real power_of_float(Real a, Real y) {
 
 }  // namespace
 
-// What C and IEEE 754 say of special cases; see the test, which has them one by one.
+// Special cases of C and IEEE 754; the test lists them one by one.
 Real pow(Real x, Real y) {
   Real a = abs(x), half = y * 0.5;
   Real size = x.is_double() ? power_of_double(a, y) : power_of_float(a, y);

@@ -10,7 +10,7 @@
 namespace tap::backend::maths {
 namespace {
 
-// A word of zeros, then the bits of 1 / 2π behind the binary point.
+// A word of zeros, then the bits of 1 / 2π after the binary point.
 constexpr std::array<std::uint64_t, 20> inverse_turn = {
     0x0000000000000000, 0x28be60db9391054a, 0x7f09d5f47d4d3770, 0x36d8a5664f10e410, 0x7f9458eaf7aef158,
     0x6dc91b8e909374b8, 0x01924bba82746487, 0x3f877ac72c4a69cf, 0xba208d7d4baed121, 0x3a671c09ad17df90,

@@ -59,7 +59,7 @@ Real by_quadrant(const QuarterTurns& a, Bits quadrant) {
   return (size.bits() ^ sign).real();
 }
 
-// sin and tan of what is as good as zero: x itself, and its sign.
+// sin and tan of a tiny x: x itself, with its sign.
 Real unless_tiny(Real x, Real y) { return select(abs(x) < x.number(0x1p-13, 0x1p-27), x, y); }
 
 llvm::Value* any(Mask m) { return m.value->getType()->isVectorTy() ? m.b->CreateOrReduce(m.value) : m.value; }

@@ -6,15 +6,15 @@
 namespace tap::backend::maths {
 
 struct QuarterTurns {
-  Real r;         // |r| <= pi/4, but for rounding
-  Real lost;      // what r lacks through its rounding
+  Real r;         // |r| <= pi/4, except for rounding
+  Real lost;      // the rounding error of r
   Bits quadrant;  // in the lowest two bits, others above
 };
 
-// Of any x; of what is not a number, nan. Branches where a lane is huge: then the builder stands in another block afterwards.
+// For any x; nan if it is not finite. Branches if a lane is huge: the builder then ends in a different block.
 QuarterTurns reduce_turns(Real x);
 
-// Of huge finite x, lane by lane through a function that is added to the module (reduce_huge.cpp).
+// For huge finite x, lane by lane, by a function that is added to the module (reduce_huge.cpp).
 QuarterTurns reduce_huge(Real x);
 
 }  // namespace tap::backend::maths

@@ -24,7 +24,7 @@ struct Real {
 
   llvm::Type* type() const { return value->getType(); }
   bool is_double() const { return type()->getScalarType()->isDoubleTy(); }
-  // A constant of this type; or one of two, for what depends on the precision.
+  // A constant of this type; the second form depends on the precision.
   Real number(double x) const { return {b, llvm::ConstantFP::get(type(), x)}; }
   Real number(double if_float, double if_double) const { return number(is_double() ? if_double : if_float); }
   Bits bits() const;
@@ -69,7 +69,7 @@ inline Real copy_sign(Real size, Real sign) {
   return {size.b, size.b->CreateBinaryIntrinsic(llvm::Intrinsic::copysign, size.value, sign.value)};
 }
 
-// Comparisons are false where an operand is not a number, but for !=.
+// Comparisons with nan are false, except !=.
 inline Mask operator<(Real x, Real y) { return {x.b, x.b->CreateFCmpOLT(x.value, y.value)}; }
 inline Mask operator<=(Real x, Real y) { return {x.b, x.b->CreateFCmpOLE(x.value, y.value)}; }
 inline Mask operator>(Real x, Real y) { return y < x; }
@@ -91,7 +91,7 @@ inline Real select(Mask m, double x, Real y) { return select(m, y.number(x), y);
 inline Real select(Mask m, Real x, double y) { return select(m, x, x.number(y)); }
 inline Bits select(Mask m, Bits x, Bits y) { return {x.b, x.b->CreateSelect(m.value, x.value, y.value)}; }
 
-// The lesser and the greater of x and a bound; nan stays nan. Operands stand as the machine's own minimum has them.
+// The minimum and maximum of x and a bound; nan stays nan. The operand order matches the machine's minimum instruction.
 inline Real at_most(Real x, double bound) { return select(x.number(bound) < x, bound, x); }
 inline Real at_least(Real x, double bound) { return select(x.number(bound) > x, bound, x); }
 
@@ -125,7 +125,7 @@ inline Real polynomial(Real x, std::span<const double> c) {
   for (std::size_t k = c.size() - 1; k-- > 0;) sum = fma(sum, x, c[k]);
   return sum;
 }
-// The same with half the latency: even and odd powers on their own.
+// The same with half the latency: even and odd powers separately.
 inline Real wide_polynomial(Real x, std::span<const double> c) {
   Real square = x * x, last = x.number(c.back()), other = x.number(c[c.size() - 2]);
   for (std::size_t k = c.size() - 2; k-- > 0;) {
@@ -135,7 +135,7 @@ inline Real wide_polynomial(Real x, std::span<const double> c) {
   return fma(last, x, other);
 }
 
-// The layout of x's type.
+// The floating-point format of x's type.
 struct Format {
   int mantissa;  // bits stored of it
   int bias;      // of the exponent

@@ -25,7 +25,7 @@ std::string row_text(const Row& row) {
   return row.offset == 0 ? text : fmt::format("{} + {}", text, row.offset);
 }
 
-// The offsets of a slice as they stand in its text: numbers, and values where a counter is in them.
+// The offsets of a slice as text: numbers, or values if they contain a counter.
 std::string offsets_text(Text& text, const Slice& slice) {
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < slice.offsets.size(); ++k) {
@@ -102,8 +102,8 @@ std::vector<Row> rows_of(const ir::Operator& op, const ir::Access& access, const
   return rows;
 }
 
-// An axis that is walked by one loop is split to what that reaches, for linalg asks both to be of one size; so is an axis at
-// which a counter says where.
+// Reduces an axis with a single loop to the part that it covers, since linalg requires equal sizes; likewise an axis
+// with a counter.
 Slice slice_of(std::vector<Row> rows, const Shape& shape) {
   Slice slice;
   std::set<std::size_t> seen;

@@ -11,22 +11,22 @@
 
 namespace tap::backend::mlir {
 
-// The loops of a linalg.generic: the dims of an operator that are no counters.
+// The loops of a linalg.generic: the dims of an operator except counters.
 struct Loops {
   std::vector<std::uint32_t> dims;    // of each loop
   std::vector<std::int64_t> sizes;    // likewise
-  std::vector<std::string> counters;  // by dim: the value of a counter, of type index; else empty
+  std::vector<std::string> counters;  // by dim: a counter's value, of type index; else empty
 };
 Loops loops_of(const ir::Operator& op, const std::vector<std::string>& counters);
 
-// One axis of a tensor: a row of a projection in loops that begin at 0.
+// One axis of a tensor: a row of a projection, over loops that start at 0.
 struct Row {
   std::vector<std::int64_t> coefficients = {};  // by loop
   std::int64_t offset = 0;
-  std::vector<std::pair<std::string, std::int64_t>> counters = {};  // a counter's value, and how often
+  std::vector<std::pair<std::string, std::int64_t>> counters = {};  // counter values with their coefficients
   ir::Range bounds = {};                                            // of the whole row
   ir::Range own_bounds = {};                                        // without counters
-  // The only loop, once; nothing: a constant, or more than that.
+  // The loop, if the row is a single loop with coefficient 1; nothing for other rows.
   std::optional<std::size_t> loop() const;
   bool is_constant() const;
 };
@@ -34,12 +34,12 @@ std::vector<Row> rows_of(const ir::Operator& op, const ir::Access& access, const
 
 // A part of a tensor and the map into it.
 struct Slice {
-  std::vector<std::int64_t> offsets = {};                                   // by axis, and what is added to them:
-  std::vector<std::vector<std::pair<std::string, std::int64_t>>> counters;  // counters, so many times
+  std::vector<std::int64_t> offsets = {};                                   // by axis, plus the counters below
+  std::vector<std::vector<std::pair<std::string, std::int64_t>>> counters;  // counters with their coefficients
   Shape sizes = {};
   std::vector<Row> rows = {};  // in the slice
-  bool whole = true;           // it is the tensor
-  bool dense = true;           // every cell is reached, and by one point of the loops that are mentioned
+  bool whole = true;           // it is the whole tensor
+  bool dense = true;           // every cell is accessed by exactly one point of the loops that it uses
 };
 Slice slice_of(std::vector<Row> rows, const Shape& shape);
 

@@ -11,7 +11,7 @@ namespace {
 
 using ir::CellOp;
 
-// Operations of one type, and what is put together from them.
+// Operations of one type, and their combinations.
 struct Writer {
   Text& text;
   ElementType type;
@@ -38,7 +38,7 @@ struct Writer {
   std::string choice(const std::string& condition, const std::string& a, const std::string& b) const {
     return choose(text, condition, a, b, name);
   }
-  std::string zero_or_sign(const std::string& a) const {  // 1 above zero, -1 below, else what `a` is not far from
+  std::string zero_or_sign(const std::string& a) const {  // 1 above zero, -1 below, else `a` itself
     const std::string zero = constant(0), one = constant(1);
     if (type == ElementType::u8) return choice(less(zero, a), one, zero);
     const std::string below = choice(less(a, zero), constant(-1), zero);
@@ -84,11 +84,11 @@ std::string float_operation(const Writer& w, CellOp op, const std::vector<std::s
       return w.apply("arith.divf", one, w.apply("arith.addf", one, e));
     }
     case CellOp::pow: return w.apply("math.powf", a[0], a[1]);
-    default: return w.apply(fmt::format("math.{}", ir::info(op).name), a[0]);  // those of the C library
+    default: return w.apply(fmt::format("math.{}", ir::info(op).name), a[0]);  // library functions
   }
 }
 
-// Floors, as ours does; the least number divided by -1 is itself.
+// Rounds down, as in Tap; the least number divided by -1 is itself.
 std::string divide(const Writer& w, const std::string& a, const std::string& b) {
   require(w.text, compare(w.text, "ne", b, w.constant(0), w.name, false), "division by zero");
   if (w.type == ElementType::u8) return w.apply("arith.divui", a, b);
@@ -108,7 +108,7 @@ std::string modulo(const Writer& w, const std::string& a, const std::string& b) 
   return w.choice(w.equal(r, zero), zero, moved);
 }
 
-// By the width or more: zeros, or what the sign is.
+// By the width or more: zeros, or copies of the sign.
 std::string shift(const Writer& w, CellOp op, const std::string& a, const std::string& by) {
   const auto width = static_cast<double>(8 * size_of(w.type));
   const bool is_unsigned = w.type == ElementType::u8;
@@ -151,7 +151,8 @@ std::string integer_operation(const Writer& w, CellOp op, const std::vector<std:
   }
 }
 
-// Truncates; beyond the type its least or greatest number, of NaN 0. What is not chosen may be anything.
+// Truncates; out of range gives the type's least or greatest number, NaN gives 0. Values that are not selected are
+// arbitrary.
 std::string saturated(Text& text, ElementType from, ElementType to, const std::string& value) {
   const std::string_view source = type_name(compute_type(from)), target = type_name(to);
   const Writer w{text, from}, t{text, to};
@@ -229,7 +230,7 @@ std::string cast(Text& text, ElementType from, ElementType to, const std::string
     return convert(to == ElementType::f64 ? "extf" : "truncf", target);
   }
   if (is_bool(from)) return convert("extui", target);
-  if (size_of(to) == size_of(from)) return value;  // of i8 and u8 the bits are the same
+  if (size_of(to) == size_of(from)) return value;  // i8 and u8 have the same bits
   return convert(!widens ? "trunci" : is_unsigned ? "extui" : "extsi", target);
 }
 

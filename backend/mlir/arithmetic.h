@@ -5,7 +5,7 @@
 
 namespace tap::backend::mlir {
 
-// `%hint = operation` on a line of its own; gives back the name.
+// Adds a line `%hint = operation`; returns the name.
 std::string define(Text& text, std::string_view hint, const std::string& operation);
 std::string index_constant(Text& text, std::int64_t value);
 // i1; `name` is a predicate of arith.cmpi or arith.cmpf.
@@ -15,10 +15,10 @@ std::string choose(Text& text, const std::string& condition, const std::string& 
                    std::string_view type);
 void require(Text& text, const std::string& condition, std::string_view otherwise);
 
-// Strict operations, neither lazy nor leaves; `type` is that of the operands.
+// Strict operations, neither lazy nor leaves; `type` is the operands' type.
 std::string arithmetic(Text& text, ir::CellOp op, ElementType type, const std::vector<std::string>& args);
 std::string cast(Text& text, ElementType from, ElementType to, const std::string& value);
-// Between the type of a tensor's cells and the one that they compute in.
+// Converts between the type of a tensor's cells and their computation type.
 std::string widened(Text& text, ElementType type, const std::string& value);
 std::string rounded(Text& text, ElementType type, const std::string& value);
 

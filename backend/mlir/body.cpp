@@ -37,7 +37,7 @@ std::optional<GenericTensor> Body::as_operand(const ir::Access& access) const {
   return GenericTensor{take_slice(text_, value, type, slice), type.element, slice.sizes, slice.rows, "x"};
 }
 
-// Cells of the fill around the tensor where it is read beyond it, unless these were many more than it has.
+// Pads the tensor with the fill where it is read out of bounds, unless that would add too many cells.
 bool Body::pad(const ir::Access& access, std::vector<Row>& rows, ir::TensorType& type, std::string& value) const {
   const ir::TensorType before = type;
   std::vector<std::int64_t> low(rows.size()), high(rows.size());
@@ -69,7 +69,7 @@ bool Body::pad(const ir::Access& access, std::vector<Row>& rows, ir::TensorType&
 void Body::add_operands(Generic& generic) {
   std::vector<bool> used(op_.reads.size());
   mark_reads(op_, roots_, used);
-  for (const ir::Access& access : op_.reads) {  // what only coordinates and fills read
+  for (const ir::Access& access : op_.reads) {  // reads used only by coordinates and fills
     for (const auto& coordinate : access.coordinates)
       if (coordinate) mark_reads(op_, {*coordinate}, used);
     if (access.fill) mark_reads(op_, {*access.fill}, used);
@@ -79,7 +79,7 @@ void Body::add_operands(Generic& generic) {
     std::optional<GenericTensor> operand = as_operand(op_.reads[k]);
     if (!operand) continue;
     place_in_[k] = generic.ins.size();
-    reads_[k].argument = "%";  // its name is known in the body
+    reads_[k].argument = "%";  // its name is known inside the body
     generic.ins.push_back(std::move(*operand));
   }
 }

@@ -12,20 +12,20 @@ struct OperationText {
   const ir::Operator& op;
   std::string name;                        // of the operation, for messages
   std::vector<std::string> operands = {};  // values
-  std::vector<std::string> results = {};   // what others have written of them so far; empty: nothing
-  std::vector<std::string> counters = {};  // of the iterates around it, the outermost first
+  std::vector<std::string> results = {};   // their values so far, from other writers; empty: none
+  std::vector<std::string> counters = {};  // of the enclosing iterates, outermost first
 };
 
 class Body {
  public:
   Body(Text& text, const OperationText& in, const Loops& loops, std::vector<ir::CellId> roots);
 
-  // What is read by a map becomes an operand of the generic; the rest the body takes by itself.
+  // Reads by an affine map become operands of the generic; the body does the others itself.
   void add_operands(Generic& generic);
-  // By loop, whether cells or these constraints need its number.
+  // By loop, whether cells or these constraints use its index.
   std::vector<bool> needed_loops(const std::vector<ir::Constraint>& within, bool with_cells) const;
   Cells cells_at(const GenericBody& body) const;
-  // Values of these types, or where the point is outside the domain what was there before.
+  // Values of these types; the previous values if the point is outside the domain.
   std::vector<std::string> where(Cells& cells, const std::vector<ir::Constraint>& within,
                                  const std::vector<std::string>& before, const std::vector<ElementType>& types,
                                  const std::function<std::vector<std::string>()>& inside) const;
@@ -41,7 +41,7 @@ class Body {
   const Loops& loops_;
   std::vector<ir::CellId> roots_;
   std::vector<CellRead> reads_;                       // by access
-  std::vector<std::optional<std::size_t>> place_in_;  // likewise: among the operands of the generic
+  std::vector<std::optional<std::size_t>> place_in_;  // likewise: its number among the operands of the generic
 };
 
 }  // namespace tap::backend::mlir

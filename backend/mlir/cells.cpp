@@ -16,7 +16,7 @@ using ir::CellOp;
 Cells::Cells(Text& text, CellPlace place)
     : text_(text), place_(std::move(place)), known_(place_.exprs->size()), total_(place_.exprs->size(), -1) {}
 
-// Everything before what needs it. Deep chains are common, so that this does not recur.
+// Arguments before users. Iterative, since deep chains are common.
 std::vector<CellId> Cells::post_order(const std::vector<CellId>& roots, Needs needs, bool with_known) const {
   std::vector<CellId> order, stack(roots.rbegin(), roots.rend());
   std::vector<bool> entered(known_.size()), done(known_.size());
@@ -47,7 +47,7 @@ std::vector<CellId> Cells::all_needs(CellId id) const {
   return needs;
 }
 
-// What must be known before the node is written where it stands; the rest goes into branches.
+// The cells that must be emitted before the node at its place; the others go into branches.
 std::vector<CellId> Cells::strict_needs(CellId id) const {
   const CellNode& node = (*place_.exprs)[id];
   std::vector<CellId> needs = all_needs(id);
@@ -90,7 +90,7 @@ bool Cells::is_total(CellId root) {
 void Cells::compute(const std::vector<CellId>& roots) {
   for (CellId root : roots) is_total(root);
   for (CellId id : post_order(roots, &Cells::strict_needs, false)) {
-    std::string name = write(id);  // which may make known_ longer lived names, never this one
+    std::string name = write(id);  // may reallocate known_, but not the name
     known_[id.index()] = std::move(name);
     trail_.push_back(id.index());
   }
@@ -145,7 +145,7 @@ std::string Cells::branch(const std::string& condition, std::string_view type, T
   return name;
 }
 
-// What is computed in a branch is not known behind it.
+// Values computed in a branch are unknown after it.
 std::string Cells::in_branch(CellId id) {
   const std::size_t mark = trail_.size();
   compute({id});
@@ -217,7 +217,7 @@ std::string Cells::coordinate(CellId id) {
                             known_[id.index()], type_name(type)));
 }
 
-// A read that is proved to lie inside is taken as it is; one with data-dependent coordinates or a fill is looked at.
+// A read that is proved to be in bounds is unchecked; one with data-dependent coordinates or a fill is checked.
 std::string Cells::read(const CellNode& node) {
   const CellRead& from = place_.reads[node.attribute];
   if (!from.argument.empty()) return widened(text_, node.type, from.argument);
@@ -228,7 +228,7 @@ std::string Cells::read(const CellNode& node) {
     const bool depends = !access.coordinates.empty() && access.coordinates[k];
     at.push_back(depends ? coordinate(*access.coordinates[k]) : affine(access.projection.start.rows[k]));
     if (!depends && !access.fill) continue;
-    // As an unsigned number what is negative is greater than every size.
+    // As an unsigned number, a negative one exceeds every size.
     const std::string below =
         compare(text_, "ult", at.back(), index_constant(text_, from.type.shape[k]), "index", false);
     inside = inside.empty() ? below : define(text_, "c", fmt::format("arith.andi {}, {} : i1", inside, below));

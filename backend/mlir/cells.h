@@ -12,15 +12,15 @@
 
 namespace tap::backend::mlir {
 
-// How an access gets its cell: it is an argument of the body, or the body takes it out of the tensor.
+// How an access gets its cell: as an argument of the body, or by extracting it from the tensor.
 struct CellRead {
   std::string argument = {};
   std::string tensor = {};
   ir::TensorType type = {};
 };
 
-// What stands around the cells: values of type index by dim, where a cell needs them; what the accesses read; arguments of a
-// monoid, in the type they compute in.
+// The context of cells: index values by dim, if a cell uses them; the sources of reads; a monoid's arguments, in their
+// computation type.
 struct CellPlace {
   const ir::CellExprs* exprs = nullptr;
   std::vector<std::string> indices = {};
@@ -35,11 +35,11 @@ class Cells {
   Cells(Text& text, CellPlace place);
 
   void compute(const std::vector<ir::CellId>& roots);
-  // Of what was computed, in the type it computes in.
+  // The value of a computed cell, in its computation type.
   const std::string& operator[](ir::CellId id) const { return known_[id.index()]; }
-  // The dims whose indices these cells need, by dim.
+  // By dim, whether these cells use its index.
   std::vector<bool> needed_indices(const std::vector<ir::CellId>& roots) const;
-  // Whether the point lies in what the constraints leave: an i1, or nothing if there are none.
+  // Whether the point satisfies the constraints: an i1, or nothing if there are none.
   std::string inside(const std::vector<ir::Constraint>& constraints);
 
  private:
@@ -63,8 +63,8 @@ class Cells {
   Text& text_;
   CellPlace place_;
   std::vector<std::string> known_;
-  std::vector<std::size_t> trail_;  // what became known, in order: a branch forgets it at its end
-  std::vector<int> total_;          // -1: not asked yet
+  std::vector<std::size_t> trail_;  // cells in the order they were computed: a branch removes its own at its end
+  std::vector<int> total_;          // -1: not yet computed
 };
 
 }  // namespace tap::backend::mlir

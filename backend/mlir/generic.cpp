@@ -7,7 +7,7 @@
 namespace tap::backend::mlir {
 namespace {
 
-// How linalg finds the sizes of loops: each must walk some axis alone.
+// linalg infers the sizes of loops from axes that a loop indexes alone, so each needs one.
 void show_sizes(Text& text, Generic& generic) {
   std::vector<bool> shown(generic.loops.size());
   for (const auto* tensors : {&generic.ins, &generic.outs})

@@ -12,27 +12,29 @@ struct GenericTensor {
   ElementType type = ElementType::f32;
   Shape shape = {};
   std::vector<Row> rows = {};
-  std::string hint = {};  // what its cell is called in the body
+  std::string hint = {};  // name of its cell in the body
 };
 
 struct Generic {
   std::vector<std::int64_t> loops;  // their sizes
-  std::vector<bool> reduced;        // likewise
+  std::vector<bool> reduced;        // by loop: it is reduced
   std::vector<GenericTensor> ins = {}, outs = {};
-  std::vector<bool> indices = {};  // whose linalg.index the body needs
+  std::vector<bool> indices = {};  // by loop: the body uses its linalg.index
 };
 
-// What the body sees: a cell of each operand and of each result so far, and the numbers of loops that it needs.
+// The arguments of the body: a cell of each operand, the current cell of each result, and the loop indices that it
+// uses.
 struct GenericBody {
   std::vector<std::string> ins, outs, indices;
 };
-// Gives back what is yielded, a value for each of `outs`.
+// Returns the yielded values, one for each of `outs`.
 using BodyWriter = std::function<std::vector<std::string>(const GenericBody&)>;
 
-// The results' names. A loop that stands alone in no map is given a tensor that has only its size.
+// Returns the results' names. For a loop that is not a single result of any map, adds a tensor operand that only gives
+// its size.
 std::vector<std::string> write_generic(Text& text, Generic generic, const BodyWriter& body);
 
-// tensor<…> of whatever it holds; or full of one number.
+// tensor<…> with undefined contents; or filled with one number.
 std::string empty_tensor(Text& text, ElementType type, const Shape& shape);
 std::string filled_tensor(Text& text, const std::string& value, ElementType type, const Shape& shape);
 

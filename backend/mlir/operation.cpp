@@ -45,7 +45,7 @@ class OperationWriter {
       if (!has_size(k)) return true;
     return false;
   }
-  // Of the constraints those that mention a reduced dim, or those that do not.
+  // The constraints on reduced dims, or the others.
   std::vector<Constraint> constraints(bool of_reduced) const {
     std::vector<Constraint> some;
     for (const Constraint& c : op_.constraints) {
@@ -57,7 +57,7 @@ class OperationWriter {
     return some;
   }
 
-  // The tensor into which a write inserts: what is already written, or nothing yet.
+  // The tensor into which a write inserts: earlier writes, or an empty tensor.
   std::string so_far(std::size_t write) {
     std::string& result = results_[op_.writes[write].tensor];
     if (result.empty()) result = empty_tensor(text_, result_type(write).element, result_type(write).shape);
@@ -118,7 +118,7 @@ class OperationWriter {
     const std::vector<Row>& rows = targets_[write].rows;
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.coefficients[loop] != 0; });
   }
-  // A map whose points write one cell together has no order between them.
+  // There is no order between points of a map that write one cell.
   void require_every_loop_written() const {
     for (std::size_t k = 0; k < op_.writes.size(); ++k)
       for (std::size_t loop : parallel_)
@@ -129,8 +129,8 @@ class OperationWriter {
   }
 
   // --- reductions ---
-  // Each component is combined in a tensor of all parallel dims, in the type it computes in, and then put in its place: at
-  // once where the place is such a tensor.
+  // Each component is combined in a tensor of all parallel dims, in its computation type, and then copied to its place;
+  // or directly, if the place is such a tensor.
   void write_reduction() {
     const ir::Monoid& monoid = in_.program[op_.reduce()->monoid];
     Body body(text_, in_, loops_, roots_);
@@ -195,7 +195,7 @@ class OperationWriter {
     return values;
   }
 
-  // From a tensor of all parallel dims to the place of the write. Of dims that it does not mention every point has the same.
+  // From a tensor of all parallel dims to the place of the write, which does not depend on dims that it does not use.
   void copy(std::size_t write, const std::string& from, ElementType type) {
     std::vector<std::size_t> kept;
     std::vector<std::int64_t> sizes;

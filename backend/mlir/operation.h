@@ -11,13 +11,13 @@
 
 namespace tap::backend::mlir {
 
-// What MLIR cannot say, in the program's words.
+// What MLIR cannot express, in the program's terms.
 struct Refused {
   std::string what;
   std::string help;
 };
 
-// Gives back the values of the results. Throws Refused.
+// Returns the values of the results. Throws Refused.
 std::vector<std::string> write_operation(Text& text, const OperationText& operation);
 
 }  // namespace tap::backend::mlir

@@ -50,7 +50,7 @@ class ProgramWriter {
     return types;
   }
 
-  // The graph's operations, where they are. Gives back its outputs.
+  // Emits the graph's operations in place. Returns its outputs.
   std::vector<std::string> graph(GraphId id, const std::vector<std::string>& inputs) {
     const ir::Graph& graph = program_[id];
     std::vector<std::string> values(graph.values.size());
@@ -100,7 +100,7 @@ class ProgramWriter {
     return write_operation(text_, {program_, op, called, operands, before, counters_});
   }
 
-  // Of a choice its original, as if no plan picked another; of a group its graph, which is what it computes.
+  // For a choice, its original, as if no plan picked another; for a group, its graph, which computes the same.
   std::vector<std::string> write_region(const Operator& op, const ir::RegionBody& region,
                                         const std::vector<std::string>& operands, const std::string& name) {
     switch (region.kind) {
@@ -139,7 +139,7 @@ class ProgramWriter {
     return results;
   }
 
-  // A function on whole tensors that somebody else has to write around the kernel.
+  // A function on whole tensors; the user must write it around the kernel.
   std::vector<std::string> write_kernel(const Operator& op, const std::vector<std::string>& operands,
                                         const std::string& name) {
     std::vector<std::string> from, to;
@@ -164,7 +164,7 @@ class ProgramWriter {
   Grids grids_;
   Text text_;
   std::vector<std::string> counters_;
-  std::map<std::pair<std::string, std::string>, std::string> kernels_;  // symbol and signature to the function's name
+  std::map<std::pair<std::string, std::string>, std::string> kernels_;  // by symbol and signature, the function's name
 };
 
 }  // namespace

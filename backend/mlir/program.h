@@ -11,7 +11,7 @@
 
 namespace tap::backend::mlir {
 
-// Calls are written where they stand. Pre: shardings have propagated. Throws Refused.
+// Calls are inlined. Pre: shardings have propagated. Throws Refused.
 std::string write_program(const ir::Program& program);
 
 }  // namespace tap::backend::mlir

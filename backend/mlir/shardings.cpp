@@ -12,7 +12,7 @@
 namespace tap::backend::mlir {
 namespace {
 
-constexpr std::int64_t most_blocks = 65536;  // of a dim whose blocks are written one by one
+constexpr std::int64_t most_blocks = 65536;  // of a dim whose blocks are listed one by one
 
 Refused refused(const std::string& value, const std::string& why, std::string help) {
   return {fmt::format("the sharding of `{}` cannot be expressed in MLIR's shard dialect: {}", value, why),
@@ -24,7 +24,7 @@ void cut(std::vector<std::int64_t>& cuts, std::int64_t at) {
   std::sort(cuts.begin(), cuts.end());
 }
 
-// The graphs that are written: of a choice only what stands first.
+// The graphs that are emitted: of a choice, only the original.
 void reach(const ir::Program& program, ir::GraphId graph, std::vector<ir::GraphId>& list) {
   if (std::find(list.begin(), list.end(), graph) != list.end()) return;
   list.push_back(graph);
@@ -121,7 +121,7 @@ std::string Grids::shard(Text& text, const std::string& value, const ir::Value& 
     const std::int64_t blocks = ir::size_of(*grid.mesh, sharding.dims[d].axes), size = of.type.shape[d];
     divides = divides && size % blocks == 0;
     if (numbers.empty()) continue;
-    std::int64_t sum = 0;  // which MLIR 22 takes for the number of blocks, where it is told where each begins
+    std::int64_t sum = 0;  // MLIR 22 takes it for the number of blocks if their starts are listed
     for (std::int64_t number : numbers) sum += shape[static_cast<std::size_t>(number)];
     countable = countable && sum == blocks && blocks <= most_blocks;
     for (std::int64_t k = 0; k < (countable ? blocks : 0); ++k)

@@ -15,21 +15,22 @@
 
 namespace tap::backend::mlir {
 
-// The grid of a mesh: where each of its axes is split into digits, major to minor, for all shardings of the program.
+// The grid of a mesh: how each axis is split into digits, major to minor, for all shardings of the program.
 struct Grid {
   const ir::Mesh* mesh = nullptr;
   std::vector<std::vector<std::int64_t>> cuts = {};  // by axis: 1, …, its size; each divides the next
   std::vector<std::int64_t> shape() const;
-  std::vector<std::int64_t> numbers_of(const ir::AxisRef& axis) const;  // of the grid's axes that it is
+  std::vector<std::int64_t> numbers_of(const ir::AxisRef& axis) const;  // the grid axes that it consists of
 };
 
 class Grids {
  public:
-  // Of all shardings of values and uses in the graphs that main reaches. Throws Refused.
-  explicit Grids(const ir::Program& program);  // which outlives it
+  // For all shardings of values and uses in the graphs that main reaches. Throws Refused.
+  explicit Grids(const ir::Program& program);  // which must outlive it
 
   std::vector<std::string> declarations() const;
-  // The value from here on: annotated, or as it is where a sharding says nothing (a mesh without axes).
+  // Returns the value to use from here on: annotated, or unchanged if the sharding has no content (a mesh without
+  // axes).
   std::string shard(Text& text, const std::string& value, const ir::Value& of, const ir::Sharding& sharding,
                     bool of_use) const;
 
@@ -37,7 +38,7 @@ class Grids {
   void add(const ir::Sharding& sharding, const std::string& value);
 
   const ir::Program& program_;
-  std::map<std::string, Grid> grids_;  // by the name of the mesh
+  std::map<std::string, Grid> grids_;  // by mesh name
 };
 
 }  // namespace tap::backend::mlir

@@ -18,7 +18,7 @@ std::string Text::fresh(std::string_view hint) {
   std::string name = "%";
   for (char c : hint) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
-    if (digit && name.size() == 1) name += '_';  // a name of digits alone is a number
+    if (digit && name.size() == 1) name += '_';  // a name of digits alone would be a number
     name += letter || digit || c == '.' ? c : '_';
   }
   if (name.size() == 1) name += '_';
@@ -48,11 +48,11 @@ std::string literal(const ir::Scalar& value) {
                        type_name(value.type));
   const ElementType type = compute_type(value.type);
   std::string text = fmt::format("{}", value.f);
-  if (!std::isfinite(value.f))  // of which there is no decimal form
+  if (!std::isfinite(value.f))  // which has no decimal form
     text = type == ElementType::f64
                ? fmt::format("0x{:016X}", std::bit_cast<std::uint64_t>(value.f))
                : fmt::format("0x{:08X}", std::bit_cast<std::uint32_t>(static_cast<float>(value.f)));
-  else if (text.find('.') == std::string::npos)  // which MLIR wants in every float
+  else if (text.find('.') == std::string::npos)  // MLIR requires one in every float
     text.insert(std::min(text.size(), text.find('e')), ".0");
   return fmt::format("{} : {}", text, type_name(type));
 }

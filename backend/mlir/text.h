@@ -17,7 +17,7 @@ class Text {
   void line(std::string_view text);
   void in() { ++depth_; }
   void out() { --depth_; }
-  // %hint, or where that is taken %hint_2, %hint_3, …; what cannot stand in a name is `_`.
+  // %hint, or if that is taken %hint_2, %hint_3, …; characters that a name cannot contain become `_`.
   std::string fresh(std::string_view hint);
   const std::string& str() const { return text_; }
 
@@ -27,15 +27,15 @@ class Text {
   std::set<std::string, std::less<>> taken_;
 };
 
-// f32, i8 (of u8, too: what is unsigned is so by the operations on it), i1
+// f32, i8 (also for u8: operations determine signedness), i1
 std::string_view type_name(ElementType type);
 std::string tensor_type(ElementType type, const Shape& shape);  // tensor<8x32xf32>
 inline std::string tensor_type(const ir::TensorType& type) { return tensor_type(type.element, type.shape); }
-// A constant's literal, exactly: 1.5, 0x7FC00000, -3, true
+// A constant's exact literal: 1.5, 0x7FC00000, -3, true
 std::string literal(const ir::Scalar& value);
-std::string symbol(std::string_view name);                   // @mlp, or with quotes where it is no plain name
-std::string on_one_line(std::string text);                   // what could end a comment or a string is `_`
-std::string list(const std::vector<std::int64_t>& numbers);  // [1, 2]
+std::string symbol(std::string_view name);  // @mlp, in quotes if it is not a plain name
+std::string on_one_line(std::string text);  // characters that could end a comment or a string become `_`
+std::string list(const std::vector<std::int64_t>& numbers);                                  // [1, 2]
 std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");  // a, b
 
 }  // namespace tap::backend::mlir

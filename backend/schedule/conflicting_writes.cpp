@@ -12,7 +12,7 @@ std::vector<std::vector<Task>> serialise_conflicting_writes(const Operator& op, 
   std::set<std::uint32_t> again;
   for (const Access& write : op.writes) again.insert(write.invariant_dims.begin(), write.invariant_dims.end());
   if (again.empty()) return {tasks};
-  std::map<std::vector<std::int64_t>, std::vector<Task>> turns;  // by where the blocks of these dims begin
+  std::map<std::vector<std::int64_t>, std::vector<Task>> turns;  // by the start of the blocks of these dims
   auto add = [&](const Task& task) {
     std::vector<std::int64_t> begins;
     if (const auto* one = std::get_if<Application>(&task))

@@ -20,7 +20,7 @@ std::vector<Box> written_boxes(const Operator& op, const Projection& projection,
     points = checked::mul(points, box.dims[d].size());
   }
   Box all = projection.bounds(box);
-  // Every cell is written once, so as many cells as the hull has are the hull.
+  // Every cell is written once, so as many cells as the hull has fill the hull.
   if (checked::mul(points, element_count(projection.shape)) >= all.size()) return {all};
   std::vector<Box> result;
   Box point = box;

@@ -8,11 +8,12 @@
 
 namespace tap::backend {
 
-// What the points of a box write, as boxes: one if they leave no gaps, else one for each point of the dims that it hangs on.
+// The cells that the points of a box write, as boxes: one box if there are no gaps, else one for each point of the dims
+// that the position depends on.
 std::vector<ir::Box> written_boxes(const ir::Operator& op, const ir::Projection& projection, const ir::Box& box);
 
-// The boxes of a row that lie side by side and are all of a larger one, each once; row's levels along which nothing moves
-// are left out, for there is the same again.
+// The boxes of a row that tile a larger box, each once. Levels of the row with zero steps are dropped, since they
+// repeat boxes.
 struct TiledRow {
   ir::Box all;
   ir::Row row;

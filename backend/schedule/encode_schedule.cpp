@@ -39,7 +39,7 @@ Words bounds(const ir::Box& box) {
   return words;
 }
 
-// Calls alone fail; of several, the one of the earliest operation is reported.
+// Only calls fail; of several, the failure of the earliest operation is reported.
 tables::Task head(tables::TaskKind kind, const ScheduledTask& task) {
   const auto* call = std::get_if<KernelCall>(&task.what);
   return {kind, task.tiles, call ? static_cast<std::int64_t>(call->operations) : 0};
@@ -56,7 +56,7 @@ std::int64_t bits_of(const ir::Scalar& value) {
   return bits;
 }
 
-// Of rows of rows, each of the innermost.
+// Splits rows of rows into rows.
 Schedule with_rows_of_calls(Schedule schedule) {
   for (Sequence& sequence : schedule.sequences)
     for (Batch& batch : sequence) {
@@ -170,7 +170,7 @@ class Encoder {
     return all(result);
   }
 
-  // Calls that differ in where they are alone, each as far from the one before: those of one task, or of several.
+  // Calls that differ only by constant steps: those of one task, or of several.
   struct Row {
     std::size_t tasks = 1;
     std::int64_t count = 1;
@@ -223,7 +223,7 @@ class Encoder {
   const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
   std::int64_t element_bytes(BufferId id) const { return integer(size_of(at(id).element)); }
 
-  // Where a cell of the value is, by the buffer's own box.
+  // The position of a cell of the value, in the buffer's own box.
   tables::Argument cell(BufferId id, const ir::Point& point) const {
     Words strides = row_major_strides(at(id).box.shape());
     std::int64_t offset = 0;
@@ -299,7 +299,7 @@ class Encoder {
     return deepest;
   }
 
-  const Schedule schedule_;  // of which each memory is its own
+  const Schedule schedule_;  // without rows of buffers
   const std::int64_t scratch_;
   Words words_;
   std::map<Words, std::int64_t> known_;

@@ -11,8 +11,8 @@ class OperationTexts {
  public:
   OperationTexts(const ir::Program& program, std::vector<ScheduledOperation>& texts)
       : program_(program), texts_(texts) {}
-  // The number of an operation of a graph that runs where the path leads; no two paths have one `place`. After a group those
-  // of the operations inside follow, in order, as the kernel numbers its sections.
+  // The number of an operation of a graph that runs at the end of this path; different paths have different `place`s. A
+  // group's inner operations follow it, in the order of the kernel's sections.
   std::size_t of(std::size_t place, const ir::Path& path, ir::GraphId graph, ir::OperationId operation);
 
  private:

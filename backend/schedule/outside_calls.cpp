@@ -12,8 +12,8 @@ using namespace ir;
 
 namespace {
 
-// What each member of a row does, row-major, in rows where the members of a level do alike. A row along a level stays at one
-// place of the inner ones: the first of 2 by 3 and the last, numbers 0 and 5, are no row.
+// The items of a row, row-major, as rows whose members behave alike. A row along one level keeps the positions in the
+// inner levels: of 2 by 3, the first and the last, numbers 0 and 5, are not a row.
 template <class T>
 std::vector<T> in_rows_along(const Row& levels, std::vector<std::vector<T>> lists, BufferMember T::*member) {
   std::int64_t inner = 1;
@@ -31,7 +31,7 @@ std::vector<T> in_rows_along(const Row& levels, std::vector<std::vector<T>> list
   return std::move(lists[0]);
 }
 
-// What the box writes: over nothing that is reduced, the monoid's identity all the same.
+// The box that is written: an empty reduction still writes the monoid's identity.
 Box writing(const Operator& op, Box box) {
   for (std::size_t d = 0; d < box.rank(); ++d)
     if (op.dims[d].role == DimRole::reduction) box.dims[d] = {box.dims[d].lo, box.dims[d].lo + 1};
@@ -41,7 +41,7 @@ Box writing(const Operator& op, Box box) {
 // The region of one access, for all calls.
 struct Region {
   BufferId id;
-  Application calls;  // the row of those that have one of their own
+  Application calls;  // the row of calls with a region of their own
 };
 
 class OutsideCalls {
@@ -69,7 +69,7 @@ class OutsideCalls {
   }
 
  private:
-  // Calls along a level at which neither what is read moves nor where it is held read the same.
+  // Calls along a level share a region if neither what is read nor its memory changes along it.
   Region region(const Access& access, ElementType element, bool is_read, OutsideCall& call) {
     const std::size_t rank = calls_.box.rank();
     Region made{{}, calls_};

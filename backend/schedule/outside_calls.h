@@ -11,7 +11,7 @@
 
 namespace tap::backend {
 
-// Of the application `calls`, in which the numbers of what is held are those of these buffers. `call` says which kernel it is.
+// For the application `calls`, whose held numbers are numbers of these buffers. `call` names the kernel.
 struct OutsideBuffers {
   std::vector<BufferId> operands, results;
 };

@@ -40,7 +40,7 @@ class Arena {
   std::int64_t end() const { return end_; }
 
  private:
-  // The gap at the end, if there is one, grows.
+  // Extends the last gap, or adds one.
   std::int64_t grow(std::int64_t bytes) {
     std::int64_t at = end_;
     if (!by_place_.empty()) {
@@ -67,11 +67,11 @@ class Arena {
   std::int64_t end_ = 0;
 };
 
-// Of all in its row.
+// Of all members of its row.
 std::int64_t bytes_of(const Buffer& buffer) {
   return checked::mul(aligned_bytes(buffer.bytes()), ir::count_of(buffer.row));
 }
-// One behind the other.
+// One after another.
 void place_row(Buffer& buffer) {
   std::int64_t step = aligned_bytes(buffer.bytes());
   for (auto level = buffer.row.rbegin(); level != buffer.row.rend(); ++level) {

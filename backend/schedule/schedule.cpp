@@ -29,7 +29,7 @@ class Scheduler {
   Schedule run();
 
  private:
-  using Holders = std::vector<BufferId>;  // what there is of a value
+  using Holders = std::vector<BufferId>;  // the buffers of a value
   // One graph, at one place where it runs.
   struct RunningGraph {
     const BlockGraph& blocks;
@@ -67,9 +67,9 @@ class Scheduler {
   Schedule schedule_;
   ScheduleTasks tasks_{schedule_};
   OperationTexts texts_{program_, schedule_.operations};
-  std::size_t order_ = 0;     // of the next operation
-  std::size_t places_ = 0;    // so many graphs ran already
-  std::set<BufferId> fixed_;  // what an iterate exchanges
+  std::size_t order_ = 0;     // number of the next operation
+  std::size_t places_ = 0;    // number of graphs so far
+  std::set<BufferId> fixed_;  // exchanged by an iterate
   std::vector<std::pair<BufferId, BufferId>> exchanged_;
 };
 
@@ -98,7 +98,7 @@ Schedule Scheduler::run() {
   return std::move(schedule_);
 }
 
-// A result that one buffer holds is written where the caller wants it; others are copied there.
+// A result in a single buffer is written directly to the caller's memory; others are copied there.
 void Scheduler::outputs(const std::vector<Holders>& found) {
   for (std::size_t k = 0; k < found.size(); ++k) {
     const TensorType& type = schedule_.outputs[k].type;
@@ -157,11 +157,11 @@ void Scheduler::kernel(RunningGraph& frame, const Application& application, cons
   call.row = application.row;
   const auto device = static_cast<std::ptrdiff_t>(application.box.rank());
   for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + device);
-  call.box = op.region() ? application.box : box_to_run(op, application.box);  // a group walks through blocks itself
+  call.box = op.region() ? application.box : box_to_run(op, application.box);  // a group streams its blocks itself
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::counter) {
       call.counters.push_back({d, op.dims[d].level});
-      call.box.dims[d] = {0, 1};  // the executor puts the step there
+      call.box.dims[d] = {0, 1};  // the executor sets the trip
     }
   const Kernel& loops = kernels_.kernels[number];
   call.tiles = tile_count(loops, call.box);
@@ -209,8 +209,8 @@ void Scheduler::region(RunningGraph& frame, const Application& application, cons
   }
 }
 
-// The first operands are the state, the others are the same in every step. The state has two memories that change places:
-// of all of it, or two for each device that has a box of it before a step and after it.
+// The first operands are the state, the others are the same in every trip. The state has two memories that are
+// exchanged: for the whole state, or two for each device that has a box of it before and after a trip.
 std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands,
                                                    std::size_t text, Path path) {
   const RegionBody& region = *op.region();
@@ -228,7 +228,7 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
     fixed_.insert(now);
     return now;
   };
-  if (region.trips.empty()) {  // there may be no body any more
+  if (region.trips.empty()) {  // there may no longer be a body
     for (std::size_t k = 0; k < results.size(); ++k) begin_with(k, tasks_.at(operands[k]).box, {});
     return results;
   }
@@ -260,8 +260,8 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
   return results;
 }
 
-// The memory that a step leaves a state in: that of the value, if the body made it and it is nothing else. `now` is a copy: a new
-// buffer moves the known ones.
+// The memory in which a trip leaves a state: the value's, if the body made it and it has no other use. `now` is a copy,
+// since a new buffer may move the existing ones.
 BufferId Scheduler::next_state(const Holders& holders, Buffer now,  // NOLINT(performance-unnecessary-value-param)
                                const std::set<BufferId>& taken, std::size_t before) {
   BufferId only = holders[0];
@@ -274,7 +274,7 @@ BufferId Scheduler::next_state(const Holders& holders, Buffer now,  // NOLINT(pe
   return next;
 }
 
-// Along all members of a buffer, which are what is copied from, or to, or both.
+// Levels along all members of a buffer that is copied from, to, or both.
 Row Scheduler::along(BufferId id, bool from, bool to) const {
   Row row = tasks_.at(id).row;
   std::int64_t stride = 1;
@@ -286,7 +286,7 @@ Row Scheduler::along(BufferId id, bool from, bool to) const {
   return row;
 }
 
-// Every cell once, though several may hold it.
+// Copies every cell once, even if several buffers hold it.
 void Scheduler::gather(const Holders& holders, BufferId to) {
   std::vector<Box> left = {tasks_.at(to).box};
   auto take = [&](const Box& held, auto copy) {

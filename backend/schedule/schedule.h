@@ -12,7 +12,7 @@ using ir::Batch, ir::Buffer, ir::BufferId, ir::BufferPlace, ir::CopyBox, ir::Cou
     ir::KernelCall, ir::OutsideCall, ir::Preparation, ir::ProgramTensor, ir::Schedule, ir::ScheduledOperation,
     ir::ScheduledTask, ir::Sequence;
 
-// The kernels of a program, by number, and which one computes an operator.
+// The kernels of a program, by number, and the kernel of each operator.
 struct KernelTable {
   std::vector<Kernel> kernels;
   std::vector<std::optional<std::size_t>> of;      // by OperatorId
@@ -22,30 +22,29 @@ struct KernelTable {
 };
 
 struct ScheduleOptions {
-  std::int64_t parts =
-      0;  // into how many parts a kernel's box is split, as far as it can be; 0: as many as are worth it
-  const std::vector<std::string>* output_names = nullptr;  // else the values' names
+  std::int64_t parts = 0;  // parts of a kernel's box, if it can be split that far; 0: as many as pay
+  const std::vector<std::string>* output_names = nullptr;  // null: the values' names
 };
-// Pre: the block program is one of all devices.
+// Pre: the block program covers all devices.
 Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options = {});
 
-// Applications of kernels, those in bodies of iterates once.
+// The number of kernel applications; those in bodies of iterates count once.
 std::int64_t shard_count(const Schedule& schedule);
 
-// The batches, counted in order through iterates, in which a buffer must keep what it holds; last < first: none.
+// The batches, counted in order through iterates, during which a buffer must keep its contents; last < first: none.
 struct Lifetime {
   std::int64_t first = INT64_MAX, last = -1;
 };
-// Places the buffers in the arena: none overlaps another that lives at the same time.
+// Places the buffers in the arena: buffers with overlapping lifetimes do not overlap.
 void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes);
 
-// The memory that a buffer of that many bytes takes: the next one begins aligned.
+// The size of a buffer in the arena: rounded up to the alignment.
 std::int64_t aligned_bytes(std::int64_t bytes);
 
-// Bytes of memory of its own: the most that a kernel wants.
+// The largest scratch memory of any kernel.
 std::int64_t most_scratch(const std::vector<Kernel>& kernels);
 
-// The words of runtime/schedule_tables.h, for these kernels. Code with the schedule may use these features of a processor
+// The words of runtime/schedule_tables.h for these kernels. `features`: of the processor, which the code may use
 // (library.h).
 std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<Kernel>& kernels,
                                  const std::vector<std::string>& features = {});

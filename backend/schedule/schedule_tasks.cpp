@@ -11,7 +11,7 @@ namespace tap::backend {
 
 namespace {
 
-constexpr std::int64_t copy_bytes = ir::reference_machine.l2_bytes / 4;  // of one tile of a copy
+constexpr std::int64_t copy_bytes = ir::reference_machine.l2_bytes / 4;  // per tile of a copy
 
 }  // namespace
 
@@ -43,11 +43,11 @@ BufferId ScheduleTasks::new_buffer(std::string name, ElementType element, ir::Bo
   ir::Row own = row;
   for (ir::Level& level : own) {
     level.steps.resize(box.rank());
-    level.steps.push_back(0);  // plan_memory says where
+    level.steps.push_back(0);  // set by plan_memory
   }
   schedule_.buffers.push_back({std::move(name), element, std::move(box), BufferPlace::arena, 0, std::move(own)});
   lifetimes_.emplace_back();
-  schedule_.buffers.back().bytes();  // too many are told here
+  schedule_.buffers.back().bytes();  // reports too large ones here
   return BufferId(schedule_.buffers.size() - 1);
 }
 

@@ -15,16 +15,16 @@ class ScheduleTasks {
 
   Buffer& at(BufferId id) { return schedule_.buffers[id.index()]; }
   const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
-  // Of rows, just the boxes' steps are looked at.
+  // Only the boxes' steps of `row` are used.
   BufferId new_buffer(std::string name, ElementType element, ir::Box box, const ir::Row& row = {});
 
-  // `order`: of its operation, whose tasks share nothing.
+  // `order`: the number of its operation. Tasks of one operation are independent.
   void add(ScheduledTask task, std::size_t order, const std::vector<BufferId>& reads,
            const std::vector<BufferId>& writes);
   void copy(CopyBox copy, std::size_t order);
-  void close();  // what follows is in another batch
+  void close();  // starts a new batch
 
-  // The constant as a kernel wants it, by a task that runs before all others. Several may want the same.
+  // The constant, packed for a kernel by a task that runs before all others. Several kernels may share it.
   BufferId prepared(BufferId constant, const Preparation& how, const Kernel& kernel, std::size_t operations);
   void end_preparation();
 
@@ -34,14 +34,15 @@ class ScheduleTasks {
     std::int64_t begin = 0;
   };
   Body begin_body();
-  // `loop` is the task that runs it. What comes from outside is needed until the last step.
+  // `loop` is the task that runs the body. Buffers from outside are in use until the last trip.
   void end_body(const Body& body, Iteration loop);
-  // What is in one may be in the other's memory, so both are in use while one is.
+  // Exchanged buffers swap memory, so both are in use while one of them is.
   void in_use_together(const std::vector<std::pair<BufferId, BufferId>>& exchanged);
   const std::vector<Lifetime>& lifetimes() const { return lifetimes_; }
 
  private:
-  // What the tasks of the open batch read and write, and which operation's they are. Tasks of one operation share nothing.
+  // The buffers that the tasks of the open batch read and write, and by which operation. Tasks of one operation are
+  // independent.
   class Open {
    public:
     bool fits(std::size_t order, const std::vector<BufferId>& reads, const std::vector<BufferId>& writes) const;
@@ -50,7 +51,7 @@ class ScheduleTasks {
    private:
     struct User {
       std::size_t order = 0;
-      bool several = false;  // others, too
+      bool several = false;  // also used by other operations
     };
     using Users = std::unordered_map<BufferId, User>;
     static void note(Users& users, BufferId id, std::size_t order);
@@ -63,11 +64,11 @@ class ScheduleTasks {
 
   Schedule& schedule_;
   std::vector<Lifetime> lifetimes_;  // by buffer
-  std::size_t sequence_ = 0;         // that is being filled
+  std::size_t sequence_ = 0;         // the open one
   Batch batch_;
   Open open_;
-  std::int64_t time_ = 0;                                          // of the batch, through all sequences
-  std::map<std::pair<BufferId, std::size_t>, BufferId> prepared_;  // by the constant, and the kernel that prepares it
+  std::int64_t time_ = 0;                                          // number of the batch, counted through all sequences
+  std::map<std::pair<BufferId, std::size_t>, BufferId> prepared_;  // by constant and packing kernel
   Batch preparation_;
 };
 

@@ -6,7 +6,7 @@
 namespace tap::backend {
 namespace {
 
-// The smallest size, of at least so many points, that the loops allow.
+// The smallest size with at least this many points that the loops allow.
 std::int64_t allowed(std::int64_t whole, std::int64_t rest_of, std::int64_t least) {
   if (rest_of == 0) return whole;
   std::int64_t size = whole % rest_of;
@@ -14,7 +14,7 @@ std::int64_t allowed(std::int64_t whole, std::int64_t rest_of, std::int64_t leas
   return std::min(size, whole);
 }
 
-// Smaller and smaller: all of it, two steps and the rest, one step and the rest, a few points.
+// Decreasing sizes: the whole, two steps and the tail, one step and the tail, a few points.
 std::vector<std::int64_t> ladder(std::int64_t whole, const BoxStep& step) {
   constexpr std::int64_t few = 3;
   std::vector<std::int64_t> sizes{whole};
@@ -40,7 +40,7 @@ std::optional<std::vector<std::int64_t>> choose_sizes(const ir::Box& whole, cons
   std::vector<std::size_t> rungs(whole.rank(), 0);
   std::vector<std::int64_t> sizes = whole.shape();
   auto count = [&] { return points(box_at(whole, sizes, false)); };
-  // All dims go down rung by rung, the largest first.
+  // Reduces all dims rung by rung, the largest first.
   for (double now = count(); now > budget.points; now = count()) {
     std::optional<std::size_t> next;
     for (std::size_t d = 0; d < rungs.size(); ++d) {

@@ -12,20 +12,20 @@
 
 namespace tap::backend {
 
-// The sizes of the box to be tried: of the whole one where that has at most so many points, or, if the loops allow no
-// smaller one, at most `most`. Nothing if all are larger.
+// Limits for a test box: the whole box if it has at most `points` points; at most `most` if the loops allow no smaller
+// one. No box if all are larger.
 struct CheckBudget {
   double points = 0;
   double most = 0;
-  double deep = 0;  // where reductions are to stay as long as they can
+  double deep = 0;  // points while reductions stay as long as possible
 };
-// How each dim may become smaller: all at once, or last, or not at all.
+// How a dim may shrink: together with others, last, or not at all.
 enum class Shrinks : std::uint8_t { with_others, last, never };
 std::optional<std::vector<std::int64_t>> choose_sizes(const ir::Box& whole, const std::vector<BoxStep>& steps,
                                                       const std::vector<Shrinks>& how, const CheckBudget& budget,
                                                       const std::function<double(const ir::Box&)>& points);
 
-// The box of these sizes at the beginning, or the end, of the whole one.
+// The box of these sizes at the start, or the end, of the whole box.
 ir::Box box_at(const ir::Box& whole, const std::vector<std::int64_t>& sizes, bool at_end);
 
 }  // namespace tap::backend

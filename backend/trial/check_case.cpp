@@ -15,16 +15,16 @@ namespace tap::backend {
 namespace {
 
 constexpr std::size_t scratch_guard = 256;
-constexpr std::byte noise{0xff};  // of floats a NaN
+constexpr std::byte noise{0xff};  // a NaN for floats
 
-// A copy that begins as a buffer does.
+// A copy with a buffer's alignment.
 class Aligned {
  public:
   explicit Aligned(std::size_t size) : memory_(size + buffer_alignment) {
     auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
     data_ = memory_.data() + (buffer_alignment - address % buffer_alignment) % buffer_alignment;
   }
-  Aligned(Aligned&&) = default;  // the bytes stay where they are
+  Aligned(Aligned&&) = default;  // the bytes do not move
   Aligned(const Aligned&) = delete;
   std::byte* data() const { return data_; }
 
@@ -43,7 +43,7 @@ std::string text_of(ElementType type, double number, std::int64_t integer) {
   return is_float(type) ? fmt::format("{}", number) : fmt::format("{}", integer);
 }
 
-// Of integers, too, a bound is above 0 where they come from floats.
+// Integers also have a bound above 0 if they are computed from floats.
 bool is_as_wanted(ElementType type, double number, std::int64_t integer, const WantedCell& wanted) {
   using ir::oracle::distance;
   if (std::isinf(wanted.bound)) return true;
@@ -103,7 +103,7 @@ std::optional<std::string> try_kernel(const CheckCase& trial, KernelFunction fun
   for (const CheckedTensor& tensor : trial.tensors) {
     memory.emplace_back(tensor.bytes.size());
     std::memcpy(memory.back().data(), tensor.bytes.data(), tensor.bytes.size());
-    // Cell 0 may lie far outside the part: an address that is never used.
+    // Cell 0 may be far outside the part; the address is never dereferenced.
     buffers.push_back(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory.back().data()) +
                                               static_cast<std::uintptr_t>(tensor.origin)));
     strides.insert(strides.end(), tensor.strides.begin(), tensor.strides.end());

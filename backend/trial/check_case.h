@@ -16,34 +16,34 @@
 
 namespace tap::backend {
 
-// What a cell must be: the value, and how far a float may be from it (infinite: anything).
+// The expected cell: its value, and the tolerance for a float (infinite: any value).
 struct WantedCell {
   std::size_t offset = 0;  // in the tensor's bytes
-  double number = 0;       // of a float type
+  double number = 0;       // for a float type
   std::int64_t integer = 0;
   double bound = 0;
   std::vector<std::int64_t> at = {};  // its coordinates in the whole tensor
-  bool optional = false;              // may also be left as it was
+  bool optional = false;              // may also stay unchanged
 };
 
 struct CheckedTensor {
   std::string name;
   ElementType element = ElementType::f32;
   std::vector<std::byte> bytes;         // guards, gaps and cells
-  std::int64_t origin = 0;              // where in them, or outside them, cell 0 of the whole tensor is
+  std::int64_t origin = 0;              // position of the whole tensor's cell 0 relative to them; may be outside
   std::vector<std::int64_t> strides;    // in cells, by axis
-  std::vector<WantedCell> wanted = {};  // all that is written; whatever else there is must stay as it is
+  std::vector<WantedCell> wanted = {};  // all cells that are written; all other bytes must not change
 };
 
 struct CheckCase {
   std::vector<std::int64_t> box;                             // lo, hi by dim
-  std::vector<std::pair<std::int64_t, std::int64_t>> calls;  // first and end of the tiles of each
+  std::vector<std::pair<std::int64_t, std::int64_t>> calls;  // by call: first and end of its tiles
   std::vector<CheckedTensor> tensors;                        // operands, then results
   std::size_t scratch = 0;
-  bool fails = false;  // the operator has no value there; then only the bytes around the results are checked
+  bool fails = false;  // the operator fails on this box; then only the guard bytes of results are checked
 };
 
-// Nothing if memory is as it must be; else the first difference, in words.
+// The first difference to the expected memory, in words; nothing if there is none.
 std::optional<std::string> difference(const CheckCase& trial, const std::vector<std::vector<std::byte>>& after,
                                       bool failed);
 // Calls the kernel here and compares.

@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-// Multiply and shift: neighbours get numbers that have nothing in common.
+// Multiply and shift: makes the numbers of neighbours unrelated.
 std::uint64_t mixed(std::uint64_t x) {
   x ^= x >> 32;
   x *= 0x9e3779b97f4a7c15u;
@@ -52,7 +52,7 @@ void narrow(CoordinateRange& known, std::int64_t extent, bool filled) {
   known.filled = known.filled && filled;
 }
 
-// The operands whose cells the coordinates of this operator's reads are made of.
+// The operands whose cells determine coordinates of this operator's reads.
 void note_coordinates(const Operator& op, std::vector<CoordinateRange>& found) {
   for (const Access& access : op.reads)
     for (std::size_t axis = 0; axis < access.coordinates.size(); ++axis) {

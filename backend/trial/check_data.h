@@ -6,10 +6,10 @@
 
 namespace tap::backend {
 
-enum class CheckNumbers : std::uint8_t { positive, mixed };  // none is 0; or of both signs
+enum class CheckNumbers : std::uint8_t { positive, mixed };  // positive: none is 0; mixed: both signs
 
-// An operand whose cells are coordinates has numbers below that of `below`; some are -1 where a fill stands for what is
-// outside. 0: it is an ordinary operand.
+// An operand whose cells are coordinates has values below `below`; with a fill for cells outside, some are -1. 0: an
+// ordinary operand.
 struct CoordinateRange {
   std::int64_t below = 0;
   bool filled = true;
@@ -19,7 +19,7 @@ TensorPart numbered_part(ElementType element, ir::Box box, std::size_t tensor, C
 
 // By operand.
 std::vector<CoordinateRange> coordinate_ranges(const ir::Program& program, const ir::Operator& op);
-// How much of an axis, from its beginning, the numbers reach: where all coordinates along it are cells of operands as they are.
+// The length of an axis's prefix that coordinates may reach, if all coordinates along it are plain cells of operands.
 std::int64_t reached_part(const ir::Operator& op, std::uint32_t operand, std::size_t axis);
 
 }  // namespace tap::backend

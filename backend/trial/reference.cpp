@@ -22,7 +22,7 @@ Box without_reductions(const Operator& op, Box box) {
 
 bool runs_as_group(const Operator& op) { return op.region() && op.region()->kind == RegionKind::group; }
 
-// By how many iterates are around, the value of each one's counter, the innermost last.
+// By nesting depth, the value of each iterate's counter, innermost last.
 std::vector<std::int64_t> counters_of(const Operator& op) {
   std::size_t levels = 0;
   for (const IndexDim& dim : op.dims)
@@ -33,7 +33,7 @@ std::vector<std::int64_t> counters_of(const Operator& op) {
   return counters;
 }
 
-// The operator as one of tensors that have only these parts.
+// Restricts the operator to tensors that have only these parts.
 void keep_parts(std::vector<Access>& accesses, std::vector<TensorType>& types, const std::vector<const Box*>& boxes) {
   for (std::size_t k = 0; k < types.size(); ++k) types[k].shape = boxes[k]->shape();
   for (Access& access : accesses)
@@ -76,7 +76,7 @@ class PartEvaluator {
     oracle::evaluate_operation(input, into, box);
   }
 
-  // Every operation on the box that demand gives it. What of a reduction comes in steps is one reduction here.
+  // Runs every operation on the box that demand determines. A streamed reduction is one reduction here.
   void group(const Operator& op, const Box& box, const std::vector<const TensorPart*>& operands,
              const std::vector<TensorPart*>& results) const {
     const GroupView view = view_of(program_, op);
@@ -128,7 +128,7 @@ class PartEvaluator {
   const std::optional<OperationNames> no_names_;
 };
 
-// Of an output what its operations write at the points that go with those of the box.
+// For an output, the writes of its operations at the points that correspond to the box.
 Box own_part(const Program& program, const GroupView& view, const Box& box, ValueId output) {
   Box all;
   for (std::size_t o = 0; o < view.graph.operations.size(); ++o) {

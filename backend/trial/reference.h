@@ -14,28 +14,28 @@
 
 namespace tap::backend {
 
-// The cells of a tensor in a box of it, row-major. A bound below 0: the cell is not written.
+// The cells of a tensor in a box, row-major. A bound below 0: the cell is not written.
 struct TensorPart {
   ElementType element = ElementType::f32;
   ir::Box box;
   ir::oracle::Datum cells;
 };
-TensorPart blank_part(ElementType element, ir::Box box);  // nothing is written
+TensorPart blank_part(ElementType element, ir::Box box);  // without written cells
 
-// The parts that the operator reads, and writes, on the box. Of `results` a group may compute more than belongs to the box, for
-// use inside; what belongs to it, and so is written whatever the tiles, is in the boxes `own`. Pre: it is a map, a reduction or
-// a group.
+// The parts of tensors that the operator reads and writes on the box. A group may compute more of `results` than the
+// box needs, for inner use; `own` has the boxes that it writes regardless of tiles. Pre: it is a map, a reduction or a
+// group.
 struct TouchedParts {
   std::vector<ir::Box> operands, results, own;
 };
 TouchedParts touched_parts(const ir::Program& program, const ir::Operator& op, const ir::Box& box);
 
-// About how many points are evaluated for the box; of a group, those of all operations inside.
+// About how many points are evaluated for the box; for a group, the sum over its inner operations.
 double points_of(const ir::Program& program, const ir::Operator& op, const ir::Box& box);
 
-// Writes the results' cells, with bounds on how far native code may be from them (ir/interpret/interpret_bounds.h). The operands have at
-// least the parts that are touched. Counters are at the beginning of their ranges. Throws ir::EvaluationError where the
-// operator fails.
+// Writes the results' cells, with bounds on how far native code may differ (ir/interpret/interpret_bounds.h). The
+// operands must have at least the touched parts. Counters are at the start of their ranges. Throws ir::EvaluationError
+// if the operator fails.
 void evaluate_reference(const ir::Program& program, const ir::Operator& op, const ir::Box& box,
                         const std::vector<const TensorPart*>& operands, const std::vector<TensorPart*>& results);
 

@@ -21,21 +21,21 @@ namespace {
 
 constexpr std::size_t guard_cells = 512;  // before the first cell and after the last one
 constexpr std::int64_t gap_cells = 3;     // after each row
-constexpr std::byte operand_noise{0xff};  // of floats a NaN
+constexpr std::byte operand_noise{0xff};  // a NaN for floats
 constexpr std::byte result_noise{0x5b};
 
 std::int64_t at_least(std::int64_t numerator, std::int64_t divisor) {  // ⌈n / d⌉, d > 0
   return numerator / divisor + (numerator % divisor > 0 ? 1 : 0);
 }
 
-// The points of the map's box that read in this part, or more: dim by dim, the others anywhere. What is read behind the edge of
-// the tensor, as a fill, counts for a part that goes up to the edge.
+// The points of the map's box that read in this part, or more: dim by dim, with the other dims anywhere. A fill beyond
+// the edge of the tensor counts for a part that reaches the edge.
 Box readers_of(const Operator& map, const Box& part) {
   Box found = map.box();
   for (std::size_t axis = 0; axis < part.rank(); ++axis) {
     const AffineExpr& row = map.reads[0].projection.start.rows[axis];
     Range within = part.dims[axis];
-    if (within.empty()) continue;  // fills alone
+    if (within.empty()) continue;  // only fills
     constexpr std::int64_t far = std::int64_t{1} << 60;
     if (within.lo <= 0) within.lo = -far;
     if (within.hi >= map.operands[0].shape[axis]) within.hi = far;
@@ -60,7 +60,7 @@ class CaseMaker {
 
   CheckCase make(const Box& box, CheckNumbers numbers, bool in_two_calls) {
     CheckCase trial;
-    // As the schedule calls it; the counter of an iterate is where it begins.
+    // As in the schedule; the counter of an iterate is at its start.
     const Box called = op_.region() ? box : box_to_run(op_, narrowed(op_, box));
     for (const Range& range : called.dims) {
       trial.box.push_back(range.lo);
@@ -104,7 +104,7 @@ class CaseMaker {
     return trial;
   }
 
-  // How many cells the parts of tensors have that the box touches.
+  // The number of cells in the parts of tensors that the box touches.
   double cells_of(const Box& box) const {
     const TouchedParts touched = parts_for(box);
     double cells = 0;
@@ -118,7 +118,7 @@ class CaseMaker {
   }
 
  private:
-  // Of axes whose coordinates are data as much as the numbers reach.
+  // Along data-dependent axes, the prefix that coordinates may reach.
   TouchedParts parts_for(const Box& box) const {
     TouchedParts touched = touched_parts(program_, op_, box);
     for (std::uint32_t k = 0; k < touched.operands.size(); ++k)
@@ -128,7 +128,7 @@ class CaseMaker {
       }
     return touched;
   }
-  // What the map makes of the operand, as far as it reads in the part.
+  // What the map makes of the operand, for the reads in the part.
   TensorPart prepared(const Operator& map, const Box& part, std::size_t operand, CheckNumbers numbers) const {
     const Box box = readers_of(map, part);
     const TensorPart from =
@@ -138,7 +138,7 @@ class CaseMaker {
     return made;
   }
 
-  // Row by row with gaps; the last axis is dense.
+  // Rows with gaps in between; the last axis is contiguous.
   static CheckedTensor in_memory(std::string name, const TensorPart& part, std::byte noise) {
     CheckedTensor tensor{std::move(name), part.element, {}, 0, {}, {}};
     const auto size = static_cast<std::int64_t>(size_of(part.element));
@@ -174,7 +174,7 @@ class CaseMaker {
     });
   }
 
-  // Where the operator fails, everything that it may write.
+  // If the operator fails, everything that it may write.
   static void want(const TensorPart& part, const Box& own, CheckedTensor& tensor, bool fails) {
     each_cell(part, tensor, [&](std::int64_t number, std::size_t at, const Point& p) {
       const double bound = part.cells.bound.load_f64(number);
@@ -193,8 +193,8 @@ class CaseMaker {
   const Operator& op_;
 };
 
-// Dims that a smaller box would not have as its loops want them stay: what blocks number, what they cut, and counters. With
-// `deep`, those of a reduction become smaller last, so that a few results are combined in all of its blocks.
+// Dims that a smaller box would not have in the form that its loops expect keep their size: block dims, dims that they
+// split, and counters. With `deep`, reduction dims shrink last, so that a few results are combined in all blocks.
 std::vector<Shrinks> how_dims_shrink(const Operator& op, bool deep) {
   std::vector<Shrinks> how(op.dims.size(), Shrinks::with_others);
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
@@ -234,7 +234,7 @@ std::vector<CheckCase> cases_for(const Program& program, const KernelSource& sou
       if (!sizes || maker.cells_of(box_at(whole, *sizes, false)) > options.budget.most) continue;
       if (deep) trials.push_back(maker.make(box_at(whole, *sizes, false), CheckNumbers::positive, false));
       else trials.push_back(maker.make(box_at(whole, *sizes, true), CheckNumbers::mixed, true));
-      if (!trials.back().fails && *sizes == whole.shape()) break;  // nothing is left to be tried
+      if (!trials.back().fails && *sizes == whole.shape()) break;  // nothing is left to test
     }
   }
   return trials;

@@ -23,21 +23,22 @@ struct SelfCheckOptions {
   bool on = true;
   CheckBudget budget = {3000, 20000, 0};
 };
-// As TAPC_SELF_CHECK says, which is for tests: `thorough` tries larger boxes, also where the options do not. Unset: as the options say.
+// As set by TAPC_SELF_CHECK, which is for tests: `thorough` tests larger boxes, also if `on` is false. Unset: `on`
+// decides.
 SelfCheckOptions self_check_options(bool on);
 
-// The trials of a kernel. Empty where its loops allow no box that is small enough.
+// The test cases of a kernel. Empty if its loops allow no small enough box.
 std::vector<CheckCase> cases_for(const ir::Program& program, const KernelSource& source, const Kernel& kernel,
                                  const SelfCheckOptions& options);
-// A trial for people: the box by the names of its dims.
+// A case for people: its box, with the names of dims.
 std::string describe(const KernelSource& source, const CheckCase& trial);
 
-// Throws InternalError, which names the kernel, if a trial shows it to be wrong.
+// Throws InternalError, which names the kernel, if a case fails.
 void check_kernel(const ir::Program& program, const KernelSource& source, std::size_t number, const Kernel& kernel,
                   KernelFunction function, const SelfCheckOptions& options);
 
-// What a kernel is tried against, whatever it is called: part of the name of a kernel that is kept, so that one that was
-// tried against something else is not taken for it.
+// What a kernel is tested against, independent of names. It is part of the kernel's cache key, so that a kernel that
+// was tested against something else is not reused.
 std::string self_check_key(const ir::Program& program, const KernelSource& source, const SelfCheckOptions& options);
 
 }  // namespace tap::backend

@@ -11,7 +11,7 @@
 namespace tap::driver {
 namespace {
 
-// Some units in the last place of a sum; near zero what is left of terms of about 1.
+// A few units in the last place of a sum; near zero, rounding errors of terms of about 1.
 struct Default {
   ElementType type;
   double relative, absolute;
@@ -38,13 +38,13 @@ bool equal(const Tensor& a, const Tensor& b, std::int64_t cell) {
   return x == y || (std::isnan(x) && std::isnan(y));
 }
 
-// Exact where both are so large that floats near them are further apart than they.
+// Exact even if both are too large for floats to represent their difference.
 double between(std::int64_t x, std::int64_t y) {
   auto more = static_cast<std::uint64_t>(std::max(x, y)), less = static_cast<std::uint64_t>(std::min(x, y));
   return static_cast<double>(more - less);
 }
 
-// Floats of a type in their order, counted from zero: neighbours are one apart, and both zeros are 0.
+// Numbers the floats of a type in order, from zero: neighbours differ by one, and both zeros are 0.
 template <class Bits>
 std::int64_t rank_of(const Tensor& tensor, std::int64_t cell) {
   constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);

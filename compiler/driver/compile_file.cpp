@@ -40,7 +40,7 @@ std::pair<std::string, Shape> parse_dim(const std::string& text) {
   return {text.substr(0, equals), sizes};
 }
 
-// Most problems are the program's; some are the command line's or the data's, and the first error's code shows which.
+// Most errors are the program's; some are the command line's or the data's, which the first error's code shows.
 Reported reported(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity() != Severity::error) continue;
@@ -115,7 +115,7 @@ CompileOptions compile_options(const SourceOptions& options) {
 
 namespace {
 
-// The inputs of that name in the programs that were compiled; `names` gets every name.
+// The inputs of that name in the compiled programs; `names` gets every name.
 std::vector<ir::TensorType> inputs_named(const Compiled& compiled, const std::string& name,
                                          std::vector<std::string>& names) {
   std::vector<ir::TensorType> found;
@@ -128,7 +128,7 @@ std::vector<ir::TensorType> inputs_named(const Compiled& compiled, const std::st
   return found;
 }
 
-// The shapes were given of inputs that the program has, and of their types.
+// Shapes may only be given for the program's inputs, with the same types.
 void require_inputs(const Compiled& compiled, const std::vector<std::string>& shapes) {
   TensorFiles files;
   for (const std::string& text : shapes) {
@@ -157,7 +157,7 @@ void require_inputs(const Compiled& compiled, const std::vector<std::string>& sh
   }
 }
 
-// What `tapc compile` writes beside a library, given in the place of its source.
+// `tapc compile` writes it next to a library; it cannot be used as source.
 void require_no_manifest(const SourceFile& source) {
   if (!source.path().ends_with(".json") || !is_manifest(source.text())) return;
   throw Failure{exit_code::wrong_command_line,
@@ -166,7 +166,7 @@ void require_no_manifest(const SourceFile& source) {
                     .help("run it with `tapc run`")};
 }
 
-// What says how a program is to be compiled has no meaning for a stage any more.
+// Compile options have no meaning for a stage.
 void require_undecided(const CompileOptions& options, const std::string& path) {
   const char* given = !options.program.empty() ? "--program" : !options.dims.empty() ? "--dim" : nullptr;
   if (given)
@@ -209,7 +209,7 @@ pipeline::Compilation compile_given(Session& session, const GivenFile& given, co
     if (!given.how.check_only) require_program(session, given.file, built);
     require_inputs(built, given.shapes);
     if (also) also(built);
-    if (!built.has_program || built.provenance.graphs.empty()) return;  // a stage does not know where it was written
+    if (!built.has_program || built.provenance.graphs.empty()) return;  // a stage has no source locations
     session.operations = written_operations(built);
     session.inputs = declared_inputs(built);
   };

@@ -19,41 +19,41 @@ namespace tap::driver {
 struct SourceOptions {
   std::string program;
   std::vector<std::string> dims;    // n=8
-  std::vector<std::string> shapes;  // X=f32[4,8], of a command that needs no data
+  std::vector<std::string> shapes;  // X=f32[4,8], for a command that needs no data
   bool require_proof = false;
   bool strict_fp = false;
   bool no_distribute = false;
   bool no_implicit_reshard = false;
-  bool no_cache = false;  // nothing is read from the user's folders nor kept there
+  bool no_cache = false;  // the user's folders are neither read nor written
 };
 void add_source_options(CLI::App& app, SourceOptions& options);
-void add_no_cache_option(CLI::App& app, bool& no_cache);  // which is one of them
-// --no-implicit-reshard, of commands that follow shardings.
+void add_no_cache_option(CLI::App& app, bool& no_cache);  // also part of source options
+// --no-implicit-reshard, for commands that follow shardings.
 void add_reshard_option(CLI::App& app, SourceOptions& options);
 void add_shape_option(CLI::App& app, SourceOptions& options);
 
 // Throws Failure, exit 2, for a malformed --dim or shape.
 CompileOptions compile_options(const SourceOptions& options);
 
-// FILE of a command: a program in Tap, or the text of a stage, with the options that say how it is to be compiled.
+// FILE of a command: a program in Tap, or the text of a stage, with the options for compiling it.
 struct GivenFile {
   FileId file;
   CompileOptions how;
-  std::vector<std::string> shapes = {};  // of inputs, as given: the program must have these inputs
+  std::vector<std::string> shapes = {};  // given shapes: the program must have these inputs
 };
-// Reads it. Throws Failure: exit 2 for the manifest of a compiled program, and for --program or --dim beside a stage text, in
-// which both have been decided.
+// Reads the file. Throws Failure: exit 2 for the manifest of a compiled program, and for --program or --dim with a
+// stage text, which has already fixed both.
 GivenFile read_given(Session& session, const std::string& path, const SourceOptions& options);
 GivenFile given(const Session& session, FileId file, CompileOptions how, std::vector<std::string> shapes = {});
 
-// Runs the pipeline on the file and reports every diagnostic; from then on the session knows where operations and inputs
-// were written. Throws Reported if there were errors, Failure where the file has no program, and as pipeline::compile does.
+// Runs the pipeline on the file and reports every diagnostic; records the locations of operations and inputs in the
+// session. Throws Reported if there were errors, Failure if the file has no program, and as pipeline::compile does.
 pipeline::Compilation compile_given(Session& session, const GivenFile& given, const pipeline::Options& options,
                                     pipeline::Observer observer = {});
-// As far as the graph that the text describes.
+// Only up to the graph that the text describes.
 Compiled build_given(Session& session, const GivenFile& given);
 
-// Whether the program is legal without the shapes that its inputs bring along: then it is the data that do not fit.
+// Whether the program is legal without the shapes of its given inputs: if so, the data is at fault.
 bool compiles_without_inputs(Session& session, const GivenFile& given);
 
 // For a command that needs source text. Throws Failure, exit 2, for a stage.

@@ -13,7 +13,8 @@ void add_once(std::vector<std::string>& paths, const std::string& path) {
   if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
 }
 
-// As make, Ninja and CMake read it. A backslash means itself, but before a space or `#`, where make halves a row of them.
+// For make, Ninja and CMake. A backslash stands for itself, except before a space or `#`, where make halves a sequence
+// of them.
 std::string make_word(const std::string& path) {
   if (path.find_first_of("\r\n") != path.npos)
     throw wrong_command(Code::command_line, quoted(path) + " has a line break, which a depfile cannot hold",

@@ -10,12 +10,12 @@
 
 namespace tap::driver {
 
-// The files that the command has read so far, each once: sources, the modules that they use, the plan, the machine file. The
-// standard library is a part of tapc.
+// The files that the command has read so far, each once: sources, used modules, the plan, the machine file. The
+// standard library is part of tapc, so it is not listed.
 std::vector<std::string> files_read(const Session& session);
 
-// Also those that `options` takes shapes from (-i X=@x.npy). Throws Failure, exit 2, for a name that make cannot have: one
-// with a line break.
+// Also lists the files that `options` takes shapes from (-i X=@x.npy). Throws Failure, exit 2, for a name that make
+// cannot express: one with a line break.
 std::string depfile(const std::string& output, const Session& session, const SourceOptions& options);
 
 }  // namespace tap::driver

@@ -26,7 +26,7 @@ std::vector<std::string> engines() { return {"native", "interp"}; }
 }  // namespace
 
 void add_cache_options(CLI::App& app, KernelCacheOptions& options) {
-  // Not looked up by its name: that ends the process when memory runs out.
+  // Keeps the pointer: a lookup by name ends the process when memory runs out.
   CLI::Option* without = nullptr;
   for (CLI::Option* option : app.get_options())
     if (!option->get_lnames().empty() && option->get_lnames().front() == "no-cache") without = option;

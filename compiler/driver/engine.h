@@ -26,23 +26,23 @@ namespace tap::driver {
 
 struct KernelCacheOptions {
   bool without = false;
-  std::string folder;  // empty: the usual one (kernel_cache.h)
+  std::string folder;  // empty: the default (kernel_cache.h)
   std::uint64_t mib = 256;
 };
 void add_cache_options(CLI::App& app, KernelCacheOptions& options);
 void add_self_check_option(CLI::App& app, bool& self_check);
-std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options);  // null: none
+std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& options);  // null: no cache
 void show_warnings(const Session& session, backend::KernelCache* cache);
 
 struct EngineOptions {
   std::string engine = "native";
   std::size_t threads = 1;
-  bool strict_fp = false;  // floats are combined as they are written
-  bool verify = true;      // tasks that do not compute what the program says are refused
-  bool self_check = true;  // kernels are tried before they are used
+  bool strict_fp = false;  // no reassociation of floats
+  bool verify = true;      // tasks that do not compute what the program says are an error
+  bool self_check = true;  // kernels are tested before they are used
   KernelCacheOptions cache;
-  std::string machine_file;          // empty: this machine as it is
-  ir::Machine machine;               // what read_machine finds
+  std::string machine_file;          // empty: this machine
+  ir::Machine machine;               // as read by read_machine
   std::vector<std::string> kernels;  // shared libraries with outside kernels
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
@@ -50,7 +50,7 @@ void add_native_options(CLI::App& app, EngineOptions& options);  // without a ch
 void read_machine(Session& session, EngineOptions& options);
 
 class OutsideKernels;
-// Only of a build with a backend. The kernels must outlive what is made; without a cache every kernel is compiled.
+// Only in builds with a backend. The kernels must outlive the result; without a cache every kernel is compiled.
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
                                    std::shared_ptr<backend::KernelCache> cache);
 

@@ -33,7 +33,7 @@ int tell_that_memory_is_gone() noexcept {
 int out_of_memory(Session& session) {
   try {
     return fail(session, exit_code::resource, Code::out_of_memory, "out of memory for this program");
-  } catch (const std::bad_alloc&) { return tell_that_memory_is_gone(); }  // not even for the message
+  } catch (const std::bad_alloc&) { return tell_that_memory_is_gone(); }  // not even memory for the message
 }
 
 int our_bug(const char* what) {
@@ -47,7 +47,7 @@ int our_bug(const char* what) {
   return exit_code::internal;
 }
 
-// What is wrong with a step is our fault: a stage that somebody gave was looked at when it was read.
+// An unjustified step is a bug in tapc: a stage from the user was checked when it was read.
 int unjustified(Session& session, const pipeline::UnjustifiedStep& fault) {
   session.tell(told(session, fault));
   remember_evidence_for_reproducer(fault.evidence);
@@ -75,11 +75,11 @@ int guarded(Session& session, const std::function<int()>& work) {
     return exit_code::run_time;
   } catch (const std::bad_alloc&) {
     return out_of_memory(session);
-  } catch (const std::system_error& error) {  // a thread that could not start, for example
+  } catch (const std::system_error& error) {  // for example, a thread that could not start
     return fail(session, exit_code::resource, Code::out_of_memory,
                 std::string("a system call failed: ") + error.what());
   } catch (const Overflow&) {
-    // Indices and sizes are checked where they are written; what is left is counted of all of a program.
+    // Indices and sizes are checked at their source; what remains are totals over a program.
     return fail(session, exit_code::resource, Code::out_of_memory,
                 "the program has more cells or index points than fit in 64 bits");
   } catch (const std::exception& error) { return our_bug(error.what()); } catch (const Abandoned&) {

@@ -7,10 +7,10 @@
 
 namespace tap::driver {
 
-// Runs `work` and turns whatever it throws into a message and an exit code.
+// Runs `work` and turns any exception into a message and an exit code.
 int guarded(Session& session, const std::function<int()>& work);
 
-// Where not even an exception can be thrown: what is staged is removed, and the process exits as it does without memory.
+// For when not even an exception can be thrown: removes staged files and exits with the exit code for out of memory.
 [[noreturn]] void exit_out_of_memory() noexcept;
 
 }  // namespace tap::driver

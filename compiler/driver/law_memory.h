@@ -5,7 +5,7 @@
 
 namespace tap::driver {
 
-LawMemory& law_memory();            // of this process and the disk
-LawMemory& transient_law_memory();  // of this process alone
+LawMemory& law_memory();            // in this process and on disk
+LawMemory& transient_law_memory();  // in this process only
 
 }  // namespace tap::driver

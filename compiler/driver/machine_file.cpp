@@ -12,7 +12,7 @@
 namespace tap::driver {
 namespace {
 
-// For another target nothing is known of how many threads there are.
+// The number of threads of another target is unknown.
 cost::Device device_of(const backend::Target& target) {
   const bool here = target.name == "native";
   cost::Device device = cost::builtin(backend::machine_of(target), here ? cost::usable_threads() : 1);

@@ -33,10 +33,10 @@ namespace tap::driver {
 
 void add_machine_option(CLI::App& app, std::string& path);
 
-// Throws Failure, exit 3, with the place in the file. No path: for this machine what is installed (machines/installed.h), else the
-// target's.
+// Throws Failure, exit 3, with the location in the file. Without a path: for this machine the installed file
+// (machines/installed.h), else the target's defaults.
 ir::Machine machine_for(Session& session, const backend::Target& target, const std::string& path);
-// The same with everything that the cost model asks. Of the first type of device is the processor that code is made for.
+// The same with everything that the cost model needs. The first type of device has the processor to compile for.
 cost::Cluster cluster_for(Session& session, const backend::Target& target, const std::string& path);
 
 }  // namespace tap::driver

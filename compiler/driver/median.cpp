@@ -6,7 +6,7 @@
 namespace tap::driver {
 namespace {
 
-// The first k for which it is likelier than 2.5 % that of n fair coins at most k show heads.
+// The first k for which n fair coins show at most k heads with a probability above 2.5 %.
 std::size_t values_to_leave_out(std::size_t n) {
   double tail = 0, log_half = -static_cast<double>(n) * std::log(2.0), log_ways = 0;
   for (std::size_t k = 0; k < n; ++k) {
@@ -22,7 +22,7 @@ std::size_t values_to_leave_out(std::size_t n) {
 Median median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   std::size_t n = values.size();
-  // With k values left out at each end the k + 1st is the bound.
+  // With k values excluded at each end, the next one is the bound.
   std::size_t k = std::max<std::size_t>(values_to_leave_out(n), 1) - 1;
   return {(values[(n - 1) / 2] + values[n / 2]) / 2, values[k], values[n - 1 - k], values[0], n};
 }

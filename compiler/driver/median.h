@@ -16,12 +16,12 @@ class Stopwatch {
 
 struct Median {
   double middle = 0;
-  double low = 0, high = 0;  // the median of all runs that could be made lies between, with at least 95 %
+  double low = 0, high = 0;  // confidence interval of the median, at least 95 %
   double least = 0;
   std::size_t count = 0;
 };
-// By order statistics: that `low` and `high` enclose the median is a matter of coin tosses, whatever the distribution. Of
-// fewer than six values not even the smallest and the largest do so with 95 %; they are given nevertheless. Pre: not empty.
+// By order statistics, so that the interval holds for any distribution. Fewer than six values cannot give 95 %: the
+// interval is then their smallest and largest. Pre: not empty.
 Median median_of(std::vector<double> values);
 
 }  // namespace tap::driver

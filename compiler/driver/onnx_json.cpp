@@ -29,7 +29,7 @@ std::string camel_case(std::string_view name) {
   return out;
 }
 
-// An object and the path that leads to it, for messages: node[0].sharding_spec[1]
+// An object and its path, for messages: node[0].sharding_spec[1]
 class Object {
  public:
   Object(const PlacedJson& value, std::string path, std::initializer_list<std::string_view> known)
@@ -42,7 +42,7 @@ class Object {
     }
   }
 
-  // In either way to write it; null if it is not there.
+  // In either spelling; null if it is missing.
   const PlacedJson* find(std::string_view field) const {
     const PlacedJson::Name* found = nullptr;
     std::string camel = camel_case(field);
@@ -65,7 +65,7 @@ class Object {
   std::int64_t whole(std::string_view field) const { return whole_of(at(field), path(field)); }
   std::string text(std::string_view field) const { return text_of(at(field), path(field)); }
 
-  // As protobuf writes numbers of 64 bits in JSON, they are texts.
+  // Protobuf writes 64-bit integers in JSON as strings.
   static std::int64_t whole_of(const PlacedJson& value, const std::string& path) {
     if (value.kind == PlacedJson::Kind::whole) return value.whole;
     std::int64_t number = 0;
@@ -117,7 +117,7 @@ class Reader {
   }
 
  private:
-  // One, or as in ONNX's schema a list of one.
+  // One object, or as in ONNX's schema a list with one.
   void configuration(const PlacedJson& value) {
     bool list = value.kind == PlacedJson::Kind::list;
     if (list && value.items.size() != 1)
@@ -131,7 +131,7 @@ class Reader {
     for (const auto& [name, path] : entries(object, "device")) Object::text_of(*name, path);
   }
 
-  // Named by what it writes: its first output where these are listed, else its name.
+  // Named after its first output if outputs are listed, else by its name.
   void node(const PlacedJson& value, const std::string& path) {
     Object object(value, path,
                   {"name", "sharding_spec", "device_configurations", "input", "output", "op_type", "domain", "overload",
@@ -157,7 +157,7 @@ class Reader {
       throw JsonMistake{fmt::format("{}.configuration_id is `{}`, but the configuration is `{}`", path, id,
                                     out_.shardings.configuration),
                         object.at("configuration_id").at};
-    if (object.find("pipeline_stage")) object.whole("pipeline_stage");  // says nothing of shards
+    if (object.find("pipeline_stage")) object.whole("pipeline_stage");  // unrelated to shards
     if (const PlacedJson* list = object.find("sharding_spec")) specs(*list, object.path("sharding_spec"));
   }
 

@@ -14,7 +14,7 @@
 
 namespace tap::driver {
 
-// Where a spec stands, and its parts.
+// The bytes of a spec, and of its parts.
 struct SpecBytes {
   ByteRange whole, tensor, device;
   std::optional<ByteRange> groups;

@@ -20,7 +20,7 @@ namespace {
 using passes::onnx::Finding;
 using passes::onnx::SpecPlace;
 
-// A file of specs, and where they stand in it. Specs that we wrote stand in none.
+// A file of specs, with their locations. Specs written by us have none.
 struct SpecsFile {
   FileId file;
   OnnxJson json;
@@ -32,7 +32,7 @@ struct SpecsFile {
     const NodeBytes& node = json.nodes[place.node];
     return span(place.spec ? node.specs[*place.spec].whole : node.name);
   }
-  // What of the first spec a finding is about.
+  // The location in the first spec that a finding is about.
   Span span(const Finding& finding) const {
     const SpecPlace& place = finding.at.front();
     if (!place.spec) return span(place);
@@ -68,7 +68,7 @@ Diagnostic diagnose(const Session& session, const SpecsFile* specs, const Findin
   return diagnostic;
 }
 
-// Whether one of them is an error.
+// Returns whether one of them is an error.
 bool tell(const Session& session, const SpecsFile* specs, const std::vector<Finding>& findings,
           const OnnxChoices& choices) {
   Diagnostics all;

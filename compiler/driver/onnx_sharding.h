@@ -8,27 +8,25 @@
 namespace tap::driver {
 
 struct OnnxChoices {
-  bool limits_are_errors =
-      true;  // for specs that are valid but unsupported; else they are reported, and treated as unsharded
+  bool limits_are_errors = true;  // for valid but unsupported specs; else they are reported, and treated as unsharded
   passes::onnx::Reduced reduced = passes::onnx::Reduced::on_all;
-  bool lowered =
-      false;  // what was read is then reported for the program that a plan applies to: after the passes that always run
-  bool listed = true;  // what no mesh says may be listed; else that is a limit, too
+  bool lowered = false;  // report for the program that plans apply to: after the passes that always run
+  bool listed = true;    // placements without a mesh may be listed; else they are unsupported, too
 };
 
 struct OnnxProgram {
   ir::Program program;  // annotated, its calls inlined
   passes::onnx::Inferred inferred;
-  std::vector<std::string> inside;  // values with specs that are part of others, in their shards
-  std::vector<std::string> nodes;   // as the specs name them; `inferred` says which operations they are
-  passes::ListedValues listed;      // what a plan has to say of devices that no mesh says
+  std::vector<std::string> inside;  // inlined values with specs, in shards of their own
+  std::vector<std::string> nodes;   // by the specs' names; `inferred` has their operations
+  passes::ListedValues listed;      // plan lines for devices that no mesh expresses
 };
-// Tells every rule that is broken. Throws Reported, exit 1, if there was one; Failure for a file that is no such JSON.
+// Reports every violated rule. Throws Reported, exit 1, if there is one; Failure for a malformed file.
 OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,
                                 const std::string& specs, const OnnxChoices& choices);
-// A line for each value: its spec, and the sharding of ours; then which operations the nodes are.
+// A line for each value: its spec, and our sharding; then the operations of each node.
 std::string list_specs(const OnnxProgram& found);
-// The JSON of a program whose values are sharded.
+// The JSON for a program whose values are sharded.
 std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices,
                          const passes::ListedValues& listed = {});
 

@@ -13,7 +13,7 @@ namespace tap::driver {
 namespace {
 
 constexpr std::size_t most_attempts = 1000;
-constexpr std::size_t most_for_points = 40;  // to find a sample that shows more than one without points
+constexpr std::size_t most_for_points = 40;  // attempts to find a sample that also has points
 
 Failure wrong(const std::string& message, const std::string& help) {
   return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, message).help(help)};
@@ -68,7 +68,7 @@ void require_kind(const ast::Param& param, const std::string& value) {
   }
 }
 
-// `nth` of the integers that have no default: no two are equal, so that `start` and `stop` leave something between them.
+// Number `nth` of the distinct integers for parameters without a default, so that `start` and `stop` differ.
 std::vector<std::string> candidate_values(const ast::Param& param, bool counts_axes, std::int64_t nth) {
   if (param.pack) return {"4, 4", "1", "4", "2, 2", "1, 1", "", "1, 0", "0"};
   if (param.kind.text == "bool") return {"false", "true"};
@@ -78,7 +78,7 @@ std::vector<std::string> candidate_values(const ast::Param& param, bool counts_a
   return {std::to_string(nth + 2), "1", "2", "0", "4", "-1", "-2"};
 }
 
-// What a condition about ranks and parameters is at a sample; empty where it mentions something else.
+// The value of a condition on ranks and parameters for a sample; empty if it depends on anything else.
 class Conditions {
  public:
   Conditions(const ast::Module& module, const SampleSizes& sizes) : module_(module), sizes_(sizes) {}
@@ -153,7 +153,7 @@ bool counts_axes(const SourceMap& sources, const Signature& signature, const std
   return false;
 }
 
-// Whether the packs are what the conditions make of the parameters: `a = 1` goes with a `p` of one dim before it.
+// Whether the packs agree with the conditions on the parameters: `a = 1` requires a `p` of one dim before it.
 bool agrees(const ast::Module& module, const Signature& signature, const SampleSizes& sizes) {
   Conditions conditions(module, sizes);
   return std::all_of(signature.where->begin(), signature.where->end(), [&](const ast::WhereClause& where) {
@@ -197,7 +197,7 @@ bool has_points(const ir::Program& program) {
   return true;
 }
 
-// Whether the sizes, types or parameters are to blame and not the operator.
+// Whether the sizes, types or parameters are to blame, not the operator.
 bool is_unfitting(const Diagnostic& diagnostic) {
   static constexpr Code codes[] = {Code::condition_not_met, Code::shape_mismatch,    Code::rank_mismatch,
                                    Code::bad_parameter,     Code::bad_size,          Code::pack_ambiguous,
@@ -211,7 +211,8 @@ const Diagnostic& first_error(const Diagnostics& diagnostics) {
                        [](const Diagnostic& d) { return d.severity() == Severity::error; });
 }
 
-// The sample's names are the operator's with a prefix, but for that of the operator, and the prefix may begin a name of its own.
+// The sample's names are the operator's with a prefix, except the operator's own name; a user's name may also start
+// with the prefix.
 std::string in_the_operators_words(std::string message, const std::string& callee) {
   static constexpr std::string_view prefix = "ops_";
   auto of_a_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -275,8 +276,8 @@ Sample compile_sample(Session& session, const ast::Module& module, const Signatu
   compile_options.program = sample_program_name;
   compile_options.standard_library = embedded::std_tap;
   compile_options.laws = options.laws;
-  std::optional<Diagnostics> unfitting, illegal;  // of the first attempts that failed so
-  std::optional<Sample> without_points;           // the first that is legal, and has an index that runs over nothing
+  std::optional<Diagnostics> unfitting, illegal;  // of the first attempts that failed in this way
+  std::optional<Sample> without_points;           // the first legal one with an index over an empty range
   std::size_t tried = 0;
   for (const SampleSizes& attempt : attempts(session.sources, module, signature, options)) {
     if (without_points && ++tried > most_for_points) break;

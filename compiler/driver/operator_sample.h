@@ -17,21 +17,21 @@ namespace tap::driver {
 struct SampleOptions {
   std::map<std::string, std::int64_t> dims;       // --dim n=8; other dims are 4
   std::map<std::string, std::string> parameters;  // --param stride=2
-  LawMemory* laws = nullptr;                      // for many samples, as in CompileOptions
+  LawMemory* laws = nullptr;                      // shared by many samples, as in CompileOptions
 };
 
 // `--param stride=2` each. Throws Failure, exit 2: malformed, or given twice.
 std::map<std::string, std::string> parse_parameters(const std::vector<std::string>& texts);
 
-// Throws Failure, exit 2, if an option names what the operator lacks or has a value of another kind.
+// Throws Failure, exit 2, if an option has an unknown name or a value of the wrong kind.
 void require_known(const ast::Module& module, const Signature& signature, const SampleOptions& options);
 
 struct Sample {
   Compiled compiled;
   std::string sizes;  // T = f32, in = 4, batch = [4], a = -1
 };
-// `file` is the file that declares it; `library` says that it is the standard library. If no attempt compiles, either the
-// sizes do not fit (throws Failure, exit 2, which says why) or the operator is illegal (reported; throws Reported, exit 1).
+// `file` declares the operator; `library`: it is the standard library. If no attempt compiles, either the sizes do not
+// fit (throws Failure, exit 2, with the reason) or the operator is illegal (reported; throws Reported, exit 1).
 Sample compile_sample(Session& session, const ast::Module& module, const Signature& signature, FileId file,
                       bool library, const SampleOptions& options);
 

@@ -24,16 +24,16 @@ void open_closed_descriptors() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
     int direction = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;  // the wrong one
-    [[maybe_unused]] int opened = ::open("/dev/null", direction);      // gets the lowest free number: this one
+    [[maybe_unused]] int opened = ::open("/dev/null", direction);      // gets the lowest free number, which is this one
   }
 }
 
-// The user, or the reader of our output, wants no more.
+// The user, or the reader of our output, has stopped.
 extern "C" void stop(int signal) {
   if (clean_up(signal)) ::_exit(128 + signal);
 }
 
-// A bug of ours (or of a library) that surfaced as a signal. The handler runs on its own stack.
+// A bug in tapc (or a library) that caused a signal. The handler runs on its own stack.
 extern "C" void fault(int signal) {
   clean_up(signal);
   const char* what = signal == SIGSEGV   ? "segmentation fault"
@@ -56,7 +56,7 @@ extern "C" void fault(int signal) {
 void handle(int signal, void (*handler)(int), int flags) {
   struct sigaction before {
   }, action{};
-  // Who started us with a signal ignored (nohup, a shell's background job) wants it ignored.
+  // A parent that ignores a signal (nohup, a shell's background job) wants it ignored here, too.
   if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) return;
   action.sa_handler = handler;
   action.sa_flags = flags;
@@ -76,8 +76,8 @@ void handle_faults() {
 #endif
 }
 
-// The C library loads what unwinds its own frames when an exception first passes through one, and gives up if it has no
-// memory for it. That exception may be that memory is gone.
+// When an exception first passes through a frame of the C library, it loads its unwinder, and gives up without memory
+// for it. That exception may be about a lack of memory, so load it now.
 void load_unwinder() {
   void* frame = nullptr;
   ::backtrace(&frame, 1);
@@ -90,7 +90,7 @@ void prepare_process(CleanUp clean_up_on_signal) {
   load_unwinder();
   open_closed_descriptors();
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) handle(signal, stop, 0);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit: write() then fails, as it does on a full disk
+  ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit: write() then fails, as on a full disk
   handle_faults();
 }
 

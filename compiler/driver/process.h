@@ -3,12 +3,12 @@
 
 namespace tap::driver {
 
-// Called in a signal handler, so it may not allocate or lock. False: not now, the signal will be raised again.
+// Called in a signal handler, so it must not allocate or lock. False: not now, the signal will be raised again.
 using CleanUp = bool (*)(int signal) noexcept;
 
-// A standard descriptor that is closed is opened such that using it fails: a file of ours must never get its number.
-// SIGINT, SIGTERM, SIGHUP and SIGPIPE call `clean_up_on_signal` and exit with 128 + n; a fault of ours exits with 70. A limit
-// on the size of files is an error of write(), not a signal.
+// Opens closed standard descriptors such that their use fails: otherwise one of our files could get the number. SIGINT,
+// SIGTERM, SIGHUP and SIGPIPE call `clean_up_on_signal` and exit with 128 + n; a fault of tapc exits with 70. Exceeding
+// the file size limit is an error of write(), not a signal.
 void prepare_process(CleanUp clean_up_on_signal);
 
 }  // namespace tap::driver

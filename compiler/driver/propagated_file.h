@@ -10,8 +10,8 @@ struct PropagatedFile {
   passes::Propagated found;
   ValuePlaces places;
 };
-// With `lowered` after the passes that always run: as a plan finds it. Throws as compile_program does, and
-// Failure where members of a group contradict each other.
+// With `lowered`, after the passes that always run, as plans expect it. Throws as compile_program does, and Failure if
+// members of a group contradict each other.
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
                               const passes::PropagationOptions& how = {}, bool lowered = false);
 

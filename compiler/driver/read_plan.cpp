@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_shown = 20;
 
-// Where a line of the plan writes out trips of the iterate that the operation stands in: they have names of their own then.
+// The plan line that unrolls the iterate around the operation, whose trips then have different names.
 const ir::TextPart* unrolled_by(const Session& session, const std::string& name) {
   if (!session.plan) return nullptr;
   const std::string_view text = session.sources.file(session.plan->file).text();
@@ -23,7 +23,8 @@ const ir::TextPart* unrolled_by(const Session& session, const std::string& name)
   return nullptr;
 }
 
-// Where a line of the plan fuses the operation with others: it names several operations, and this one not as the last.
+// The plan line that fuses the operation with others; the group is named after its last operation, which is not this
+// one.
 const ir::TextPart* fused_with(const Session& session, const std::string& name) {
   for (std::size_t d = 0; session.plan && d < session.plan->decisions.size(); ++d) {
     const std::vector<ir::TextPart>& parts = session.plan->decisions[d];
@@ -37,7 +38,7 @@ const ir::TextPart* fused_with(const Session& session, const std::string& name) 
   return nullptr;
 }
 
-// Where the name was in the program, if the passes before the plan took it away.
+// Explains where the name was in the program, if the passes before the plan removed it.
 void explain_missing(const Session& session, const passes::PlanProblem& problem, Diagnostic& diagnostic) {
   if (problem.part != ir::PlanPart::operation) return;
   const std::string name = "`" + problem.name + "`";

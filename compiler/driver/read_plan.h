@@ -19,10 +19,10 @@ struct PlanFile {
   std::vector<std::vector<ir::TextPart>> decisions;
 };
 
-// Without a path the plan that decides nothing. Throws Failure, exit 1, where the text is no plan.
+// Without a path, an empty plan. Throws Failure, exit 1, if the text is not a plan.
 ir::Plan read_plan(Session& session, const std::string& path);
 
-// At the lines of the plan, or where the program asks.
+// At the lines of the plan, or at the program's own requests.
 void tell(const Session& session, const pipeline::PlanRefused& refused);
 // At the operation, or at the plan's last line about it.
 void tell(const Session& session, const pipeline::TooManyBlocks& refused);

@@ -53,7 +53,7 @@ constexpr OtherFormat other_formats[] = {
     {".so", "a compiled library; `tapc run` compiles the source itself"},
 };
 
-// A file of another kind would be refused at its first byte that is no text.
+// A binary file would only be rejected at its first byte that is not text.
 void require_source_format(const std::string& path) {
   for (const OtherFormat& other : other_formats)
     if (path.ends_with(other.ending))

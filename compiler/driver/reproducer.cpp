@@ -10,12 +10,12 @@
 namespace tap::driver {
 namespace {
 
-constexpr std::size_t longest_kept = 16u << 20;  // a larger file is cut
+constexpr std::size_t longest_kept = 16u << 20;  // larger files are truncated
 
-// Plain pointers into strings that are never freed, so that a signal handler finds them whole.
+// Plain pointers to strings that are never freed, so that a signal handler always finds valid strings.
 const std::string* kept_arguments = nullptr;
 constexpr std::size_t most_files = 4;
-const std::string* kept_files[most_files] = {};  // the oldest first
+const std::string* kept_files[most_files] = {};  // oldest first
 const std::string* kept_evidence = nullptr;
 const std::string* kept_directory = nullptr;
 
@@ -32,7 +32,7 @@ void put(int file, const std::string* text) {
   if (text) put(file, text->data(), text->size());
 }
 
-// DIRECTORY/tapc-reproducer-PID-N.txt. O_EXCL: never over a file or through a link that somebody left there.
+// DIRECTORY/tapc-reproducer-PID-N.txt. O_EXCL: never overwrites a file or follows a link.
 int create(char (&name)[256]) {
   static constexpr char digits[] = "0123456789";
   const char* directory = kept_directory ? kept_directory->c_str() : "/tmp";

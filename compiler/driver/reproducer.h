@@ -7,13 +7,13 @@
 namespace tap::driver {
 
 void remember_for_reproducer(const std::vector<std::string>& arguments);
-// The last few files that were read: the source, and the plan.
+// Keeps the last few files that were read: the source, and the plan.
 void remember_for_reproducer(const std::string& path, const std::string& text);
-// What shows the fault itself: a certificate, and the stages that it mentions. Replaces what was given before.
+// Evidence of the fault: a certificate, and the stages that it refers to. Replaces earlier evidence.
 void remember_evidence_for_reproducer(const std::string& text);
 
-// Writes it into TMPDIR (else /tmp) and gives its name in `name`, or an empty one if that was not possible. Usable in a
-// signal handler: allocates nothing.
+// Writes it into TMPDIR (else /tmp); `name` gets its name, or is empty if that failed. Usable in a signal handler:
+// allocates nothing.
 void write_reproducer(const char* phase, const char* what, char (&name)[256]);
 
 }  // namespace tap::driver

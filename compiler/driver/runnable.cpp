@@ -26,7 +26,7 @@ std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const
 
 namespace {
 
-// A value of another type or shape than declared is reported where the input is declared.
+// Reports a value of the wrong type or shape at the input's declaration.
 Tensor load_input(const Session& session, const ir::Value& input, const InputSpec& spec, TensorFiles& files) {
   try {
     return materialise(spec, input.type.element, input.type.shape, files);
@@ -38,7 +38,7 @@ Tensor load_input(const Session& session, const ir::Value& input, const InputSpe
   }
 }
 
-// Where an input has no specification, one of random numbers.
+// Inputs without a specification get one of random numbers.
 std::vector<InputSpec> completed(std::vector<InputSpec> specs, const ir::Graph& graph) {
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
     const ir::Value& input = graph[graph.inputs[k]];
@@ -73,14 +73,14 @@ CompileOptions options_for(const RunnableOptions& options, const std::vector<Inp
   return compile;
 }
 
-// Simplified, not yet as the plan says.
+// Up to the simplified stage, without the plan.
 pipeline::Compilation simplified(Session& session, const GivenFile& given, const pipeline::Options& wanted,
                                  const PassOptions& passes, Dumps& dumps) {
   try {
     return compile(session, given, wanted, passes, dumps);
   } catch (const Reported& reported) {
-    // Where a given shape does not fit the declared type, the data are wrong; where the sizes that it gives to dims
-    // disagree, or make the program illegal, the program is, as it would be with these sizes written in it.
+    // If a given shape does not match the declared type, the data is wrong; if the dims that it determines disagree, or
+    // make the program illegal, the program is wrong, as if these sizes were in the source.
     bool data = !given.how.input_shapes.empty() &&
                 (reported.code == Code::rank_mismatch || reported.code == Code::shape_mismatch) &&
                 compiles_without_inputs(session, given);
@@ -88,7 +88,7 @@ pipeline::Compilation simplified(Session& session, const GivenFile& given, const
   }
 }
 
-// Into `made`: the program to run, and before it those that are certified to compute the same, where the run may go back to them.
+// Adds to `made` the program to run and, if the run may fall back, earlier programs that are certified to be equal.
 void lower(Session& session, const GivenFile& given, const RunnableOptions& options, Runnable& made) {
   PassOptions passes = options.passes;
   Dumps dumps(session, options.passes);
@@ -105,7 +105,7 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
     write_decisions(session, options.decisions, first.plan);
     wanted.plan = std::move(first.plan);
     wanted.decide.reset();
-    // With a list of passes of one's own, calls may still be there, which cannot be split. What is placed already lacks its
+    // With an explicit list of passes there may still be calls, which cannot be split. A placed program may lack
     // transfers.
     if (options.passes.chosen && options.decisions.plan.empty() && !tap::passes::is_placed(program)) return;
     wanted.begin = wanted.stop;

@@ -14,12 +14,12 @@ namespace tap::driver {
 struct RunnableOptions {
   std::string file;
   SourceOptions source;
-  std::vector<std::string> inputs;  // as `-i` has them
+  std::vector<std::string> inputs;  // as given by `-i`
   PassOptions passes;
   DecisionOptions decisions;
-  std::string machine_file;  // by which decisions are made
-  bool make_up = false;      // inputs that are not given are random numbers
-  // A step that is not justified is left out, with a warning, unless a proof is requested.
+  std::string machine_file;  // for the decisions
+  bool make_up = false;      // missing inputs are random numbers
+  // Leaves out a step that is not justified, with a warning, unless a proof is required.
   bool skip_unjustified = false;
 };
 void add_runnable_options(CLI::App& app, RunnableOptions& options);
@@ -28,13 +28,13 @@ struct Runnable {
   Compiled compiled;
   std::vector<Tensor> inputs;
   std::vector<ir::Program> earlier =
-      {};  // with `skip_unjustified`: programs before it that are certified to compute the same
+      {};  // with `skip_unjustified`: earlier programs that are certified to compute the same
 };
 
 // Throws Failure or Reported. The tensors may be mapped from `files`.
 Runnable make_runnable(Session& session, const RunnableOptions& options, TensorFiles& files);
 
-// Specifications of inputs, or of what results must be (`role`), an archive's entries one by one.
+// Specifications of inputs, or of expected results (`role`); an archive's entries are separate.
 std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const char* role, TensorFiles& files);
 
 }  // namespace tap::driver

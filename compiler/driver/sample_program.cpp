@@ -21,7 +21,7 @@ bool is_keyword(const std::string& word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-// `2, 3` as a list. Pre: integers between commas, as the options were checked to be.
+// `2, 3` as a list. Pre: integers and commas, since the options were checked.
 std::vector<std::int64_t> numbers(const std::string& text) {
   std::vector<std::int64_t> all;
   const char* at = text.data();
@@ -70,7 +70,7 @@ class SampleWriter {
       if (param.name.text == name) return &param;
     return nullptr;
   }
-  // As written for this sample, else its default, else nothing.
+  // The sample's value, else its default, else nothing.
   std::string value_of(const ast::Param& param) const {
     auto value = given_.parameters.find(param.name.text);
     if (value != given_.parameters.end()) return value->second;
@@ -104,7 +104,7 @@ class SampleWriter {
     return chosen;
   }
 
-  // The dims that stand for a pack, or for broadcast(p, q): then those of the longer one, in which nothing is stretched.
+  // The dims for a pack, or for broadcast(p, q): the longer pack's, so nothing is broadcast.
   std::string pack(const ast::DimItem& item) {
     if (const auto* ref = std::get_if<ast::PackRef>(&module_[item.size].node)) return pack_dims(ref->name);
     const auto* call = std::get_if<ast::Call>(&module_[item.size].node);
@@ -143,7 +143,7 @@ class SampleWriter {
     return dims;
   }
 
-  // A size as it is written, with the operator's dims and parameters under names of the sample's own.
+  // The source of a size, with the operator's dims and parameters renamed to the sample's.
   std::string size_text(Span span) { return renamed(sources_.text(span)); }
   std::string renamed(std::string_view text) {
     std::string out;
@@ -176,7 +176,7 @@ class SampleWriter {
     if (function == "rank") return static_cast<std::int64_t>(sizes.size());
     std::int64_t count = 1;
     for (std::int64_t size : sizes)
-      if (__builtin_mul_overflow(count, size, &count)) return 0;  // no program of this size compiles anyway
+      if (__builtin_mul_overflow(count, size, &count)) return 0;  // a program of this size does not compile anyway
     return count;
   }
 
@@ -186,7 +186,7 @@ class SampleWriter {
       bool plain = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
       bool is_name = std::all_of(value.begin(), value.end(), is_word);
       if (!plain) return is_name ? renamed(value) : "(" + renamed(value) + ")";  // a default may use other parameters
-      sizes_.emplace("ops_" + word, numbers(value).at(0));                       // by its name, for messages
+      sizes_.emplace("ops_" + word, numbers(value).at(0));                       // by name, for messages
     } else {
       use_dim(word);
     }

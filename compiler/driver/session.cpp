@@ -14,7 +14,7 @@
 namespace tap::driver {
 namespace {
 
-// What passes and commands say of a program's values, which they know by name only.
+// Messages of passes and commands about a program's values, which they know only by name.
 bool is_about_the_program(Code code) {
   switch (code) {
     case Code::pass_declined:
@@ -27,7 +27,7 @@ bool is_about_the_program(Code code) {
   }
 }
 
-// Where the first operation or input was written that the message names in backquotes; invalid if it names none.
+// The location of the first operation or input that the message names in backquotes; invalid if there is none.
 Span place_of(const Session& session, std::string_view message) {
   for (std::size_t open = message.find('`'); open != message.npos;) {
     const std::size_t close = message.find('`', open + 1);
@@ -61,7 +61,7 @@ void Session::tell(const Diagnostics& diagnostics) const {
 
 void Session::tell(std::string_view text) const { write_all(STDERR_FILENO, text); }
 
-// Files are in place by now: a want of memory changes nothing, and there is nothing left to be done about it.
+// The files are in place, so running out of memory here changes nothing and needs no report.
 void Session::report_written_files() const try {
   if (written_.empty()) return;
   constexpr std::size_t most = 8;

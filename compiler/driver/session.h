@@ -18,21 +18,21 @@ struct PlanFile;  // read_plan.h
 
 struct Session {
   SourceMap sources;
-  std::shared_ptr<const PlanFile> plan;  // the last that was read: where its lines stand
-  // Where the program's operations were written, by the names that plans and messages use.
+  std::shared_ptr<const PlanFile> plan;  // the last one that was read, with the locations of its lines
+  // Source locations of the program's operations, by their names in plans and messages.
   std::map<std::string, Span, std::less<>> operations;
-  std::map<std::string, Span, std::less<>> inputs;  // where they are declared
+  std::map<std::string, Span, std::less<>> inputs;  // the locations of their declarations
   MessageFormat message_format = MessageFormat::human;
-  bool colour = false;                 // of messages, on standard error
+  bool colour = false;                 // for messages on standard error
   std::vector<std::string> arguments;  // of the command line, for reproducers
 
-  // Standard output, all of it or a Failure with exit code 4.
+  // Writes all of it to standard output, or throws a Failure with exit code 4.
   void print(std::string_view text) const;
-  // Standard error. If that fails, no channel is left to report it.
+  // Writes to standard error. If that fails, nothing is left to report it.
   void tell(const Diagnostic& diagnostic) const;
   void tell(const Diagnostics& diagnostics) const;
   void tell(std::string_view text) const;
-  // Notes that a file was written. What a command wrote is reported in one line when it ends, whether or not it succeeds.
+  // Records a written file. When the command ends, successful or not, one line reports all of them.
   void wrote(std::string path) const { written_.push_back(std::move(path)); }
   void report_written_files() const;
 
@@ -40,14 +40,14 @@ struct Session {
   mutable std::vector<std::string> written_;
 };
 
-// Thrown when everything is already reported; only the exit code is left.
+// Thrown when everything is already reported; only the exit code remains.
 struct Reported {
   int exit_code;
   std::optional<Code> code;  // of the first error
 };
 
 enum class ColourChoice : std::uint8_t { automatic, always, never };
-// `automatic` is colour on a terminal, unless NO_COLOR is set or TERM is dumb.
+// `automatic`: colour on a terminal, unless NO_COLOR is set or TERM is dumb.
 bool use_colour(ColourChoice choice, int file_descriptor);
 
 }  // namespace tap::driver

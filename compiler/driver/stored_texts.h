@@ -1,5 +1,5 @@
-// Folders of texts beside that of the compiled kernels: known laws of monoids, decided plans. A folder must meet the same
-// conditions as that of the kernels (backend/llvm/kernel_cache.h): only the user can write to it and its entries, and an
+// Folders of texts next to the kernel cache: known laws of monoids, decided plans. A folder must meet the same
+// conditions as the kernel cache (backend/llvm/kernel_cache.h): only the user can write to it and its entries, and an
 // entry is used only if this build wrote it and it is unchanged.
 //
 //   StoredTexts laws({"laws", "law", "proved", "proofs"});      $XDG_CACHE_HOME/tapc/laws or ~/.cache/tapc/laws
@@ -18,10 +18,10 @@ namespace tap::driver {
 
 struct StoredWords {
   std::string_view folder;
-  std::string_view entry, made, holds;  // in warnings: one entry, how it came about, what the folder holds
+  std::string_view entry, made, holds;  // for warnings: one entry, how it was made, what the folder contains
 };
 
-// The folder is made when the first text is stored: a command that stores nothing leaves no trace.
+// The folder is created when the first text is stored, so a command that stores nothing leaves no trace.
 class StoredTexts : public TextStore {
  public:
   explicit StoredTexts(const StoredWords& words);
@@ -39,7 +39,7 @@ class StoredTexts : public TextStore {
   std::optional<backend::KernelCache> cache_;
 };
 
-// Warnings of all folders that this process has used.
+// Warnings about all folders that this process has used.
 void show_store_warnings(const Session& session);
 
 }  // namespace tap::driver

@@ -19,7 +19,7 @@ int run_tapc(int argc, const char* const* argv) {
   handle_isl_out_of_memory();
   backend::handle_llvm_out_of_memory();
   try {
-    Session session;  // allocates already
+    Session session;  // may already run out of memory
     const int exit_code = guarded(session, [&] {
       session.arguments.assign(argv, argv + argc);
       remember_for_reproducer(session.arguments);

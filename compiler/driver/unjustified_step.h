@@ -11,7 +11,7 @@
 
 namespace tap::driver {
 
-// Where the operation was written.
+// Located at the operation.
 Diagnostic told(const Session& session, const pipeline::UnjustifiedStep& fault);
 
 // Warns that the step was left out, and writes the reproducer.

@@ -13,7 +13,7 @@ bool counts(const CellExprs& exprs, CellId cell) {
   return kind == CellKind::arithmetic || kind == CellKind::function;
 }
 
-// The blocks of a split share out the points; they are no points of their own.
+// Blocks divide the points among them, so block dims add none.
 double points_of(const Operator& op) {
   double points = 1;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
@@ -22,7 +22,7 @@ double points_of(const Operator& op) {
   return points;
 }
 
-// For each point of a reduction its operands are computed, and combined with what there is.
+// Each point of a reduction computes its operands and combines them with the accumulator.
 double per_point(const Program& program, const Operator& op) {
   if (op.kernel()) return static_cast<double>(op.kernel()->flops.value_or(0));
   const std::vector<CellId>& roots = op.map() ? op.map()->values : op.reduce()->operands;

@@ -9,14 +9,13 @@
 namespace tap::driver {
 
 struct ProgramWork {
-  double flops =
-      0;  // operations on cells, of any type: an addition is one, as is an exponential; index arithmetic is none
+  double flops = 0;  // operations on cells, of any type; an exponential is one; without index arithmetic
   double bytes = 0;  // each input read once, each result written once
   bool operator==(const ProgramWork&) const = default;
 };
-// Of the main graph. Points that a constraint leaves out are counted as if they were there.
+// Of the main graph. Counts points that a constraint excludes.
 ProgramWork work_of(const ir::Program& program);
 
-double bytes_of(const ir::TensorType& type);  // a double, for no number of cells is too large
+double bytes_of(const ir::TensorType& type);  // a double, since the number of cells is unlimited
 
 }  // namespace tap::driver

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t evaluations_without_limit = std::size_t{1} << 30;
 
-// All that a decision depends on. Empty where it cannot be said: rewrite rules have no text of their own, and a time limit
-// depends on how busy the machine is.
+// Everything that a decision depends on. Empty if that cannot be expressed: rewrite rules have no text of their own,
+// and a time limit depends on the load of the machine.
 std::string key_of(const ir::Program& program, const passes::PassContext& context, const Deciding& by) {
   if (by.store == nullptr || by.seconds || context.rules) return "";
   return fmt::format("threads {}, evaluations {}, flags {}{}{}{}\n{}\n{}\n{}\n{}", by.threads, by.evaluations,

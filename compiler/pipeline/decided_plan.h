@@ -1,5 +1,5 @@
-// What the cost model decides about a program, or what it decided before: the same program, options and machine have the same
-// plan, which a store remembers.
+// The cost model's decisions about a program, or stored earlier ones: the same program, options and machine have the
+// same plan, which a store keeps.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 
 namespace tap::pipeline {
 
-// By what the decisions that a plan leaves open are made.
+// How to decide what a plan leaves open.
 struct Deciding {
   cost::Cluster cluster = {};
   std::int64_t threads = 1;
   std::size_t evaluations = cost::usual_evaluations;
-  std::optional<double> seconds = {};  // instead: as many evaluations as this time allows
-  ir::Plan start = {};                 // an earlier plan; what still applies is kept
-  std::string machine = {};            // the cluster as a text, for the store
-  TextStore* store = nullptr;          // null: nothing is remembered
+  std::optional<double> seconds = {};  // instead: as many evaluations as fit in this time
+  ir::Plan start = {};                 // an earlier plan; lines that still apply are kept
+  std::string machine = {};            // the cluster as text, for the store
+  TextStore* store = nullptr;          // null: nothing is stored
 };
 
 // The complete plan, with the number of evaluations that repeats it. What was considered is not in the store.

@@ -18,7 +18,7 @@ std::string sentence(const check::Finding& finding) {
                      finding.detail);
 }
 
-// As messages name it: `H`, or `u/v` in the body of an iterate.
+// The name in messages: `H`, or `u/v` in the body of an iterate.
 std::string full_name(const ir::Program& program, ir::GraphId graph, std::size_t operation) {
   for (const auto& [reached, path] : ir::graph_paths(program))
     if (reached == graph) return path + ir::operation_names(program[graph])[operation];
@@ -47,7 +47,7 @@ UnjustifiedStep::UnjustifiedStep(const Compilation& made, const check::Finding& 
   before.assign(stages.begin(), stages.begin() + static_cast<std::ptrdiff_t>(last) + 1);
   evidence += section("before the step", ir::print(stages[last]));
   if (!step) return;
-  if (last + 1 >= stages.size()) {  // a step behind the last graph
+  if (last + 1 >= stages.size()) {  // a step after the last graph
     if (made.schedule) evidence += section("after the step", ir::print(*made.schedule));
     else if (made.expanded()) evidence += section("after the step", ir::print(*made.expanded()));
     return;

@@ -29,7 +29,7 @@ Failure malformed(const Text& text, const ir::TextError& error) {
           Diagnostic(Code::bad_stage, place_span(source_of(text), text.file, error), error.message)};
 }
 
-// Block graphs and schedules are in terms of the sharded graph, without which they say little.
+// Block graphs and schedules refer to the sharded graph and are incomplete without it.
 void require_graph(const Text& text) {
   const SourceFile& source = source_of(text);
   for (const StageText& stage : later)
@@ -47,13 +47,13 @@ ir::Program parse_stage(const Text& text) {
   if (const auto* error = std::get_if<ir::TextError>(&parsed)) throw malformed(text, *error);
   ir::Program program = std::get<ir::Program>(std::move(parsed));
   for (const std::string& violation : ir::verify(program)) throw malformed(text, {1, violation});
-  // A file of operators alone has none, which is well formed; but it is not what a stage is of.
+  // A file with only operators is well formed but has no main graph, so it is not a stage.
   if (!program.main.valid())
     throw malformed(text, {1, "the `main` line, which names the graph of the program, is missing"});
   return program;
 }
 
-// Its results are named as its outputs are.
+// Its results have the names of its outputs.
 Compiled build_stage(ir::Program program, const Text& text) {
   Phase phase("reading a stage");
   LawMemory own;

@@ -15,22 +15,22 @@ struct Text {
   SourceMap* sources;
   FileId file;
   CompileOptions how = {};
-  Diagnostics* diagnostics;  // gets every error and warning of a program
+  Diagnostics* diagnostics;  // receives every error and warning of a program
 };
 
 bool is_stage(std::string_view text);
 
-// One of the two. Definitions are not looked into yet.
+// One of the two. Definitions are not yet analysed.
 struct ParsedText {
   std::optional<ParsedFile> file;
   std::optional<ir::Program> stage;
 };
 
-// Text → syntax trees of the file and of the modules that it uses; or → the graph of a stage, well formed. Throws TextRejected
-// for a program, Failure for a stage, which has the first error only.
+// Text → syntax trees of the file and of the modules that it uses; or → the well-formed graph of a stage. Throws
+// TextRejected for a program, Failure for a stage, with the first error only.
 ParsedText parse(const Text& text);
 
-// → a graph at the given sizes, each access proved legal, each law of a monoid decided. Throws likewise.
+// → a graph at the given sizes, with each access proved legal and each law of a monoid decided. Throws likewise.
 Compiled build(ParsedText parsed, const Text& text);
 
 }  // namespace tap::pipeline

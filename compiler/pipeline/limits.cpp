@@ -21,7 +21,7 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
 }
 std::string count_text(std::int64_t count) { return count == uncounted ? "2^63 or more" : std::to_string(count); }
 
-// The blocks of an operation: on each device, those of the dims that are not placed on devices.
+// The blocks of an operation: per device, those of the dims that are not placed on devices.
 struct Listed {
   std::int64_t count = 1;
   std::string factors;  // 4096 × 64
@@ -53,7 +53,7 @@ TooManyBlocks refused_list(const std::string& name, const std::string& what) {
   return {std::move(diagnostic), name};
 }
 
-// As people write it: a plain number, however large.
+// As a plain decimal number, however large.
 std::string decimal(unsigned __int128 n) {
   std::string text;
   do text.insert(text.begin(), static_cast<char>('0' + static_cast<int>(n % 10)));

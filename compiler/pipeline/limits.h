@@ -13,10 +13,10 @@ namespace tap::pipeline {
 inline constexpr std::int64_t most_listed = std::int64_t{1} << 20;         // blocks of an operation
 inline constexpr std::int64_t most_listed_in_all = std::int64_t{1} << 22;  // of a program
 
-// Throws TooManyBlocks where the explicit blocks of the program are more than can be listed.
+// Throws TooManyBlocks if the explicit blocks of the program are too many to list.
 void require_listable(const ir::Program& program);
 
-// Throws Failure, exit 4, where a value has more bytes than 64 bits can count.
+// Throws Failure, exit 4, if the bytes of a value do not fit in 64 bits.
 void require_addressable(const ir::Program& program);
 
 }  // namespace tap::pipeline

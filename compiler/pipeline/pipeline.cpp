@@ -20,7 +20,7 @@ ir::BlockProgram Compilation::take_blocks() {
   return taken;
 }
 
-// Outputs are called as the text calls them: `Y = X` gives one value two names.
+// Outputs have their names in the text: `Y = X` gives one value two names.
 static backend::ScheduleOptions scheduling_of(const Compilation& made, const Options& options) {
   backend::ScheduleOptions how = options.scheduling;
   if (!how.output_names && !made.source.results.empty()) how.output_names = &made.source.results;
@@ -37,13 +37,13 @@ Compilation compile(Source source, const Options& options, const Observer& obser
   // Syntax trees → graph for the given sizes: every access is proved legal and every law is decided during construction.
   if (reaches(Stage::built)) steps.build();
 
-  // Graph → plan: what the user's plan leaves open is chosen by the cost model.
+  // Graph → plan: the cost model decides what the user's plan leaves open.
   if (reaches(Stage::decided)) steps.decide();
 
   // Graph → graph: calls inlined, cells simplified, rewrites offered and picked, maps composed.
   if (reaches(Stage::simplified)) steps.run(steps.simplifying());
 
-  // Iterates unrolled, operations fused into groups: as the plan says, and where it saves memory traffic.
+  // Iterates unrolled, operations fused into groups: as planned, and where it reduces memory traffic.
   if (reaches(Stage::fused)) steps.run(passes::planned_passes());
   if (reaches(Stage::fused) && options.fuse_more) steps.run(passes::pass_named("fuse_auto"));
 

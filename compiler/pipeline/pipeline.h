@@ -34,58 +34,59 @@ namespace tap::pipeline {
 
 enum class Proof : std::uint8_t {
   none,      // nothing is checked
-  recorded,  // the verdict is part of the result, whatever it is
-  required,  // what is refused is thrown (failures.h)
+  recorded,  // the verdict is part of the result
+  required,  // a refusal is thrown (failures.h)
 };
 
-// What is compiled: a text, or a graph that is legal already.
+// The input: a text, or a graph that is already legal.
 using Source = std::variant<Text, ir::Program>;
 
 struct Options {
   ir::Plan plan = {};
-  bool offer_rewrites = false;             // all of the text's, not only where the plan chooses one
+  bool offer_rewrites = false;             // all rewrites of the text, not only those that the plan chooses
   const passes::RuleSet* rules = nullptr;  // instead of the text's: the rewrites that the plan may choose from
-  passes::Caution caution = {};            // with require_proof, what is only assumed is refused, too
+  passes::Caution caution = {};            // with require_proof, assumptions are refused, too
   bool no_distribute = false;
   bool no_implicit_reshard = false;
-  bool fuse_more = false;                                  // groups by memory traffic alone, beside those of the plan
+  bool fuse_more = false;                                  // groups by memory traffic alone, in addition to the plan's
   std::optional<std::vector<passes::Pass>> simplify = {};  // instead of the usual passes
   Proof proof = Proof::required;
-  Stage begin = Stage::built;  // what a given graph is already: a sharded graph is not sharded again
+  Stage begin = Stage::built;  // the stage of a given graph: a sharded graph is not sharded again
   Stage stop = Stage::sharded;
-  std::optional<Deciding> decide = {};  // none: what the plan leaves open stays as it is
+  std::optional<Deciding> decide = {};  // none: decisions that the plan leaves open are not made
   ir::Machine machine = {};
   backend::ScheduleOptions scheduling = {};
 };
 
-// What looks on; may be empty.
+// Callbacks; may be empty.
 struct Observer {
-  std::function<void(const Compiled& built)> after_build = {};  // of a text, before anything is made of it
-  passes::AfterPass after_pass = {};                            // of each run of a pass, before anything is proved
+  std::function<void(const Compiled& built)> after_build = {};  // for a text, before any pass
+  passes::AfterPass after_pass = {};                            // after each run of a pass, before proofs
 };
 
 struct Compilation {
-  Compiled source = {};  // what a text declares, without its graph
-  ir::Plan plan = {};    // of the options, with what was decided; without what shardings add
-  std::vector<cost::Consideration> considered = {};  // by the cost model; none of a plan that was stored
+  Compiled source = {};                              // the declarations of a text, without its graph
+  ir::Plan plan = {};                                // of the options, with the decisions; without those of shardings
+  std::vector<cost::Consideration> considered = {};  // by the cost model; empty for a cached plan
   ir::Program program;                               // the last graph
-  std::vector<ir::Program> stages;      // the source, and what each step made of the one before; none without a proof
-  ir::Certificate certificate;          // what each step claims
-  std::optional<ir::Program> rules;     // the instances of rewrite rules that the certificate mentions
-  check::Verdict verdict;               // of the independent checker
-  double checking = 0;                  // seconds of it
-  std::vector<Diagnostic> told;         // warnings: shardings that no split follows, implicit reshards
-  std::vector<passes::Remark> remarks;  // of passes that declined
-  std::optional<ir::BlockProgram> blocks = {};  // until it is lowered, and then a part of that
+  std::vector<ir::Program> stages;                   // the source, and the result of each step; empty without a proof
+  ir::Certificate certificate;                       // the claims of each step
+  std::optional<ir::Program> rules;                  // the instances of rewrite rules that the certificate refers to
+  check::Verdict verdict;                            // of the independent checker
+  double checking = 0;                               // its time in seconds
+  std::vector<Diagnostic> told;                      // warnings: shardings that no split follows, implicit reshards
+  std::vector<passes::Remark> remarks;               // of passes that declined
+  std::optional<ir::BlockProgram> blocks = {};       // before lowering, which takes them
   std::optional<backend::CompiledProgram> lowered = {};
   std::optional<ir::Schedule> schedule = {};
 
-  const ir::BlockProgram* expanded() const;  // null: it was not expanded
+  const ir::BlockProgram* expanded() const;  // null: not expanded
   ir::BlockProgram take_blocks();
 };
 
-// Pre: a given graph is well formed and legal. Throws TextRejected where a program has errors, PlanRefused where the plan cannot be
-// applied, TooManyBlocks and Failure where sizes are beyond a limit, UnjustifiedStep where a proof is required and refused.
+// Pre: a given graph is well formed and legal. Throws TextRejected if a program has errors, PlanRefused if the plan
+// cannot be applied, TooManyBlocks and Failure if sizes exceed a limit, UnjustifiedStep if a proof is required and
+// refused.
 Compilation compile(Source source, const Options& options, const Observer& observer = {});
 
 }  // namespace tap::pipeline

@@ -16,7 +16,7 @@
 namespace tap::pipeline {
 namespace {
 
-// Adds what the check takes to the time of checking.
+// Adds the duration of the check to the checking time.
 template <class Check>
 void timed(Compilation& made, Check check) {
   Phase phase("checking the certificate");
@@ -25,14 +25,14 @@ void timed(Compilation& made, Check check) {
   made.checking += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// A step that makes something else than a graph: its claim is what was made, and the checker looks at every task of it.
+// A step whose result is not a graph: its claim is the result, and the checker checks every task of it.
 template <class Check, class Text>
 void prove_last(Compilation& made, const Options& options, ir::StageKind kind, const char* name, Text text,
                 Check check) {
   if (options.proof == Proof::none) return;
   timed(made, [&] {
     std::vector<ir::Step>& steps = made.certificate.steps;
-    // Hashing a large text takes as long as checking it: only a certificate that is written needs it.
+    // Hashing a large text takes as long as checking it, and is only needed for a certificate that is written.
     if (options.proof == Proof::recorded) {
       std::string before = steps.empty() ? ir::hash_of(made.program) : steps.back().after;
       steps.push_back({name, std::move(before), ir::hash_of_text(text()), {}, kind});

@@ -1,4 +1,4 @@
-// The independent checker's verdict on what a compilation claims, step by step.
+// The independent checker's verdict on the claims of a compilation, step by step.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace tap::pipeline {
 
-// On all steps from graph to graph. With Proof::required throws as require_justified does.
+// Checks all steps from graph to graph. With Proof::required, throws as require_justified does.
 void prove_steps(Compilation& made, const Options& options);
-// On the step that made the blocks, and on that which made the schedule; each adds its step to the certificate.
+// Checks the steps that made the blocks and the schedule; each adds its step to the certificate.
 void prove_blocks(Compilation& made, const Options& options);
 void prove_schedule(Compilation& made, const Options& options);
 
-// Throws UnjustifiedStep (failures.h) with the first obligation that is refused. With `require_proof`, Failure, exit 5, for
-// the first that is assumed, if none is refused.
+// Throws UnjustifiedStep (failures.h) with the first refused obligation. With `require_proof`, if none is refused,
+// throws Failure, exit 5, with the first assumed one.
 void require_justified(const Compilation& made, bool require_proof);
 
-// What was proved, as a line for each obligation, and what was assumed or refused.
+// A line for each proved obligation, and the assumptions and refusals.
 std::string summary(const Compilation& made);
 
 }  // namespace tap::pipeline

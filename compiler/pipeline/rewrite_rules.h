@@ -17,8 +17,8 @@ class RewriteRules {
   explicit RewriteRules(const Text& text) : text_(text) {}
   RewriteRules(const RewriteRules&) = delete;
 
-  const passes::RuleSet* all();  // null of a stage
-  // Null if neither the plan nor an earlier one to start from chooses anything.
+  const passes::RuleSet* all();  // null for a stage
+  // Null if neither the plan nor the plan to start from chooses anything.
   const passes::RuleSet* chosen_from(const ir::Plan& plan, const ir::Plan& start = {});
 
  private:

@@ -15,12 +15,12 @@ enum class Stage : std::uint8_t { text, parsed, built, decided, simplified, fuse
 struct StageInfo {
   Stage stage;
   std::string_view name;
-  std::string_view makes;   // the type of what the stage gives
-  std::string_view reason;  // why it stands where it does
+  std::string_view makes;   // the type of the stage's result
+  std::string_view reason;  // why it has this position
 };
 // In order.
 std::span<const StageInfo> stages();
-// Of a stage that makes a graph, in order; with those that run on request.
+// The passes of a stage that makes a graph, in order; including those on request.
 std::span<const passes::Pass> passes_of(Stage stage);
 
 }  // namespace tap::pipeline

@@ -19,7 +19,7 @@ void settle(Law& claimed, Law found) {
   if (claimed == Law::proved && found != Law::proved) claimed = Law::assumed;
 }
 
-// The line that declares the monoid; the text is one that was read.
+// The line that declares the monoid; the text has been parsed before.
 Span declared_at(const SourceMap& sources, FileId file, std::size_t number) {
   const std::string& text = sources.file(file).text();
   const std::string begin = fmt::format("monoid {} ", number);

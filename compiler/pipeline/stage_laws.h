@@ -8,7 +8,7 @@
 
 namespace tap::pipeline {
 
-// A law that the text claims and numbers break is a Failure; one that it calls proved and we cannot prove becomes assumed.
+// A claimed law with a counterexample is a Failure; a claimed proof that we cannot repeat makes the law assumed.
 void settle_laws(const SourceMap& sources, FileId file, ir::Program& program, LawMemory& memory);
 
 }  // namespace tap::pipeline

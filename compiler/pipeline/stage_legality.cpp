@@ -19,8 +19,8 @@ namespace {
 
 using namespace ir;
 
-// A block dim cuts others into blocks that tile them, so each point of these is in one block. A write that mentions the dim alone
-// writes each cell once; a read that mentions the block is inside if it is for all of them.
+// A block dim splits others into blocks that tile them, so each of their points is in one block. A write that uses only
+// the dim writes each cell once; a read that uses the block is in bounds if it is for all blocks.
 Operator without_blocks(Operator op) {
   for (const Blocking& b : std::exchange(op.blockings, {}))
     for (Access& write : op.writes) {
@@ -64,7 +64,7 @@ class StageLegality {
     throw Failure{exit_code::wrong_program,
                   Diagnostic(code, place_span(sources_.file(file_), file_, {line, what}), what)};
   }
-  // The line that begins so, counted from another one; that one, if there is none.
+  // The first line with this beginning, from line `from` on; `from` itself if there is none.
   std::size_t line_of(const std::string& begin, std::size_t from = 1) const {
     const std::string& text = sources_.file(file_).text();
     std::size_t line = 1;
@@ -81,7 +81,7 @@ class StageLegality {
     return line_of(fmt::format("  value {} ", v), line_of(fmt::format("graph {} ", g)));
   }
 
-  // Memory is counted in bytes, in 64 bits.
+  // The bytes of a value must fit in 64 bits.
   void sizes(std::size_t g) const {
     for (std::size_t v = 0; v < program_.graphs[g].values.size(); ++v) {
       const Value& value = program_.graphs[g].values[v];
@@ -96,7 +96,7 @@ class StageLegality {
 
   void reads(std::size_t o) {
     const Operator& op = operators_[o];
-    if (op.region() || op.transfer()) return;  // a transfer moves only cells inside
+    if (op.region() || op.transfer()) return;  // a transfer moves only cells in bounds
     for (const auto* accesses : {&op.reads, &op.writes})
       for (const Access& access : *accesses) try {
           if (!op.box().empty()) access.projection.bounds(op.box());
@@ -123,7 +123,8 @@ class StageLegality {
     } catch (const Overflow&) { refuse(Code::overflow, line, "a coordinate does not fit in 64 bits"); }
   }
 
-  // A region or a transfer writes a value alone; what its inner graph writes is looked at there, what is moved by check_source.
+  // A region or a transfer is the only writer of a value; the writes of inner graphs are checked separately, and moved
+  // cells by check_source.
   void writes(std::size_t g, std::size_t v) {
     const Graph& graph = program_.graphs[g];
     if (std::ranges::count(graph.inputs, ValueId(v)) > 0) return;
@@ -153,7 +154,7 @@ class StageLegality {
       if (found) std::visit([&](const auto& violation) { report(graph.values[v], line, writers, violation); }, *found);
     });
   }
-  // None if all of the value is used.
+  // None if the whole value is used.
   std::optional<std::vector<Reader>> readers_of(const Graph& graph, ValueId v) const {
     if (std::ranges::count(graph.outputs, v) > 0) return std::nullopt;
     std::vector<Reader> readers;

@@ -9,7 +9,7 @@
 
 namespace tap::pipeline {
 
-// Throws Failure, exit 1, with the place in the stage's text. Pre: the program is well formed.
+// Throws Failure, exit 1, with the location in the stage's text. Pre: the program is well formed.
 void require_legal(const SourceMap& sources, FileId file, const ir::Program& program);
 
 }  // namespace tap::pipeline

@@ -9,7 +9,7 @@
 namespace tap::pipeline {
 namespace {
 
-// The operations that the decisions in front are about: those that are not the user's.
+// The operations of the leading decisions: those that are not the user's.
 std::vector<std::string> operations_in_front(const ir::Plan& plan, std::size_t users) {
   std::vector<std::string> names;
   for (std::size_t d = 0; d + users < plan.decisions.size(); ++d)

@@ -16,7 +16,7 @@ using namespace ir;
 
 namespace {
 
-// Decisions for many devices are made together with the shardings, not for each program by itself.
+// Decisions for many devices are made together with shardings, not for each program.
 bool is_for_devices(const Program& program, const Plan& plan) {
   if (passes::is_placed(program)) return true;
   for (const Graph& graph : program.graphs) {
@@ -32,7 +32,7 @@ bool is_for_devices(const Program& program, const Plan& plan) {
   });
 }
 
-// The operations that the plan speaks of.
+// The operations that the plan names.
 std::set<std::string> named_in(const Plan& plan) {
   std::set<std::string> names;
   for (const Decision& decision : plan.decisions) {
@@ -64,7 +64,7 @@ class Decider {
   Decided run() {
     std::vector<FoldChoice> folds;
     auto best = with_groups(options_.context.plan, &folds);
-    if (!best) return {options_.context.plan};  // what is wrong with the plan is reported where it is applied
+    if (!best) return {options_.context.plan};  // problems of the plan are reported where it is applied
     std::vector<Consideration> considered;
     for (const FoldChoice& fold : folds) best = best_fold(std::move(*best), fold, considered);
     considered.insert(considered.end(), best->considered.begin(), best->considered.end());
@@ -74,7 +74,7 @@ class Decider {
  private:
   struct Attempt {
     Plan plan;
-    std::optional<Prediction> price;  // of the whole program; only where several are compared
+    std::optional<Prediction> price;  // of the whole program; only if several are compared
     Program fused;
     std::vector<Consideration> considered;  // of its groups
   };
@@ -102,7 +102,7 @@ class Decider {
     return lines;
   }
 
-  // The fold in smaller and smaller blocks, until that no longer pays.
+  // Tries the fold in smaller and smaller blocks, until that no longer pays.
   Attempt best_fold(Attempt best, const FoldChoice& fold, std::vector<Consideration>& considered) {
     if (!best.price) best.price = pricer_.of(best.fused);
     Consideration about{fold.names, {}, 0};
@@ -123,7 +123,7 @@ class Decider {
     return best;
   }
 
-  // The user's lines and the choices decided so far, without the groups decided for them.
+  // The user's lines and the choices decided so far, without the decided groups.
   Plan choices_of(const Plan& plan) const {
     Plan kept = options_.context.plan;
     for (std::size_t d = kept.decisions.size(); d < plan.decisions.size(); ++d)
@@ -131,7 +131,7 @@ class Decider {
     return kept;
   }
 
-  // The plan with the groups that pay under it. Nothing where it cannot be applied.
+  // The plan with the groups that pay. Nothing if it cannot be applied.
   std::optional<Attempt> with_groups(Plan plan, std::vector<FoldChoice>* folds) {
     passes::PassContext context = options_.context;
     context.plan = plan;
@@ -160,8 +160,8 @@ class Decider {
     return Attempt{std::move(plan), std::nullopt, std::move(fused.program), std::move(considered)};
   }
 
-  // The operations of these names, by graph. Nothing if the program lacks an operation or a dim that the plan splits: a later
-  // pass makes it, or the plan has a mistake, which is reported for the program as the plan's author knows it.
+  // The operations with these names, by graph. Nothing if the program lacks an operation or a dim that the plan splits:
+  // a later pass makes it, or the plan has a mistake, which is reported later in terms of the program as written.
   std::optional<std::vector<std::set<OperationId>>> operations_of(const Program& program,
                                                                   const std::set<std::string>& names) const {
     std::vector<std::set<OperationId>> found(program.graphs.size());
@@ -180,7 +180,7 @@ class Decider {
     return found;
   }
 
-  // Whether the graph is what an `iterate` does in each trip.
+  // Whether the graph is the body of an iterate.
   static bool is_repeated(const Program& program, GraphId graph) {
     return std::any_of(program.operators.begin(), program.operators.end(), [&](const Operator& op) {
       const RegionBody* region = op.region();

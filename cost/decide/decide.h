@@ -1,5 +1,5 @@
-// What a plan leaves open is decided by the cost model, for one device and its threads: folds in blocks, and groups. Decisions
-// are lines of the plan, so that they can be read, edited, replayed and certified like any other.
+// The cost model decides what a plan leaves open, for one device and its threads: folds in blocks, and groups.
+// Decisions are lines of the plan, so that they can be read, edited, replayed and certified like any other.
 //
 //   Y = attention(Q, K, V), 16 x 1024 x 64     choose Y.s 2
 //                                              fuse Y.t.sum, Y.t, Y.s.m, … , Y.s.y0 over b, i, j_block
@@ -20,21 +20,21 @@ namespace tap::cost {
 inline constexpr std::size_t usual_evaluations = 32;
 
 struct DecideOptions {
-  passes::PassContext context = {};             // with the plan as far as it goes
-  std::span<const passes::Pass> simplify = {};  // what runs before a plan's groups
+  passes::PassContext context = {};             // with the plan so far
+  std::span<const passes::Pass> simplify = {};  // the passes before a plan's groups
   Cluster cluster = {};
   std::int64_t threads = 1;
   std::size_t evaluations = usual_evaluations;
-  std::optional<double> seconds = {};  // after which nothing more is evaluated
-  ir::Plan start = {};                 // of an earlier version of the program: its lines that still apply are kept
+  std::optional<double> seconds = {};  // evaluation stops after this time
+  ir::Plan start = {};                 // of an earlier version of the program: lines that still apply are kept
 };
 struct Decided {
-  ir::Plan plan;                // of the context, and what was decided
-  std::size_t evaluations = 0;  // used: with so many the decision is the same
+  ir::Plan plan;                // the context's plan, and the decisions
+  std::size_t evaluations = 0;  // used; the same limit gives the same decisions
   std::vector<Consideration> considered = {};
 };
 
-// Pre: the program is legal. A program with shardings, or whose plan places something on devices, keeps its plan.
+// Pre: the program is legal. If it has shardings, or its plan places something on devices, the plan stays.
 Decided decide(const ir::Program& program, const DecideOptions& options);
 
 }  // namespace tap::cost

@@ -18,7 +18,7 @@ bool speaks_of(const std::set<std::string>& fixed, const std::string& name) {
   return inside != fixed.end() && inside->starts_with(name + ".");
 }
 
-// The folds in several blocks, where the fold at once is what is taken without a plan.
+// The folds in several blocks, if the default without a plan is the fold in one block.
 std::vector<std::uint32_t> folds_in_blocks(const RegionBody& choice) {
   std::vector<std::uint32_t> found;
   bool by_default = false;

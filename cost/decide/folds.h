@@ -11,12 +11,12 @@
 namespace tap::cost {
 
 struct FoldChoice {
-  std::vector<std::string> names;           // of equal choices, as a plan calls them
+  std::vector<std::string> names;           // of equal choices, as in a plan
   std::vector<std::uint32_t> alternatives;  // folds in blocks, large blocks first
 };
 
-// Pre: the program has its choices (passes/rewrites/offer_choices.h), none of them picked. Of those that a plan speaks of,
-// by the names in `fixed`, nothing is offered.
+// Pre: choices have been offered (passes/rewrites/offer_choices.h), and none is picked. Choices that a plan mentions,
+// with names in `fixed`, are skipped.
 std::vector<FoldChoice> fold_choices(const ir::Program& program, const std::set<std::string>& fixed);
 
 }  // namespace tap::cost

@@ -17,7 +17,7 @@ namespace {
 
 using Members = std::vector<OperationId>;
 
-constexpr std::size_t window = 48;  // operations among which groups are looked for at once
+constexpr std::size_t window = 48;  // operations among which groups are searched at once
 
 // Some operations fused, over some dims of the last one; others stay single.
 struct Piece {
@@ -33,7 +33,7 @@ struct Tried {
   bool justified = true;
 };
 
-// The parallel dims of the last operation, and those over which it reduces.
+// The parallel dims of the last operation, and its reduced dims.
 std::vector<std::uint32_t> dims_over(const Operator& op, bool reduced) {
   std::vector<std::uint32_t> over;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> dims_over(const Operator& op, bool reduced) {
   return over;
 }
 
-// Over which dims of its last operation a group is, in the order of the group's own.
+// The group's dims, as dims of its last operation.
 std::vector<std::uint32_t> dims_of_last(const MadeGroup& group) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> dims;
   const auto last = static_cast<std::uint32_t>(group.operations.size() - 1);
@@ -55,7 +55,7 @@ std::vector<std::uint32_t> dims_of_last(const MadeGroup& group) {
   return over;
 }
 
-// The operations of one candidate, as a program of its own.
+// The operations of one candidate, as a separate program.
 class Candidate {
  public:
   Candidate(Program part, const passes::Caution& caution, Pricer& pricer)
@@ -72,7 +72,7 @@ class Candidate {
     const Members all = range(0, size());
     try_groups({}, all);
     if (!known.empty()) consider(known);
-    // Fewer and fewer of them, from the front and from the back, as long as that pays.
+    // Drops operations from the front and from the back, as long as that pays.
     std::size_t improved = 1;
     for (std::size_t k = 1; k + 1 < size() && k <= improved + 1; ++k) {
       const double before = best().price.seconds;
@@ -92,7 +92,7 @@ class Candidate {
     return members;
   }
 
-  // The ways in which these operations can be one group.
+  // The ways to make these operations one group.
   std::vector<Piece> pieces(const Members& operations) const {
     std::vector<Piece> made;
     if (operations.size() < 2) return made;
@@ -112,7 +112,7 @@ class Candidate {
     return made;
   }
 
-  // Dims chosen by hand may make an operation inside run again and again.
+  // Explicit dims may make an inner operation run repeatedly.
   bool computes_once(const Members& operations, const std::vector<std::uint32_t>& over) const {
     passes::GroupOutcome outcome = maker_.make(operations, over);
     auto* group = std::get_if<MadeGroup>(&outcome);
@@ -120,7 +120,7 @@ class Candidate {
                                 [](double times) { return times < 1.5; });
   }
 
-  // The variant with these operations as one more group, and what is left of the set as another, or not.
+  // Tries the variant with these operations as one more group, and with or without the rest of the set as another.
   void try_groups(const Variant& others, const Members& operations, const Members& rest = {}) {
     for (Piece& piece : pieces(operations)) {
       Variant variant = others;
@@ -131,14 +131,14 @@ class Candidate {
         Variant both = variant;
         both.push_back(second);
         consider(both);
-        break;  // the usual dims
+        break;  // the default dims
       }
     }
   }
 
   struct Fused {
     Program program;
-    Step step;  // what it claims
+    Step step;  // its claims
   };
   std::optional<Fused> fused(const Variant& variant) const {
     std::vector<MadeGroup> groups;
@@ -168,7 +168,7 @@ class Candidate {
   }
   const Tried& best() const { return tried_[best_]; }
 
-  // Whether a group needs what comes of it by way of operations outside.
+  // Whether a group depends on its own results through outside operations.
   bool waits_for_itself(const std::vector<MadeGroup>& groups) const {
     for (const MadeGroup& group : groups) {
       std::vector<bool> after(size(), false);
@@ -198,7 +198,7 @@ class Candidate {
   std::size_t best_ = 0;
 };
 
-// What a plan calls a dim: its name, or its number where the name is not unique.
+// The dim's name in a plan: its own, or its number if the name is not unique.
 std::string dim_name(const Operator& op, std::uint32_t dim) {
   const std::string& name = op.dims[dim].name;
   auto found = find_dim(op, name);
@@ -240,7 +240,7 @@ class Window {
   }
 
  private:
-  // The groups among them that are subsets of the set, by their numbers in it.
+  // Those groups that are subsets of the set, by number in it.
   static Variant known(const GroupMaker& maker, const Members& set, const std::vector<Members>& groups,
                        const passes::FusionLimits& limits) {
     Variant variant;
@@ -296,7 +296,7 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
     open.clear();
   };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
-    // Without gaps, for what leaves a window and comes back to it would make groups wait for each other.
+    // Contiguous, since a path that leaves a window and returns would make groups depend on each other.
     const bool stays = names[o].empty() || fixed.count(OperationId(o)) || !stands_alone(program, graph.operations[o]);
     if (!stays) open.emplace_back(o);
     if (stays || open.size() == window) close();

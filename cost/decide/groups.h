@@ -1,5 +1,5 @@
-// Which operations of a graph are fused, and over which dims: of the groupings that move few bytes the one with the lowest
-// predicted time.
+// Which operations of a graph are fused, and over which dims: among the groupings that move few bytes, the one with the
+// lowest predicted time.
 //
 //   m[i] = max[k] x[i, k]   s[i] = sum[k] exp(x[i, k] - m[i])   y[i, k] = exp(x[i, k] - m[i]) / s[i]
 //   tried: as they are; {m, s, y} over i; {m, s} over i and y; m and {s, y} over i; a last reduction also over its reduced
@@ -24,7 +24,7 @@ struct DecidedGroups {
   std::vector<Consideration> considered;  // of each set of operations that share much traffic
 };
 
-// For one graph; `path` leads to it in a plan. Operations in `fixed` stay as they are.
+// For one graph; `path` is its path in a plan. Operations in `fixed` stay as they are.
 DecidedGroups decide_groups(const ir::Program& program, ir::GraphId graph, const std::string& path,
                             const std::set<ir::OperationId>& fixed, const passes::Caution& caution, Pricer& pricer);
 

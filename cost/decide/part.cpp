@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-// Copies operators and values into a program of its own, each once.
+// Copies operators and values into a separate program, each once.
 class PartMaker {
  public:
   PartMaker(const Program& program, const Graph& graph) : program_(program), graph_(graph) {

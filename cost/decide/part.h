@@ -10,12 +10,12 @@
 
 namespace tap::cost {
 
-// Pre: the operations are in the graph's order. Operation k of the part is the k-th of them.
+// Pre: the operations are in the graph's order. Operation k of the part is the k-th one.
 ir::Program part_of(const ir::Program& program, const ir::Graph& graph, const ir::DefUse& uses,
                     const std::vector<ir::OperationId>& operations);
 
-// Whether a part with this operation can be lowered by itself: it is no region, has no counter of an `iterate` around it, and
-// its placement is not decided yet.
+// Whether a part with this operation can be lowered separately: it has no region and no counter of an enclosing
+// `iterate`, and is not yet placed.
 bool stands_alone(const ir::Program& program, const ir::Operation& operation);
 
 }  // namespace tap::cost

@@ -13,9 +13,9 @@ namespace tap::cost {
 
 namespace {
 
-constexpr double sure = 0.95;  // of the score: beyond the accuracy of the model
+constexpr double sure = 0.95;  // of the other score: beyond the inaccuracy of the model
 constexpr double as_fast = 1.02;
-constexpr double noticed = 1 << 20;  // bytes: less than that is not worth a slower program
+constexpr double noticed = 1 << 20;  // bytes: smaller differences are not worth a slower program
 constexpr std::size_t operations_per_evaluation = 8;
 
 }  // namespace
@@ -43,7 +43,7 @@ double bytes_of_type(const ir::TensorType& type) {
   return bytes;
 }
 
-// Whether all of its values can be in memory at once, which no stage has checked yet.
+// Whether all of its values fit in memory addresses, which no stage has checked yet.
 bool fits_in_addresses(const ir::Program& program) {
   constexpr double most = 1e15;
   double bytes = 0;
@@ -59,7 +59,7 @@ std::optional<Prediction> Pricer::of(const ir::Program& program) {
   std::string text = ir::print(program);
   if (auto known = known_.find(text); known != known_.end()) return known->second;
   const std::size_t cost = 1 + program[program.main].operations.size() / operations_per_evaluation;
-  if (end_ && std::chrono::steady_clock::now() >= *end_) left_ = 0;  // nothing from here on, as when all are used
+  if (end_ && std::chrono::steady_clock::now() >= *end_) left_ = 0;  // out of time counts as an exhausted budget
   if (cost > left_) return std::nullopt;
   left_ -= cost;
   used_ += cost;

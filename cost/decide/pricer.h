@@ -15,20 +15,20 @@ namespace tap::cost {
 
 struct Prediction {
   double seconds = 0;
-  double bytes = 0;  // of memory, besides inputs and results
+  double bytes = 0;  // of memory, without inputs and results
   double given = 0;  // of inputs and results
   Cost cost = {};    // the seconds, term by term
   bool operator==(const Prediction&) const = default;
 };
 
-// What is minimised: a plan that takes twice the memory must save a tenth of the time.
+// The value to minimise: a plan with twice the memory must save a tenth of the time.
 double score(const Prediction& prediction);
 // Whether the first is better than the second, by more than the accuracy of the model.
 bool is_better(const Prediction& now, const Prediction& before);
 // Whether it is no slower, within the accuracy of the model.
 bool is_as_fast(const Prediction& now, const Prediction& before);
 
-// How much may be priced: a number, and sometimes a time.
+// How many programs may be evaluated, and optionally for how long.
 struct Budget {
   std::size_t evaluations = 0;
   std::optional<double> seconds = {};
@@ -38,10 +38,11 @@ class Pricer {
  public:
   Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, const Budget& budget);
 
-  // Nothing once the budget is used. Pre: nothing in the program is on devices.
+  // Nothing if the budget is exhausted. Pre: no operation is placed on devices.
   std::optional<Prediction> of(const ir::Program& program);
 
-  // Whether the independent checker accepts the step. One that it does not would end the compilation: it is not decided.
+  // Whether the independent checker accepts the step. A step that it refuses would end the compilation, so it is not
+  // chosen.
   bool is_justified(const ir::Program& before, const ir::Program& after, const ir::Step& step);
 
   std::size_t used() const { return used_; }
@@ -53,7 +54,7 @@ class Pricer {
   std::size_t left_, used_ = 0;
   std::optional<std::chrono::steady_clock::time_point> end_;
   std::unordered_map<std::string, Prediction> known_;  // by the program's text
-  std::unordered_map<std::string, bool> justified_;    // by the text of what the step made
+  std::unordered_map<std::string, bool> justified_;    // by the text of the step's result
 };
 
 }  // namespace tap::cost

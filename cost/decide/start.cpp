@@ -8,7 +8,7 @@ using namespace ir;
 
 namespace {
 
-// The decisions of the plan that cannot be applied, by number. Those of one pass hide those of the passes after it.
+// The decisions of the plan that cannot be applied, by number. Problems of one pass hide those of later passes.
 std::vector<std::size_t> problems_of(const Program& program, const DecideOptions& options, const Plan& plan) {
   passes::PassContext context = options.context;
   context.plan = plan;
@@ -34,7 +34,7 @@ Plan with_start(const Program& program, const DecideOptions& options) {
     std::sort(wrong.begin(), wrong.end());
     wrong.erase(std::unique(wrong.begin(), wrong.end()), wrong.end());
     wrong.erase(wrong.begin(), std::lower_bound(wrong.begin(), wrong.end(), users));
-    if (wrong.empty()) break;  // a mistake of the user's own plan is reported where that is applied
+    if (wrong.empty()) break;  // mistakes in the user's own plan are reported when it is applied
     for (auto number = wrong.rbegin(); number != wrong.rend(); ++number)
       plan.decisions.erase(plan.decisions.begin() + static_cast<std::ptrdiff_t>(*number));
   }

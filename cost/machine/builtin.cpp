@@ -10,7 +10,7 @@ namespace {
 constexpr double hertz = 3e9;
 constexpr double units = 2;  // arithmetic instructions per cycle
 
-// Half and bf16 floats are computed as f32. Products of 64-bit integers take three instructions on most.
+// 16-bit floats are computed as f32. A 64-bit integer product takes three instructions on most processors.
 double arithmetic_rate(ElementType type, double register_bytes) {
   const double lanes = std::max(register_bytes / static_cast<double>(size_of(compute_type(type))), 1.0);
   return hertz * units * lanes / (type == ElementType::i64 ? 2 : 1);

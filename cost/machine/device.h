@@ -43,13 +43,13 @@ struct PerInstruction {
   bool operator==(const PerInstruction&) const = default;
 };
 
-// Where cells come from: a cache, or in the end memory. Bandwidths are those of one thread that streams what fits there.
+// A source of cells: a cache or, last, memory. Bandwidths are for one thread that streams data which fits there.
 struct MemoryLevel {
   std::string name;
-  double bytes = 0;        // that one thread may count on
+  double bytes = 0;        // capacity that one thread may use
   double read = 0;         // bytes per second
-  double write = 0;        // likewise, with the read that a store of a part of a line takes
-  double read_shared = 0;  // of all threads together
+  double write = 0;        // likewise, including the read for a partial-line store
+  double read_shared = 0;  // for all threads together
   double write_shared = 0;
   bool operator==(const MemoryLevel&) const = default;
 };
@@ -65,39 +65,39 @@ struct Device {
   std::string name = "cpu";
   std::int64_t threads = 1;
   ir::Machine core = {};      // registers and caches as kernels are lowered for them
-  PerInstruction rates = {};  // operations on elements per second, registers full
-  double loads = 0;           // loads of a register per second, from the first cache
+  PerInstruction rates = {};  // elements per second, with full registers
+  double loads = 0;           // register loads per second, from the first cache
   double stores = 0;
-  double steps = 0;                 // rounds of a loop per second
-  double latency = 0;               // seconds until the next instruction may use an arithmetic result
+  double steps = 0;                 // loop iterations per second
+  double latency = 0;               // seconds until an arithmetic result can be used
   std::vector<MemoryLevel> levels;  // the first cache first, memory last
   double memory_bytes = 0;          // of the device
-  double call = 0;                  // seconds to begin a task
-  double run = 0;                   // seconds to begin a run of a program
-  double scaling = 1;               // of a thread's rate, what is left of it when all threads are busy
-  double wake = 0;                  // seconds to share a batch among threads
-  double overlap = 0.7;             // of the shorter of computing and moving bytes: what the longer one hides
+  double call = 0;                  // seconds to start a task
+  double run = 0;                   // seconds to start a run of a program
+  double scaling = 1;               // fraction of a thread's rate that is left if all threads are busy
+  double wake = 0;                  // seconds to distribute a batch to threads
+  double overlap = 0.7;             // of the shorter of compute and memory time, the fraction that the longer one hides
   std::vector<Price> prices = {};
   bool operator==(const Device&) const = default;
 };
 
-// Groups of devices, or of the groups of the level below, that something joins.
+// Joins devices, or groups of the level below.
 struct Link {
   std::string name;
-  std::int64_t count = 1;  // of the groups that one such link joins
-  double latency = 0;      // seconds of a message
-  double bandwidth = 0;    // bytes per second and direction, of a group
-  bool shared = false;     // all groups take turns
-  bool ring = false;       // each group reaches its two neighbours alone: an axis of a torus
+  std::int64_t count = 1;  // how many groups one such link joins
+  double latency = 0;      // seconds per message
+  double bandwidth = 0;    // bytes per second and direction, for one group
+  bool shared = false;     // groups share the bandwidth
+  bool ring = false;       // each group is linked to its two neighbours only: an axis of a torus
   bool operator==(const Link&) const = default;
 };
-struct PairLink {  // instead of the levels
+struct PairLink {  // overrides the levels
   std::int64_t from = 0, to = 0;
   double latency = 0, bandwidth = 0;
   bool operator==(const PairLink&) const = default;
 };
 
-// A term of the machine file: seconds by a formula of what an operation does (formula.h).
+// A term of the machine file: a formula for seconds from the work of an operation (formula.h).
 struct Term {
   std::string name;
   std::string formula;
@@ -107,8 +107,8 @@ struct Term {
 struct Cluster {
   std::vector<Device> types;  // at least one
   std::vector<std::pair<std::size_t, std::int64_t>> layout =
-      {};                        // types and how many of them follow; none: all of the first
-  std::vector<Link> links = {};  // the innermost first
+      {};                        // types and how many devices have each, in order; empty: all have the first
+  std::vector<Link> links = {};  // innermost first
   std::vector<PairLink> pairs = {};
   std::vector<Term> terms = {};
   const Device& device(std::int64_t number) const;
@@ -116,9 +116,9 @@ struct Cluster {
   bool operator==(const Cluster&) const = default;
 };
 
-// What usual processors with these registers and caches do.
+// Typical rates of processors with these registers and caches.
 Device builtin(const ir::Machine& core, std::int64_t threads);
-// Devices of a mesh without a machine file: links as a usual network has them.
+// Devices of a mesh without a machine file: links of a typical network.
 Cluster builtin_cluster(Device device);
 
 }  // namespace tap::cost

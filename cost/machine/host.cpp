@@ -12,7 +12,7 @@
 namespace tap::cost {
 namespace {
 
-// The first line of the file, of this process's group or of the root as a container sees it.
+// The first line of the file for this process's group, or for the root as seen from a container.
 std::string group_file(const char* name) {
   std::string group;
   std::ifstream groups("/proc/self/cgroup");

@@ -8,7 +8,7 @@
 namespace tap::cost {
 namespace {
 
-// Every number of a cost, the lists aside.
+// All single numbers of a cost, without the lists.
 constexpr double Cost::*numbers[] = {
     &Cost::operations, &Cost::instructions, &Cost::loads,     &Cost::stores,     &Cost::rounds,  &Cost::calls,
     &Cost::messages,   &Cost::received,     &Cost::lanes,     &Cost::lanes_used, &Cost::compute, &Cost::waiting,

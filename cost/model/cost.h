@@ -11,23 +11,23 @@
 namespace tap::cost {
 
 struct Cost {
-  // How much is done.
+  // The amount of work.
   double operations = 0;    // on elements
   double instructions = 0;  // of full registers
   double loads = 0, stores = 0, rounds = 0;
   double calls = 0;     // of kernels, and copies
-  double messages = 0;  // from other devices
-  double received = 0;  // bytes, from them
+  double messages = 0;  // received from other devices
+  double received = 0;  // bytes, from other devices
   double lanes = 0, lanes_used = 0;
-  std::vector<double> bytes = {};  // that come from each level, the first cache first
+  std::vector<double> bytes = {};  // loaded from each level, first cache first
 
-  // How long it takes, in seconds.
+  // Time, in seconds.
   double compute = 0;                // instructions, loads and stores
-  double waiting = 0;                // for the result before
+  double waiting = 0;                // for a previous result
   std::vector<double> moving = {};   // bytes, by level
-  double hidden = 0;                 // what is done while something else is waited for
+  double hidden = 0;                 // overlapped with something else
   double starting = 0;               // tasks and threads
-  double imbalance = 0;              // threads that have nothing left to do
+  double imbalance = 0;              // idle threads
   double latency = 0, transfer = 0;  // of messages
   std::vector<double> own = {};      // terms of the machine file
 
@@ -42,9 +42,9 @@ struct Amount {
   double value = 0;
   bool operator==(const Amount&) const = default;
 };
-// By name, in the order in which they are shown; the total is their sum.
+// By name, in display order; the total is their sum.
 std::vector<Amount> terms_of(const Cost& cost, const Cluster& cluster, const Device& device);
-// Gives a term other seconds; false where none has the name.
+// Replaces the seconds of a term; false if the name is unknown.
 bool replace_term(Cost& cost, const Device& device, const std::string& name, double seconds);
 std::vector<Amount> quantities_of(const Cost& cost, const Device& device);
 

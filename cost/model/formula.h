@@ -21,7 +21,7 @@ struct FormulaError {
 
 class Formula {
  public:
-  double of(const std::vector<Amount>& values) const;  // a name that is not among them is 0
+  double of(const std::vector<Amount>& values) const;  // unknown names are 0
   std::set<std::string> names() const;
 
  private:
@@ -32,7 +32,7 @@ class Formula {
     double number = 0;
     std::string name = {};
   };
-  std::vector<Part> parts_;  // operands before what takes them
+  std::vector<Part> parts_;  // operands before their users
 };
 
 std::variant<Formula, FormulaError> read_formula(std::string_view text);

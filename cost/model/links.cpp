@@ -14,7 +14,7 @@ Way way_between(const Cluster& cluster, std::int64_t from, std::int64_t to) {
   for (const Link& link : cluster.links) {
     const std::int64_t groups = link.count;
     way = {link.latency, link.bandwidth};
-    if (groups < 1) return way;  // it joins all
+    if (groups < 1) return way;  // it joins all groups
     const std::int64_t a = from % groups, b = to % groups;
     from /= groups;
     to /= groups;
@@ -25,7 +25,7 @@ Way way_between(const Cluster& cluster, std::int64_t from, std::int64_t to) {
     }
     if (from == to) return way;
   }
-  return way;  // further apart than the levels say: as those that are furthest apart
+  return way;  // beyond all levels: the outermost link
 }
 
 }  // namespace tap::cost

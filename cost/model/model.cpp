@@ -12,7 +12,7 @@ namespace tap::cost {
 
 namespace {
 
-constexpr double portions_per_thread = 8;  // of the executor
+constexpr double portions_per_thread = 8;  // in the executor
 
 double largest_cache(const Device& device) {
   double most = 0;
@@ -26,7 +26,7 @@ struct Model::Run {
   const std::vector<backend::Kernel>& kernels;
   Recency recency;
   std::vector<std::size_t> numbers;  // by kernel, its number in the table of works
-  std::int64_t device = 0;           // that runs it
+  std::int64_t device = 0;           // the device that runs it
   ProgramCost made = {};
 };
 
@@ -81,7 +81,8 @@ void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, doubl
   if (one > 0) cost.moving[level] += bytes / std::min(one * threads, std::max(all, one));
 }
 
-// Of a kernel the threads do the same on other parts, so seconds are those of one, times how unequal their shares are.
+// Threads run the same kernel on different parts, so the time is that of one thread, times the imbalance of their
+// shares.
 Cost Model::of(Run& run, const KernelEvent& event) {
   const backend::Kernel& kernel = run.kernels[event.kernel];
   const double tiles = std::max(event.calls * event.portions, 1.0);
@@ -111,7 +112,7 @@ Cost Model::of(Run& run, const KernelEvent& event) {
   cost.lanes = work.lanes * repeated;
   cost.lanes_used = work.lanes_used * repeated;
   cost.calls = std::max(event.calls, portions);
-  // Of a few threads of many, each has more for itself.
+  // If only some threads are busy, each gets a larger share.
   const double busy = device().threads > 1 ? (threads - 1) / static_cast<double>(device().threads - 1) : 0;
   const double speed = threads * (1 - busy * (1 - device().scaling));
   cost.compute = work.busy * repeated / speed;
@@ -125,7 +126,7 @@ Cost Model::of(Run& run, const KernelEvent& event) {
     const TensorWork& tensor = work.tensors[t];
     const bool known = t < event.touches.size();
     const double before = known ? run.recency.since(event.touches[t].memory) : 0;
-    double nearer = 0;  // bytes that the level before missed
+    double nearer = 0;  // bytes that missed the previous level
     for (std::size_t c = 0; c <= last; ++c) {
       double missed = 0;
       if (c < last) {
@@ -186,7 +187,7 @@ Cost Model::of(Run&, const OutsideEvent& event) {
   cost.calls = 1;
   cost.operations = event.operations;
   cost.starting = device().call;
-  cost.compute = event.operations / device().steps;  // nothing is known of it
+  cost.compute = event.operations / device().steps;  // nothing else is known about it
   return cost;
 }
 

@@ -18,8 +18,8 @@ namespace tap::cost {
 
 struct CostRow {
   std::string name, what;
-  double times = 1;  // in repetitions
-  Cost cost;         // of all of them
+  double times = 1;  // repetitions
+  Cost cost;         // of all repetitions
 };
 struct ProgramCost {
   std::vector<CostRow> rows;
@@ -40,7 +40,7 @@ class Model {
   const WorkTable& works() const { return works_; }
 
  private:
-  struct Run;  // one pricing of a trace
+  struct Run;  // one evaluation of a trace
   void all(Run& run, const Trace& trace, double times, bool priced);
   Cost of(Run& run, const KernelEvent& event);
   Cost of(Run& run, const CopyEvent& event);

@@ -13,7 +13,7 @@ double Recency::since(std::size_t memory) const {
   return 2 * most_ + 1;
 }
 
-// What lies so far back that no cache has it is forgotten.
+// Forgets data that no cache can still hold.
 void Recency::touch(std::size_t memory, double bytes) {
   std::erase_if(last_, [&](const Touched& t) { return t.memory == memory; });
   last_.push_back({memory, bytes});

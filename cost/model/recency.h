@@ -9,9 +9,10 @@ namespace tap::cost {
 
 class Recency {
  public:
-  explicit Recency(double most) : most_(most) {}  // further back nothing is looked at: bytes
+  explicit Recency(double most) : most_(most) {}  // `most`: bytes of history
 
-  // Bytes of other memories that were touched since this one was; more than `most` if it never was, or too long ago.
+  // Bytes of other memories accessed since the last access to this one; more than `most` if there was none, or too long
+  // ago.
   double since(std::size_t memory) const;
   void touch(std::size_t memory, double bytes);
   void exchange(std::size_t a, std::size_t b);
@@ -22,7 +23,7 @@ class Recency {
     double bytes = 0;
   };
   double most_;
-  std::vector<Touched> last_;  // each memory once, the latest at the end
+  std::vector<Touched> last_;  // each memory once, latest last
 };
 
 }  // namespace tap::cost

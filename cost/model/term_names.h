@@ -9,7 +9,7 @@
 namespace tap::cost {
 
 std::vector<std::string> names_for_formulas(const Device& device);
-// Terms that the machine file may replace: a term of the same name stands in their place.
+// Terms that the machine file may replace, by a term of the same name.
 std::vector<std::string> built_in_terms(const Device& device);
 
 }  // namespace tap::cost

@@ -20,20 +20,20 @@ namespace tap::cost {
 // A memory that an event reads or writes.
 struct Touch {
   std::size_t memory = 0;
-  double bytes = 0;    // of it in all
-  double members = 1;  // of a row: so many such memories
+  double bytes = 0;    // total, of all members
+  double members = 1;  // of a row: the number of memories
 };
 
 struct KernelEvent {
-  std::size_t kernel = 0;  // of the table
+  std::size_t kernel = 0;  // number in the table
   ir::Box box;
-  double calls = 1;            // of a row
-  double portions = 1;         // into how many parts threads may cut each
+  double calls = 1;            // number of calls in a row
+  double portions = 1;         // number of parts into which threads may split each call
   std::vector<Touch> touches;  // operands, then results
 };
-struct CopyEvent {  // from one memory to another of the device
+struct CopyEvent {  // between two memories of the device
   double bytes = 0;
-  double runs = 1;  // pieces that are side by side
+  double runs = 1;  // contiguous pieces
   std::optional<Touch> from;
   Touch to;
 };
@@ -48,21 +48,21 @@ struct OutsideEvent {
 struct Event;
 struct Repeat {
   double times = 1;
-  std::vector<std::pair<std::size_t, std::size_t>> exchanged;  // memories, after each round
+  std::vector<std::pair<std::size_t, std::size_t>> exchanged;  // memories exchanged after each trip
   std::vector<Event> body;
 };
 struct Event {
   std::string name;       // of the operation, for people
-  std::string what;       // what becomes of it: a kernel's number, a copy, …
-  std::size_t batch = 0;  // those of one number may go on at a time
+  std::string what;       // the kernel's number, a copy, …
+  std::size_t batch = 0;  // events of one batch may run concurrently
   std::variant<KernelEvent, CopyEvent, MessageEvent, OutsideEvent, Repeat> does;
 };
 using Trace = std::vector<Event>;
 
-// On this machine, by threads.
+// On this machine with its threads.
 Trace trace_of(const ir::Schedule& schedule, const std::vector<backend::Kernel>& kernels);
 
-// On one device of a mesh, which receives what others have. Of that device alone is anything expanded. Pre: the program is
+// For one device of a mesh, which receives data from others. Expands only this device's part. Pre: the program is
 // realised (passes/splits/realise.h).
 backend::CompiledProgram lowered_for_device(const ir::Program& program, std::int64_t device, bool strict_fp,
                                             const ir::Machine& machine);

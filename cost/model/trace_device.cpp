@@ -20,7 +20,7 @@ class DeviceTrace {
   DeviceTrace(const backend::CompiledProgram& lowered, std::int64_t device)
       : blocks_(lowered.blocks), program_(lowered.blocks.program), table_(lowered.kernels), device_(device) {}
 
-  // Memories are numbered anew for each place at which a graph runs; inputs are the caller's.
+  // Memories are renumbered for each place where a graph runs; inputs are the caller's.
   Trace graph(GraphId id, const std::vector<std::size_t>& inputs, std::vector<std::size_t>* outputs) {
     const BlockGraph blocks = by_device(blocks_.graphs[id.index()]);
     const Graph& graph = program_[id];
@@ -90,7 +90,7 @@ class DeviceTrace {
   void add(Trace& trace, const std::string& name, const Graph& graph, const BlockGraph& blocks, const Move& move,
            const std::vector<std::size_t>& memories) {
     const Held &from = blocks[move.from.id], &to = blocks[move.to.id];
-    if (to.device != device_ && to.device != everywhere) return;  // it sends; who receives pays
+    if (to.device != device_ && to.device != everywhere) return;  // a send; the receiver pays
     const auto element = static_cast<double>(size_of(graph[to.value].type.element));
     const double bytes = static_cast<double>(move.box.size()) * element * static_cast<double>(count_of(move.row));
     const Touch here = touch(graph, blocks, move.to, move.row, memories);

@@ -32,7 +32,7 @@ class ScheduleTrace {
   Touch touch(BufferMember one, const Row& row) const {
     const Buffer& buffer = schedule_.buffers[one.id.index()];
     const double members = std::min(static_cast<double>(count_of(row)), static_cast<double>(count_of(buffer.row)));
-    // Members of a row of buffers are memories of their own.
+    // Members of a row of buffers are separate memories.
     return {one.id.index() * 4096 + static_cast<std::size_t>(one.number % 4096), static_cast<double>(buffer.bytes()),
             std::max(members, 1.0)};
   }

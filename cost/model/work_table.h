@@ -12,12 +12,12 @@ namespace tap::cost {
 
 class WorkTable {
  public:
-  // Pre: of the same device each time.
+  // Pre: always for the same device.
   const KernelWork& of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
-  // Kernels that compute the same in the same way have one number.
+  // Equal kernels have one number.
   std::size_t number_of(const backend::Kernel& kernel);
   const KernelWork& of(std::size_t number, const backend::Kernel& kernel, const ir::Box& box, const Device& device);
-  std::size_t evaluations() const { return evaluations_; }  // so many were not known
+  std::size_t evaluations() const { return evaluations_; }  // how many were computed
 
  private:
   std::unordered_map<std::string, std::size_t> numbers_;  // by canonical text

@@ -8,7 +8,7 @@
 
 namespace tap::cost {
 
-// None where nothing is computed: constants, what is read, and what is only named.
+// None if nothing is computed: constants, reads, names.
 std::optional<Instruction> instruction_of(ir::CellOp op);
 
 }  // namespace tap::cost

@@ -15,18 +15,18 @@ using ir::CellId, ir::CellNode, ir::CellOp;
 
 namespace {
 
-// A loop around the statement that is looked at.
+// A loop around the current statement.
 struct Around {
   const For* loop = nullptr;
   double rounds = 1;
   double lanes = 1, used = 1;
 };
 
-// What is done in the rounds of one serial loop, but for the loops inside.
+// The work in the iterations of one serial loop, without its inner loops.
 struct Round {
   double instructions = 0, quotients = 0, loads = 0, stores = 0, rounds = 0;  // seconds
-  double chain = 0;                                                           // seconds, one after the other
-  double unrolled = 0;                                                        // instructions that wait for each other
+  double chain = 0;                                                           // seconds in a dependence chain
+  double unrolled = 0;                                                        // dependent instructions
 };
 
 class InstructionWalk {
@@ -84,7 +84,7 @@ class InstructionWalk {
   void see(const Define& define, double) { values_.define(define); }
   void see(const Let& let, double share) {
     cells({let.value}, share);
-    // Its value is data: it may be anywhere, and is another one in each round.
+    // A data-dependent value: it may be anywhere, and differs in each iteration.
     values_.set(let.variable, {0, 0}, all_loops());
   }
   void see(const Assign& assign, double share) {
@@ -113,7 +113,7 @@ class InstructionWalk {
       const double shuffles = times * static_cast<double>(fold.from.size());
       add(from.type, Instruction::arithmetic, shuffles, 1, 0);
     }
-    round_.chain += times * steps * 2 * device_.latency * 0.5;  // other rounds go on meanwhile
+    round_.chain += times * steps * 2 * device_.latency * 0.5;  // overlaps with other iterations
   }
   void see(const Section& section, double share) { visit(section.body, share); }
 
@@ -122,10 +122,10 @@ class InstructionWalk {
     return kernel_.accumulators[kernel_.slots[slot].accumulator];
   }
 
-  // How often something is done that depends on these loops: what does not change in an inner loop is done before it, and what
-  // does not change along an unrolled one is done once.
+  // How often an operation that depends on these loops is executed: invariants are hoisted out of inner loops, and
+  // shared in unrolled ones.
   double executions(LoopSet loops) const {
-    std::size_t innermost = 0;  // one more than the last serial loop on which it depends
+    std::size_t innermost = 0;  // one past the innermost serial loop that it depends on
     for (std::size_t l = 0; l < around_.size(); ++l)
       if ((loops >> l & 1) && around_[l].loop->kind == LoopKind::serial) innermost = l + 1;
     double times = 1;
@@ -168,7 +168,7 @@ class InstructionWalk {
     return 0;
   }
 
-  // Each cell that the roots need, once. `fresh`: it is counted as lanes say; else of one lane.
+  // Counts each cell that the roots need, once. `fresh`: with the current lanes; else as scalars.
   void cells(const std::vector<CellId>& roots, double share, bool fresh = true) {
     known_.clear();
     std::unordered_map<CellId, bool> seen;
@@ -202,7 +202,7 @@ class InstructionWalk {
       work_.operations += times * (lanes ? lanes->used : 1) * (is_fused(node) ? 2 : 1);
   }
 
-  // a*b + c is one instruction. Whether other operations need the product, too, is not checked: products are rarely shared.
+  // a*b + c is one instruction. Ignores other uses of the product, which are rare.
   bool is_fused(const CellNode& node) const {
     if (kernel_.exact_arithmetic || !is_float(node.type) || (node.op != CellOp::add && node.op != CellOp::sub))
       return false;
@@ -237,7 +237,7 @@ class InstructionWalk {
     const double rate = device_.rates.of(type, kind);
     const double width = std::max(
         static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
-    // Quotients and roots have a unit of their own, beside which others go on.
+    // Quotients and roots have their own unit, so other instructions overlap.
     const bool apart = kind == Instruction::divide || kind == Instruction::root;
     (apart ? round_.quotients : round_.instructions) += full * width / rate;
     if (lanes > 1) {
@@ -264,7 +264,7 @@ class InstructionWalk {
     }
     work_.loads += times * each;
     round_.loads += times * each / device_.loads;
-    // Two comparisons for each end, and a choice.
+    // Two comparisons per end, and a select.
     double checks = 0;
     for (const Coordinate& c : load.at) checks += c.checked ? 2 : 0;
     if (checks > 0) {
@@ -299,7 +299,7 @@ class InstructionWalk {
     work_.stores += times * each;
     round_.stores += times * each / device_.stores;
   }
-  // An unrolled loop around goes along the last axis.
+  // An enclosing unrolled loop runs along the last axis.
   bool transposes(const Store::Target& target, std::uint32_t lane) const {
     for (const Around& a : around_)
       if (a.loop->kind == LoopKind::unrolled && a.loop->variable != lane &&
@@ -308,7 +308,7 @@ class InstructionWalk {
     return false;
   }
 
-  // The longest way, in instructions that wait for each other, from an accumulator to the value.
+  // The longest dependence chain, in instructions, from an accumulator to the value.
   double steps_from(CellId id, std::uint32_t accumulator, std::unordered_map<CellId, double>& known) {
     if (auto found = known.find(id); found != known.end()) return found->second;
     const CellNode& node = kernel_.exprs[id];
@@ -333,7 +333,7 @@ class InstructionWalk {
       const double steps = steps_from(assign.values[k], slot.accumulator, known);
       if (steps <= 0) continue;
       const LoopSet along = values_.loops_of(slot.at);
-      double times = share;  // one after the other: those of unrolled loops that have registers of their own are not
+      double times = share;  // serial; unrolled loops with separate registers do not count
       bool innermost = true;
       for (std::size_t l = around_.size(); l-- > 0;) {
         const bool serial = around_[l].loop->kind == LoopKind::serial;

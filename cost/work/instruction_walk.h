@@ -5,7 +5,7 @@
 
 namespace tap::cost {
 
-// Fills all of the work except the facts about tensors.
+// Fills in all of the work except the facts about tensors.
 void count_instructions(const backend::Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work);
 
 }  // namespace tap::cost

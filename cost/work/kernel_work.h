@@ -13,24 +13,24 @@
 
 namespace tap::cost {
 
-// What a kernel does with one of its tensors.
+// The traffic of one of the kernel's tensors.
 struct TensorWork {
-  double bytes = 0;  // that it touches, in whole lines
+  double bytes = 0;  // touched, in whole lines
   bool reads = false, writes = false;
-  bool local = false;          // memory of its own
-  std::vector<double> missed;  // by level but the last: bytes that come from further away, nothing being there at first
+  bool local = false;          // the kernel's own memory
+  std::vector<double> missed;  // by level except the last: bytes that miss it, starting cold
   bool operator==(const TensorWork&) const = default;
 };
 
 struct KernelWork {
   PerInstruction instructions;       // of full registers
   double operations = 0;             // on elements, without index arithmetic
-  double loads = 0, stores = 0;      // of a register or less
-  double rounds = 0;                 // of loops that are not unrolled
-  double busy = 0;                   // seconds of instructions, loads and stores, were nothing to wait for
-  double waiting = 0;                // seconds more, where each result needs the one before
+  double loads = 0, stores = 0;      // of up to one register
+  double rounds = 0;                 // iterations of loops that are not unrolled
+  double busy = 0;                   // seconds of instructions, loads and stores, without stalls
+  double waiting = 0;                // additional seconds if each result waits for the previous one
   double lanes = 0, lanes_used = 0;  // of vector instructions
-  std::vector<TensorWork> tensors;   // as the kernel's
+  std::vector<TensorWork> tensors;   // in the kernel's order
   bool operator==(const KernelWork&) const = default;
 };
 

@@ -10,10 +10,10 @@
 namespace tap::cost {
 
 struct Interval {
-  double lo = 0, hi = 0;  // both are values of it
+  double lo = 0, hi = 0;  // both are attained
   double middle() const { return (lo + hi) / 2; }
 };
-using LoopSet = std::uint64_t;  // of the loops around a statement, the outermost first
+using LoopSet = std::uint64_t;  // of the loops around a statement, outermost first
 
 class LoopValues {
  public:
@@ -24,9 +24,9 @@ class LoopValues {
   LoopSet loops_of(std::uint32_t variable) const { return loops_[variable]; }
   void set(std::uint32_t variable, Interval value, LoopSet loops);
   void define(const backend::Define& define);
-  // What is known of a bound: the greatest lower or the least upper one.
+  // The known bound: the greatest lower or the least upper one.
   Interval bound(const std::vector<backend::Bound>& bounds, bool lower) const;
-  // By how much the expression goes up when the variable goes up by one.
+  // The expression's increase per unit of the variable.
   static std::int64_t step_of(const ir::AffineExpr& expr, std::uint32_t variable) {
     return variable < expr.coefficients.size() ? expr.coefficients[variable] : 0;
   }
@@ -36,7 +36,7 @@ class LoopValues {
   std::vector<LoopSet> loops_;
 };
 
-// The rounds of a loop, the values that its variable has at first and at last, and how many of its lanes are used.
+// The iterations of a loop, the first and last value of its variable, and how many of its lanes are used.
 struct Rounds {
   double count = 0;
   double first = 0, last = 0;

@@ -36,7 +36,7 @@ class Deciding {
       if (auto* loop = std::get_if<For>(&statement.node)) {
         const bool several = loop->upper.size() > 1 || loop->lower.size() > 1;
         const bool whole = loop->upper.empty() || loop->lower.empty();
-        // From a to a + 16 it always goes round as often.
+        // From a to a + 16: always the same number of iterations.
         const bool same = !several && !whole && loop->lower[0].divisor == 1 && loop->upper[0].divisor == 1 &&
                           (loop->upper[0].expr - loop->lower[0].expr).is_constant();
         if (!whole && !same) {

@@ -8,17 +8,17 @@
 
 namespace tap::cost {
 
-// Variables on which it depends how often a loop inside goes round, or whether a guard holds, in more ways than one: of their
-// loops the last round is looked at on its own.
+// Variables that affect the iteration count of an inner loop, or whether a guard holds, so that not all of their
+// iterations are alike: the last iteration of their loops is analysed separately.
 std::vector<bool> deciding_variables(const backend::Kernel& kernel);
 
 struct Sample {
   double value = 0;
-  double times = 0;  // so many rounds are like it
+  double times = 0;  // the number of similar iterations
 };
 std::vector<Sample> samples_of(const backend::For& loop, const Rounds& rounds, bool decides);
 
-// The part of the rounds in which the conditions hold.
+// The fraction of iterations in which the conditions hold.
 double share_of(const backend::Guard& guard, const LoopValues& values);
 
 }  // namespace tap::cost

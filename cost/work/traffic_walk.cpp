@@ -14,15 +14,15 @@ using ir::CellId, ir::CellOp;
 
 namespace {
 
-// One place where a statement reads or writes.
+// One access in a statement.
 struct Access {
   std::uint32_t tensor = 0;
   std::vector<ir::AffineExpr> at;
-  std::vector<bool> anywhere;  // by axis: data say where
+  std::vector<bool> anywhere;  // by axis: data-dependent
   bool writes = false;
 };
 
-// What a part of the loops touches of a tensor.
+// The part of a tensor that some loops touch.
 struct Touched {
   std::vector<Interval> box;
   double times = 0;  // accesses
@@ -57,7 +57,7 @@ class TrafficWalk {
   std::size_t levels() const { return device_.levels.empty() ? 0 : device_.levels.size() - 1; }
   Missed nothing() const { return Missed(levels(), std::vector<double>(kernel_.tensors.size(), 0)); }
 
-  // Statements that loops do, and those that are done once in them.
+  // Statements inside loops, each listed once.
   const std::vector<Access>& accesses_of(const Statement& statement) {
     auto [known, fresh] = accesses_.try_emplace(&statement);
     if (!fresh) return known->second;
@@ -94,7 +94,7 @@ class TrafficWalk {
     const Shape& shape = t.local ? t.local->extents : t.type.shape;
     return {0, static_cast<double>(shape[axis]) - 1};
   }
-  // Where it goes, no longer than the tensor.
+  // Its range, clipped to the tensor.
   Interval along(const Access& access, std::size_t axis) const {
     const Interval whole = extent_of(access.tensor, axis);
     if (access.anywhere[axis]) return whole;
@@ -111,10 +111,10 @@ class TrafficWalk {
     const TensorArgument& t = kernel_.tensors[tensor];
     const auto size = static_cast<double>(size_of(t.type.element));
     const auto line = static_cast<double>(device_.core.line_bytes);
-    double run = 1, runs = 1;  // cells that are side by side, and how many such
+    double run = 1, runs = 1;  // contiguous cells, and how many such runs
     bool whole = true;
     for (std::size_t a = touched.box.size(); a-- > 0;) {
-      // Differences of variables are looked at as if these were free: never more than there is.
+      // Differences of variables are treated as independent, limited to the axis.
       const double there = extent_of(static_cast<std::uint32_t>(tensor), a).hi + 1;
       const double extent =
           std::clamp(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0, std::max(there, 1.0));
@@ -124,8 +124,8 @@ class TrafficWalk {
     const double lines = std::ceil(run * size / line) * runs;
     return std::min(lines, std::max(touched.times, 1.0) * std::ceil(size / line)) * line;
   }
-  // What it takes of a cache: lines at the same distance from each other may all fall into a few of its sets, so that the other
-  // sets are of no use.
+  // The cache space that it takes: lines at equal distances may map to only a few sets, so that the other sets are
+  // useless.
   double room_for(std::size_t tensor, const Touched& touched, std::size_t level) const {
     const double bytes = bytes_of(tensor, touched);
     const TensorArgument& t = kernel_.tensors[tensor];
@@ -149,7 +149,7 @@ class TrafficWalk {
     return bytes;
   }
 
-  // With the variables of inner loops anywhere in their ranges.
+  // With inner variables anywhere in their ranges.
   TouchedAll touches(const std::vector<Statement>& body) {
     TouchedAll all(kernel_.tensors.size());
     touch(body, 1, all);
@@ -168,7 +168,7 @@ class TrafficWalk {
       touch(section->body, times, all);
     }
   }
-  // From the least lower to the greatest upper bound that its outer loops allow.
+  // From the least lower to the greatest upper bound, over all values of outer variables.
   void touch(const For& loop, double times, TouchedAll& all) {
     const Rounds rounds = rounds_of(loop, values_);
     double first = rounds.first, last = rounds.last, count = rounds.count;
@@ -215,7 +215,7 @@ class TrafficWalk {
     if (!has_serial_loop(body)) return fetched_once(touches(body));
     Missed sum = nothing();
     for (const Statement& statement : body) add(sum, of(statement), 1);
-    // What an earlier statement touched is still there for a later one, if everything fits.
+    // Data of earlier statements is still cached for later ones, if everything fits.
     return with_reuse(touches(body), sum);
   }
   Missed of(const Statement& statement) {
@@ -288,7 +288,7 @@ class TrafficWalk {
 
 double share_kept(double touched, double bytes) {
   if (bytes <= 0) return 0;
-  return std::clamp((1.2 - touched / bytes) / 0.6, 0.0, 1.0);  // all up to 0.6 of it, nothing from 1.2 on
+  return std::clamp((1.2 - touched / bytes) / 0.6, 0.0, 1.0);  // 1 up to 0.6 of its size, 0 from 1.2 on
 }
 
 std::vector<TensorWork> traffic_of(const Kernel& kernel, const ir::Box& box, const Device& device) {

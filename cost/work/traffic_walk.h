@@ -10,7 +10,8 @@ namespace tap::cost {
 
 std::vector<TensorWork> traffic_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
 
-// How much of what fits `bytes` a cache keeps of that many: 1 well below its size, 0 well above, for its sets fill unevenly.
+// The fraction of these bytes that a cache of `bytes` keeps: 1 well below its size, 0 well above, since its sets fill
+// unevenly.
 double share_kept(double touched, double bytes);
 
 }  // namespace tap::cost

@@ -1,10 +1,11 @@
-// Common subexpressions: two operations are one if their operators are equal by structure and they read the same values.
+// Common subexpressions: two operations are one if their operators are equal by structure and they read the same
+// values.
 //
 //   a = exp(x)   b = exp(x)   c = a + b     →     a = exp(x)   c = a + a
 //
-// A value may have several writers, and an operation several results; all that hang together in this way form a bundle,
-// and bundles are compared as a whole: writer by writer, in order. What a user annotated (a group, a barrier, a split) is
-// never merged, nor are values of different shardings.
+// A value may have several writers, and an operation several results; operations that are connected in this way form a
+// bundle, and bundles are compared as a whole: writer by writer, in order. Annotated values and operations (a group, a
+// barrier, a split) are never merged, nor are values of different shardings.
 #include <algorithm>
 #include <numeric>
 
@@ -77,7 +78,7 @@ class Merger {
     std::unordered_map<Key, std::size_t, KeyHash> seen;
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) {
       std::size_t b = bundle_of_[i];
-      // At its last operation, all that a bundle reads was decided on; the readers of its results come later.
+      // At its last operation, everything that a bundle reads has been processed; readers of its results come later.
       if (bundles_[b].operations.back() != i || bundles_[b].pinned) continue;
       auto [it, fresh] = seen.emplace(key_of(bundles_[b]), b);
       if (!fresh) merge(bundles_[it->second], bundles_[b]);
@@ -96,7 +97,7 @@ class Merger {
       if (used[i]) operator_class_[i] = distinct.number(program_.operators[i]);
   }
 
-  // Operations that write a common value belong together: union-find over operations.
+  // Operations that write a common value form a bundle: union-find over operations.
   void make_bundles() {
     std::vector<std::size_t> parent(graph_.operations.size());
     std::iota(parent.begin(), parent.end(), 0);
@@ -134,7 +135,7 @@ class Merger {
     for (const SplitRequest& split : graph_.splits) bundles_[bundle_of_[split.operation.index()]].pinned = true;
   }
 
-  // All that must agree: per operation the operator, the operands, and which of the bundle's values it writes.
+  // Everything that must agree: per operation the operator, the operands, and which of the bundle's values it writes.
   Key key_of(const Bundle& bundle) {
     Key key{bundle.operations.size(), bundle.values.size()};
     for (std::size_t i : bundle.operations) {
@@ -154,7 +155,7 @@ class Merger {
     return sharding ? 1 + shardings_.number(*sharding) : 0;
   }
 
-  // Outputs keep their names: two outputs stay two values, and a merged one takes the output's name.
+  // Outputs keep their names: two outputs stay two values, and a merged value takes the output's name.
   void merge(const Bundle& kept, const Bundle& gone) {
     for (std::size_t k = 0; k < kept.values.size(); ++k)
       if (is_output_[kept.values[k].index()] && is_output_[gone.values[k].index()]) return;

@@ -46,7 +46,7 @@ class Walk {
   }
 
  private:
-  // A region of which only the graph is known: everything of everything.
+  // If only the graph is known: whole operations and values.
   void take_whole(std::size_t number, const Operation& operation) {
     asked[number] = true;
     for (const auto* list : {&operation.operands, &operation.results})
@@ -85,7 +85,7 @@ class Walk {
     if (is_asked) project(operation, op, spans);
   }
 
-  // What the operation reads and writes on that box. A reduction over nothing still writes, and reads nothing.
+  // What the operation reads and writes on that box. An empty reduction still writes, and reads nothing.
   void project(const Operation& operation, const Operator& op, Spans spans) {
     if (std::none_of(spans.begin(), spans.end(), [&](const Span& s) { return algebra_.empty(s); }))
       for (const Access& read : op.reads) add_image(needed_, operation.operands[read.tensor], read.projection, spans);
@@ -100,8 +100,8 @@ class Walk {
     return algebra_.whole(range);
   }
 
-  // Per dim that the write uses, the values that may meet the region; nothing, if none do. Dims of one row narrow each
-  // other.
+  // Per dim that the write uses, the values that may meet the region; nothing if there are none. Dims of one row narrow
+  // each other.
   std::optional<std::vector<std::optional<Span>>> preimage(const Projection& write, const Spans& need,
                                                            const Operator& op) const {
     Spans spans;
@@ -145,8 +145,8 @@ class Walk {
 
   const GroupView& group_;
   Algebra algebra_;
-  Regions needed_;   // by those who read it
-  Regions written_;  // by the boxes of those who write it
+  Regions needed_;   // by readers
+  Regions written_;  // by the boxes of writers
 
  public:
   std::vector<Spans> operations;

@@ -23,7 +23,7 @@ inline Range solve(std::int64_t c, Range values) {
   return {ceil_div(last, c), checked::floor_div(values.lo, c) + 1};
 }
 
-// Spans that are ranges, of one box of the group's dims.
+// Spans that are ranges, for one box of the group's dims.
 struct Ranges {
   using Span = Range;
   const Box& box;
@@ -36,14 +36,14 @@ struct Ranges {
   Range narrower(const Range& a, const Range& b) const { return intersect(a, b); }
   bool misses(Range a, const Range& b) const { return intersect(a, b).empty(); }
 
-  // Where a row that starts a region of that extent takes the points of the spans.
+  // The image of the spans under a row that is the start of a region of this extent.
   Range image(const AffineExpr& row, std::int64_t extent, const std::vector<Range>& spans, Range) const {
     Range starts = row.bounds(Box{spans});
     if (starts.empty() || extent <= 0) return {starts.lo, starts.lo};
     return {starts.lo, checked::add(starts.hi - 1, extent)};
   }
 
-  // The values of `dim` for which the row may meet `need`, the other dims being in `spans`.
+  // The values of `dim` for which the row may meet `need` while the other dims are in `spans`.
   std::optional<Range> preimage(const AffineExpr& row, std::int64_t extent, Range need, std::size_t dim,
                                 std::vector<Range> spans) const {
     spans[dim] = {0, 1};
@@ -54,7 +54,7 @@ struct Ranges {
   }
 };
 
-// Spans that are windows, of any point of the group's dims.
+// Spans that are windows, for any point of the group's dims.
 struct Windows {
   using Span = Window;
   std::size_t dims;
@@ -81,8 +81,8 @@ struct Windows {
   Window narrower(const Window& a, const Window& b) const { return a.moves() && a.length <= b.length ? a : b; }
   bool misses(Range, const Window&) const { return false; }
 
-  // Two spans that move against each other in one row cancel out: over a box of points the row then spreads further than
-  // the windows of the points tell, so that it is taken as a whole.
+  // Two spans that move in opposite directions in one row cancel out: over a box of points the row then covers more
+  // than the windows of the points show, so the whole range is taken.
   Window image(const AffineExpr& row, std::int64_t extent, const std::vector<Window>& spans, Range whole_range) const {
     Window result{AffineExpr::constant(dims, row.offset), extent};
     for (std::size_t d = 0; d < spans.size(); ++d) {
@@ -102,7 +102,8 @@ struct Windows {
     return result;
   }
 
-  // Affine where the dim's coefficient divides what the window moves by, and the other dims of the row stand still.
+  // Affine if the dim's coefficient divides the coefficients of the window's start, and the row's other dims do not
+  // move.
   std::optional<Window> preimage(const AffineExpr& row, std::int64_t extent, const Window& need, std::size_t dim,
                                  const std::vector<Window>& spans) const {
     std::int64_t c = row.coefficients[dim], least = row.offset, most = row.offset;
@@ -125,7 +126,7 @@ struct Windows {
     Range solution = solve(c, values);
     Window result{AffineExpr::constant(dims, solution.lo), solution.size()};
     for (std::size_t g = 0; g < dims; ++g) result.start.coefficients[g] = need.start.coefficients[g] / c;
-    // What falls between the points that are written at each single point does not do so over a box of them.
+    // A point may need only cells between those that are written, and so nothing; a box of points needs them.
     if (result.moves()) result.length = std::max<std::int64_t>(result.length, 1);
     return result;
   }

@@ -15,8 +15,8 @@ namespace {
 using Flow = boost::compressed_sparse_row_graph<boost::bidirectionalS>;
 using Vertex = boost::graph_traits<Flow>::vertex_descriptor;
 
-// Vertices are the operations, from the last to the first, and then the values. A depth-first search starts at vertex 0 and
-// its reverse finish times are the topological order: so an order that was right already stays as it is.
+// Vertices are the operations, from the last to the first, and then the values. A depth-first search starts at vertex
+// 0, and its reverse finish times are the topological order; so an order that is already valid stays.
 class FlowGraph {
  public:
   explicit FlowGraph(const Graph& graph) : operations_(graph.operations.size()), values_(graph.values.size()) {

@@ -7,15 +7,15 @@
 
 namespace tap::ir {
 
-// The operations that write a value, in order; and those that read it.
+// By value: the operations that write it, in order, and those that read it.
 struct DefUse {
   std::vector<std::vector<OperationId>> writers;  // by value
   std::vector<std::vector<OperationId>> readers;
 };
 DefUse def_use(const Graph& graph);
 
-// Operations so that every writer of a value comes before its readers. Stable: an order that is right already stays.
-// Empty if there is a cycle.
+// Orders operations so that every writer of a value precedes its readers. Stable: a valid order stays. Empty if there
+// is a cycle.
 std::optional<std::vector<OperationId>> topological_order(const Graph& graph);
 
 }  // namespace tap::ir

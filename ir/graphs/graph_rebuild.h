@@ -8,7 +8,7 @@
 
 namespace tap::ir {
 
-// What stays, by id; and for a value that goes, the one that takes its place (itself where none does).
+// What stays, by id; and for each value that goes, its replacement (itself if it has none).
 struct Selection {
   std::vector<bool> operations;
   std::vector<bool> values;
@@ -17,12 +17,12 @@ struct Selection {
   explicit Selection(const Graph& graph, bool keep);
 };
 
-// The graph of what stays, renumbered, in the same order. References to values that go without a replacement vanish:
-// they leave their groups, and their barriers go, as do the splits of operations that go.
-// Pre: inputs, outputs and the operands and results of operations that stay are kept or replaced by what is kept.
+// The graph of what stays, renumbered, in the same order. References to values that go without a replacement are
+// dropped: values leave their sharding groups, and barriers and the splits of removed operations go.
+// Pre: inputs, outputs, and operands and results of operations that stay are kept or have a replacement that is kept.
 Graph rebuild(const Graph& graph, const Selection& selection);
 
-// The parts that stay of a graph without dead code, and without common subexpressions (graph_algorithms.h).
+// What stays of a graph without dead code, or without common subexpressions (graph_algorithms.h).
 Selection alive_part(const Graph& graph);
 struct SharedPart {
   Selection selection;

@@ -1,4 +1,5 @@
-// The cells of an operator that others depend on: reachable_from, also through the coordinates and fills of reads.
+// The cells that an operator's other cells depend on: like reachable_from, but also through coordinates and fills of
+// reads.
 #pragma once
 
 #include "ir/operator.h"

@@ -16,7 +16,7 @@ std::optional<std::size_t> number(std::string_view digits) {
   return n;
 }
 
-// By operation and result: the value's name, and with several writers which of them this is.
+// By operation and result: the value's name, with a number if it has several writers.
 std::vector<std::vector<std::string>> result_names(const Graph& graph) {
   std::vector<std::string> values = value_names(graph);
   std::vector<std::size_t> writers(graph.values.size(), 0), seen(graph.values.size(), 0);

@@ -24,11 +24,11 @@ struct OperationInGraph {  // an operation of one graph of a program
 // The names of one graph's operations; "" for one without results.
 std::vector<std::string> operation_names(const Graph& graph);
 
-// Graphs that main reaches through regions, with the path that names lead by: "" for main, "u/" for the body of u. A graph
-// that two operations share has its first path.
+// Graphs that main reaches through regions, with the path in their operations' names: "" for main, "u/" for the body of
+// u. A graph that two operations share has its first path.
 std::vector<std::pair<GraphId, std::string>> graph_paths(const Program& program);
 
-// Finds operations by their names; paths start in `graph`. Names are looked up, not searched for each time.
+// Finds operations by their names; paths start in `graph`. Uses an index.
 class OperationFinder {
  public:
   explicit OperationFinder(const Program& program) : program_(program) {}
@@ -39,7 +39,7 @@ class OperationFinder {
   std::map<GraphId, std::map<std::string, OperationId, std::less<>>> by_name_;
 };
 
-// The dim of that name; where several have it, or none, `#2` is the dim number 2.
+// The dim with this name. `#2` is dim number 2, for a name that is missing or not unique.
 std::optional<std::uint32_t> find_dim(const Operator& op, std::string_view name);
 
 }  // namespace tap::ir

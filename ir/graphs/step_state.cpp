@@ -20,7 +20,7 @@ std::vector<ValueId> trip_results(const Program& program, GraphId id) {
 
 namespace {
 
-// The graphs that main reaches; through repetitions without a step, too, or not.
+// The graphs that main reaches; with or without iterates of zero trips.
 std::vector<bool> reached(const Program& program, bool without_a_step) {
   std::vector<bool> known(program.graphs.size(), false);
   std::vector<GraphId> open;

@@ -9,11 +9,11 @@
 
 namespace tap::ir {
 
-// By value of a graph: what a step leaves, of the state that a step finds; of every other value itself. Only the steps of
-// repetitions are meant, and nothing that runs otherwise, too.
+// By value of a graph: for the state at the start of a trip, the value that the trip leaves; for other values, the
+// value itself. Only for graphs that are used solely as bodies of iterates.
 std::vector<ValueId> trip_results(const Program& program, GraphId id);
 
-// By graph: whether main reaches it only through repetitions that have no step, so that none of its operations ever runs.
+// By graph: whether main reaches it only through iterates without trips, so that its operations never run.
 std::vector<bool> never_run(const Program& program);
 
 }  // namespace tap::ir

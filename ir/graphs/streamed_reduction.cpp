@@ -6,7 +6,7 @@
 namespace tap::ir {
 namespace {
 
-// The cells of a monoid with other cells for its arguments.
+// Copies a cell of a monoid, with other cells for its arguments.
 CellId graft(const CellExprs& from, CellId cell, CellExprs& to, const std::vector<CellId>& arguments) {
   CellNode node = from[cell];
   if (node.op == CellOp::argument) return arguments[node.attribute];
@@ -14,7 +14,7 @@ CellId graft(const CellExprs& from, CellId cell, CellExprs& to, const std::vecto
   return to.add(std::move(node));
 }
 
-// A map with the reduction's writes and nothing else yet.
+// A map with only the reduction's writes.
 Operator map_over(const Operator& op) {
   Operator map;
   map.name = op.name;
@@ -29,7 +29,7 @@ Operator map_over(const Operator& op) {
   return map;
 }
 
-// Operands of the given types, read where they are written. Gives the cells by component.
+// Adds operands of the given types, read where they are written. Returns the cells by component.
 std::vector<CellId> read_there(Operator& map, const std::vector<TensorType>& types) {
   auto first = static_cast<std::uint32_t>(map.operands.size());
   map.operands.insert(map.operands.end(), types.begin(), types.end());

@@ -11,16 +11,16 @@
 
 namespace tap::ir {
 
-// Three operators over the dims of the reduction, in which its own dims are one point of the last two.
+// Three operators over the dims of the reduction; in the last two, the reduced dims have one point.
 struct StreamedReduction {
   Operator partial;  // of one block
-  Operator combine;  // (what came before, the block's) → what there is then
+  Operator combine;  // (accumulator, partial of the block) → new accumulator
   Operator finish;   // rounds to the types of the results
 };
 // Pre: a reduction without blockings, by an associative monoid.
 StreamedReduction streamed(const Program& program, const Operator& op);
 
-// The box of `combine` and `finish` for one of the reduction.
+// The box of `combine` and `finish` for this box of the reduction.
 Box without_reduction(const Operator& op, Box box);
 
 }  // namespace tap::ir

@@ -30,7 +30,7 @@ class Interpreter {
 
   const Program& program_;
   const InterpretOptions& options_;
-  std::vector<std::int64_t> counters_;  // of the iterates that are running, the innermost last
+  std::vector<std::int64_t> counters_;  // of the active iterates, innermost last
 };
 
 bool exists(const Datum& datum) { return datum.value.data() != nullptr; }
@@ -77,7 +77,7 @@ void Interpreter::allocate(const Graph& graph, ValueId id, std::vector<Datum>& v
 
 void Interpreter::evaluate(const Graph& graph, const Operation& operation, std::vector<Datum>& values) {
   const Operator& op = program_[operation.op];
-  for (ValueId v : operation.operands) allocate(graph, v, values);  // one of size zero may have no writer
+  for (ValueId v : operation.operands) allocate(graph, v, values);  // an empty value may have no writer
   if (const RegionBody* region = op.region()) return evaluate_region(*region, operation, values);
   for (ValueId v : operation.results) allocate(graph, v, values);
   if (op.kernel()) return evaluate_kernel(op, operation, values);
@@ -107,7 +107,7 @@ void Interpreter::evaluate_region(const RegionBody& region, const Operation& ope
   for (std::size_t k = 0; k < results.size(); ++k) values[operation.results[k].index()] = std::move(results[k]);
 }
 
-// The first arguments are the state; the others are the same in every step.
+// The first arguments are the state; the others are the same in every trip.
 std::vector<Datum> Interpreter::iterate(const RegionBody& region, std::size_t states, std::vector<Datum> arguments) {
   for (std::int64_t trip = region.trips.lo; trip < region.trips.hi; ++trip) {
     counters_.push_back(trip);
@@ -119,7 +119,7 @@ std::vector<Datum> Interpreter::iterate(const RegionBody& region, std::size_t st
   return arguments;
 }
 
-// An outside kernel computes the same from the same: exact operands give exact results. Of others nothing is known.
+// An outside kernel is deterministic: exact operands give exact results. Otherwise nothing is known.
 void Interpreter::evaluate_kernel(const Operator& op, const Operation& operation, std::vector<Datum>& values) {
   std::vector<Tensor> operands, results;
   bool exact = true;

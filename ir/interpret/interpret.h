@@ -22,17 +22,17 @@ namespace tap::ir {
 // A run-time failure of the user's program: division by zero, an index out of range. Names the operation and the point.
 struct EvaluationError {
   std::string message;
-  std::string operation = {};  // that failed, by the value that it writes; empty where none did
+  std::string operation = {};  // the first value that the failed operation writes; empty if there is none
 };
 
 struct InterpretOptions {
   bool with_bounds = false;  // also compute, per cell, a bound on the rounding error of any order of evaluation
-  // Evaluate scans and scatters by their definition, in quadratic work: what the linear ways are tested against.
+  // Evaluates scans and scatters by their definition, in quadratic work: the reference for tests of the linear methods.
   bool naive = false;
-  // Above 0: evaluate groups in blocks of so many points per dim (interpret_group.h), to see that what they claim to need is
-  // all that they need. Without bounds.
+  // Above 0: evaluates groups in blocks of this many points per dim (interpret_group.h), to test that they need no more
+  // than they claim. Without bounds.
   std::int64_t group_block = 0;
-  // Outside kernels by symbol: reads the whole operands, writes the whole results. Without one, an EvaluationError.
+  // Calls an outside kernel by its symbol: reads whole operands, writes whole results. Without it, EvaluationError.
   std::function<bool(const Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results)> kernel;
 };
 
@@ -41,8 +41,8 @@ struct InterpretResult {
   std::vector<Tensor> bounds;  // f64, same shapes; empty unless requested
 };
 
-// Bounds hold for every evaluation that a compiler may choose: see interpret_bounds.h. They are 0 for what is exact, and
-// infinite where nothing can be said.
+// Bounds hold for every evaluation that a compiler may choose: see interpret_bounds.h. They are 0 for exact values, and
+// infinite where no bound is known.
 //
 // Pre: verified, legal, inputs match graph.inputs. Throws EvaluationError.
 InterpretResult interpret(const Program& program, GraphId graph, const std::vector<Tensor>& inputs,

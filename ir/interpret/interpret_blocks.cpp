@@ -35,7 +35,7 @@ void copy_cell(const Tensor& from, Tensor& to, std::int64_t position) {
   else to.store_i64(position, from.load_i64(position));
 }
 
-// The cells of a box, of tensors of one shape.
+// Copies the cells of a box between tensors of one shape.
 void copy_box(const Datum& from, Datum& to, const Box& box) {
   std::vector<std::int64_t> strides = row_major_strides(from.value.shape());
   auto at = first_point(box);
@@ -59,7 +59,7 @@ class BlockInterpreter {
       Datum& input =
           inputs[static_cast<std::size_t>(std::find(given.begin(), given.end(), graph[id].value) - given.begin())];
       if (graph[id].device == everywhere) memory[id.index()] = std::move(input);
-      else copy_box(input, at(graph, id, memory), graph[id].box);  // of a state, what this device has
+      else copy_box(input, at(graph, id, memory), graph[id].box);  // for a state: this device's box
     }
     for (const Task& task : graph.tasks) std::visit([&](const auto& t) { run(graph, t, memory); }, task);
     std::vector<Datum> outputs;
@@ -78,7 +78,7 @@ class BlockInterpreter {
     return program()[graph.graph][graph[id].value].type;
   }
 
-  // An output is what all its holders have of it.
+  // An output consists of the boxes of all its holders.
   Datum assembled(const BlockGraph& graph, std::size_t output, std::vector<Datum>& memory) {
     const std::vector<HeldId>& holders = graph.outputs[output];
     if (holders.size() == 1) return at(graph, holders[0], memory);
@@ -145,7 +145,7 @@ class BlockInterpreter {
     return arguments;
   }
 
-  // An outside kernel gives whole results; the box's part is kept.
+  // An outside kernel computes whole results; only the box's part is kept.
   void kernel(const BlockGraph& graph, const Application& task, const Operator& op, std::vector<Datum>& memory) {
     std::vector<Tensor> operands, results;
     for (HeldMember m : task.operands) operands.push_back(at(graph, m.id, memory).value);

@@ -24,7 +24,7 @@ double greatest_finite(ElementType type) {
 // Zeros of different sign are equal, but not exactly: their reciprocals differ.
 constexpr double signed_zeros = std::numeric_limits<double>::min();
 
-// The greater of two errors; one that is NaN says nothing, and so is infinite. (std::max would drop it.)
+// The greater of two errors; NaN gives no bound, and so counts as infinite. (std::max would drop it.)
 double greater(double a, double b) { return std::isnan(a) || std::isnan(b) ? infinity : std::max(a, b); }
 
 // An operand's error propagated through a function that is monotone on [a - e, a + e]: exact at the ends.
@@ -39,11 +39,11 @@ double spread(CellOp op, Cell a) {
   return spread([op](double x) { return apply_float(op, number(x), number(0)).f; }, a);
 }
 
-// x - floor(x / y)·y: smooth while the floor stays, else anywhere between 0 and y.
+// x - floor(x / y)·y: smooth while the floor is constant, else anywhere between 0 and y.
 double error_of_remainder(Cell a, Cell b, double u) {
   double x = a.value.f, y = b.value.f, floor = std::floor(x / y);
   if (std::fabs(y) <= b.error) return infinity;
-  if (std::isinf(y)) return std::fabs(x) <= a.error ? infinity : a.error;  // of a negative x it is y
+  if (std::isinf(y)) return std::fabs(x) <= a.error ? infinity : a.error;  // for a negative x, the result is y
   for (double over : {x - a.error, x + a.error})
     for (double under : {y - b.error, y + b.error})
       for (double slack : {1 - 4 * u, 1 + 4 * u})
@@ -128,11 +128,11 @@ Rule rule_of(CellOp op, Cell a, Cell b, double r, double u) {
     case CellOp::tan: return {error_of_tan(a), by_library};
     case CellOp::cosh: return {error_of_cosh(a), by_library};
     case CellOp::pow: return {error_of_pow(a, b, r), by_library};
-    default: return {infinity, exact};  // comparisons and integer operations have rules of their own
+    default: return {infinity, exact};  // comparisons and integer operations have separate rules
   }
 }
 
-// A result that is infinite or NaN is certain if an operand was so for certain, and no other operand can change it.
+// An infinite or NaN result is certain if an operand certainly was, and no other operand can change it.
 double error_of_non_finite(CellOp op, Cell a, Cell b) {
   if (a.error == 0 && b.error == 0) return 0;
   if (std::isfinite(a.value.f) && std::isfinite(b.value.f)) return infinity;  // an overflow, or the edge of a domain
@@ -168,7 +168,7 @@ double error_of_integers(CellOp op, ElementType type, Cell a, Cell b, Number res
 
 bool has_second_operand(CellOp op) { return info(op).arity == 2; }
 
-// A little more, so that the ends of an interval stay its ends when they are computed in f64.
+// Slightly wider, so that computing in f64 does not move the ends of the interval inwards.
 Cell widened(Cell a) { return {a.value, a.error * (1 + 0x1p-40)}; }
 
 }  // namespace

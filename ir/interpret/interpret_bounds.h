@@ -11,7 +11,7 @@
 
 namespace tap::ir::oracle {
 
-double unit_roundoff(ElementType type);  // of the type it computes in, with the oracle's own
+double unit_roundoff(ElementType type);  // of the type it computes in, plus the oracle's own
 double smallest_normal(ElementType compute_type);
 
 // The rule of a strict operation with the given operands and result.

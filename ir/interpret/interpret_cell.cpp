@@ -66,7 +66,7 @@ CellEvaluator::Step CellEvaluator::make_step(CellId id) {
   return step;
 }
 
-// One block for each root that is needed only sometimes, whatever needs it. Its code is made later: no recursion.
+// One block for each root that is needed only sometimes, shared by its users. Compiled later, to avoid recursion.
 BlockId CellEvaluator::block_of(CellId root) {
   BlockId& block = block_by_root_[root.index()];
   if (!block.valid()) {
@@ -77,7 +77,7 @@ BlockId CellEvaluator::block_of(CellId root) {
   return block;
 }
 
-// What must be known before the node is computed, whatever the values are.
+// The cells that must be computed before the node, whatever the values are.
 std::vector<CellId> CellEvaluator::strict_needs(CellId id) const {
   const CellNode& node = exprs_[id];
   if (info(node.op).kind == CellKind::lazy) return {node.args[0]};
@@ -126,7 +126,7 @@ const Cell& CellEvaluator::demand(BlockId block, std::uint32_t node) {
   return cells_[node];
 }
 
-// The value of what is not taken, or nothing if it cannot be computed at this point.
+// The value of a branch that is not taken; null if it cannot be computed at this point.
 const Cell* CellEvaluator::speculate(BlockId block, std::uint32_t node) {
   ++speculating_;
   const Cell* result = nullptr;
@@ -178,7 +178,7 @@ Cell CellEvaluator::lazy(const Step& step) {
   return {decided ? condition.value : right->value, settles ? 0.0 : 1.0};
 }
 
-// The condition may come out the other way in another evaluation: the result is then that of the other branch.
+// Another evaluation may decide the condition differently: the bound then covers the other branch's result.
 Cell CellEvaluator::either(const Step& step, const Cell& condition) {
   int taken = condition.value.i != 0 ? 0 : 1;
   const Cell result = demand(step.lazy[taken], step.args[taken + 1]);

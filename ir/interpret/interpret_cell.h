@@ -23,7 +23,7 @@ namespace tap::ir::oracle {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A value and, if bounds are wanted, how far another order of evaluation may be from it (0: exact).
+// A value and, if bounds are requested, how far another order of evaluation may be from it (0: exact).
 struct Cell {
   Number value{.i = 0};
   double error = 0;
@@ -36,7 +36,7 @@ struct Datum {
   bool has_bound() const { return bound.size() > 0; }
 };
 
-// One read access, ready to be followed.
+// One read access, ready for evaluation.
 struct Reader {
   struct Axis {
     std::vector<std::pair<std::uint32_t, std::int64_t>> terms;  // (dim, coefficient)
@@ -57,7 +57,7 @@ class CellEvaluator {
  public:
   CellEvaluator(const CellExprs& exprs, bool with_bounds);
 
-  // Before compile: where reads read (by access number), and the point that index values and accesses refer to.
+  // Call before compile: the readers, by access number, and the point for index values and accesses.
   void bind(std::vector<Reader> readers, const Point* point);
 
   BlockId compile(const std::vector<CellId>& roots);
@@ -73,7 +73,7 @@ class CellEvaluator {
     CellOp op;
     ElementType type;
     ElementType operand_type;
-    bool floating;  // the operands are
+    bool floating;  // of the operands
     std::uint32_t attribute;
     std::uint32_t args[3];
     BlockId lazy[2];  // select: then, else; and, or: the right side; read: the fill
@@ -105,7 +105,7 @@ class CellEvaluator {
   std::vector<std::uint64_t> computed_;  // the point at which the node was last computed
   std::vector<Cell> arguments_;
   std::uint64_t now_ = 1;
-  int speculating_ = 0;  // in a branch that is not taken, but might be in another order of evaluation
+  int speculating_ = 0;  // above 0: in a branch that is not taken, but might be taken in another order of evaluation
 };
 
 }  // namespace tap::ir::oracle

@@ -10,7 +10,7 @@ namespace tap::ir::oracle {
 
 using Dims = std::vector<std::uint32_t>;
 
-// One write access, ready to be followed.
+// One write access, ready for evaluation.
 struct Writer {
   Datum* datum;
   std::vector<Reader::Axis> axes;
@@ -54,7 +54,7 @@ class CellOperation {
   std::optional<Combiner> combiner_;
   BlockId operand_block_;
   std::vector<Cell> operands_;
-  std::vector<ComponentState> states_;  // of one cell; of a scatter: of every cell of the targets' dims
+  std::vector<ComponentState> states_;  // of one cell; for a scatter, of every cell of the targets' dims
 };
 
 }  // namespace tap::ir::oracle

@@ -51,7 +51,7 @@ bool LoopNest::first(Point& p) {
     if (!c.holds(p)) return false;
   }
   for (const Level& level : levels_)
-    if (level.range.empty()) return false;  // or the outer loops would run for nothing
+    if (level.range.empty()) return false;  // so that the outer loops do not run in vain
   return settle(0, p);
 }
 
@@ -62,7 +62,7 @@ bool LoopNest::next(Point& p) {
   return false;
 }
 
-// Enters the loops from `level` inwards; where one is empty, steps the nearest outer loop that has a further turn.
+// Enters the loops from `level` inwards; if one is empty, advances the nearest outer loop that has another iteration.
 bool LoopNest::settle(std::size_t level, Point& p) {
   while (level < levels_.size()) {
     Range r = level_range(levels_[level], p);

@@ -24,7 +24,7 @@ class LoopNest {
 
   bool first(Point& p);
   bool next(Point& p);
-  // The range of a nest of one dim, given the other dims of the point (constraints on those alone are not asked).
+  // The range of a nest of one dim, given the other dims of the point. Does not check constraints on the others alone.
   Range range(const Point& p) const { return level_range(levels_.front(), p); }
 
  private:
@@ -39,7 +39,7 @@ class LoopNest {
     std::uint32_t dim;
     Range range;
     std::vector<Limit> limits;
-    std::int64_t end = 0;  // where the current loop of this level stops
+    std::int64_t end = 0;  // where the current loop of this level ends
   };
 
   static Range level_range(const Level& level, const Point& p);

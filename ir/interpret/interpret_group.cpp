@@ -33,7 +33,7 @@ void copy_cell(Tensor& to, const Tensor& from, std::int64_t at) {
   else to.store_i64(at, from.load_i64(at));
 }
 
-// Of tensors of one shape.
+// Between tensors of one shape.
 void copy_region(Datum& to, const Datum& from, const Box& region) {
   std::vector<std::int64_t> strides = row_major_strides(to.value.shape());
   auto p = first_point(region);
@@ -45,7 +45,7 @@ void copy_region(Datum& to, const Datum& from, const Box& region) {
   }
 }
 
-// The parts of a box of at most so many points of each dim of that kind; of 0 points: the box.
+// The parts of a box with at most this many points per dim of that kind; 0: the whole box.
 std::vector<Box> parts_of(const Operator& group, const Box& box, bool reduction, std::int64_t points) {
   Box numbers;
   for (std::size_t d = 0; d < box.rank(); ++d) {
@@ -91,14 +91,14 @@ class GroupInBlocks {
  private:
   struct Streamed {
     StreamedReduction operators;
-    std::vector<Datum> so_far;  // by result of the operation
+    std::vector<Datum> so_far;  // by result of the operation: the accumulator
   };
 
   Range current(const IndexDim& counter) const {
     std::int64_t trip = in_.counters.at(in_.counters.size() - 1 - counter.level);
     return {trip, trip + 1};
   }
-  // That number the blocks in which reduction dims are walked.
+  // The block dims of streamed reductions.
   std::vector<std::uint32_t> walked_dims() const {
     std::vector<std::uint32_t> dims;
     for (std::uint32_t d = 0; d < group_.dims.size(); ++d)
@@ -138,12 +138,13 @@ class GroupInBlocks {
                 const std::vector<Datum*>& results) {
     OperationInput input{in_.program, op, in_.options, in_.counters, std::move(operands), {}, operation.names};
     for (ValueId v : operation.operands) input.operand_names.push_back(graph_[v].name);
-    input.operand_names.resize(input.operands.size());  // what is combined has no names
+    input.operand_names.resize(input.operands.size());  // intermediate values have no names
     if (!operation.results.empty()) input.result = graph_[operation.results[0]].name;
     evaluate_operation(input, results, box);
   }
 
-  // What is a result of the group goes out: the cells that the points of the box write, between which others may lie.
+  // Copies results of the group out: only the cells that the points of the box write, since these may be interleaved
+  // with others.
   void hand_out(const Operation& operation, const Operator& op, const Box& box, const std::vector<const Datum*>& from,
                 const std::vector<Datum*>& results) const {
     Box points = without_reduction(op, box);
@@ -167,7 +168,7 @@ class GroupInBlocks {
     return made;
   }
 
-  // One more block of a streamed reduction.
+  // Adds one block to a streamed reduction.
   void stream(Streamed& streamed, const Operation& operation, const Operator& op, const Box& box,
               std::vector<const Datum*> operands) {
     std::vector<Datum> partial = evaluated(operation, streamed.operators.partial, box, std::move(operands));

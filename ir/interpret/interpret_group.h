@@ -11,8 +11,8 @@ namespace tap::ir::oracle {
 struct GroupInput {
   const Program& program;
   const Operator& group;
-  // With group_block, blocks have so many points of each dim; without, a block is what the box and the blocks that the
-  // group's own reduction dims are walked in leave.
+  // With group_block, blocks have that many points per dim. Otherwise the box is one block, apart from the blocks in
+  // which the group streams its own reduction dims.
   const InterpretOptions& options;
   const std::vector<std::int64_t>& counters;  // of the enclosing iterates, the innermost last
 };
@@ -20,7 +20,7 @@ struct GroupInput {
 // Writes its part of each result, which has its full shape already. Throws EvaluationError.
 void evaluate_group(const GroupInput& input, const Box& box, const std::vector<const Datum*>& operands,
                     const std::vector<Datum*>& results);
-// On its whole box.
+// For the group's whole box.
 std::vector<Datum> evaluate_group(const GroupInput& input, const std::vector<Datum>& operands);
 
 }  // namespace tap::ir::oracle

@@ -80,7 +80,7 @@ std::int64_t saturate(double value, ElementType to) {
   std::int64_t least = least_integer(to), greatest = greatest_integer(to);
   double whole = std::trunc(value);
   if (whole <= static_cast<double>(least)) return least;
-  if (whole >= static_cast<double>(greatest)) return greatest;  // 2^63 where the type is i64
+  if (whole >= static_cast<double>(greatest)) return greatest;  // 2^63 if the type is i64
   return static_cast<std::int64_t>(whole);
 }
 
@@ -158,7 +158,7 @@ Number apply_integer(CellOp op, ElementType type, Number a, Number b) {
 Number apply_cast(ElementType from, ElementType to, Number a) {
   if (is_bool(to)) return integer(is_float(from) ? a.f != 0 : a.i != 0);
   if (is_float(from)) return is_float(to) ? number(round_to(a.f, to)) : integer(saturate(a.f, to));
-  if (to == ElementType::f32) return number(static_cast<float>(a.i));  // one rounding, not two by way of f64
+  if (to == ElementType::f32) return number(static_cast<float>(a.i));  // rounds once, not twice via f64
   if (to == ElementType::f64) return number(static_cast<double>(a.i));
   if (is_float(to)) return number(round_to(static_cast<double>(folded_for_half(a.i)), to));  // likewise
   return wrapped(bits(a), to);

@@ -19,8 +19,8 @@ inline Number number(double f) { return {.f = f}; }
 inline Number integer(std::int64_t i) { return {.i = i}; }
 inline Number number_of(const Scalar& s) { return is_float(s.type) ? number(s.f) : integer(s.i); }
 
-// A cell has no value: a division by zero, a coordinate out of range. The caller, which knows the operator and the point, completes
-// it to an EvaluationError.
+// A cell has no value: a division by zero, a coordinate out of range. The caller knows the operator and the point, and
+// turns it into an EvaluationError.
 struct CellFailure {
   std::string what;
 };
@@ -29,7 +29,8 @@ struct CellFailure {
 Number apply_float(CellOp op, Number a, Number b);
 // The same on operands of an integer type or bool. Throws CellFailure.
 Number apply_integer(CellOp op, ElementType type, Number a, Number b);
-// A cast rounds: the program requests it. (Ordinary arithmetic on narrow floats does not, until the cell is written.)
+// A cast rounds, since the program asks for it. (Ordinary arithmetic on narrow floats rounds only when the cell is
+// written.)
 Number apply_cast(ElementType from, ElementType to, Number a);
 
 }  // namespace tap::ir::oracle

@@ -68,7 +68,7 @@ Dims CellOperation::dims_with_role(DimRole role) const {
   return dims;
 }
 
-// The constraints that mention none of `dims`; those that mention some of `dims` and none of `except_dims`.
+// The constraints that use none of `dims`; those that use some of `dims` and none of `except_dims`.
 std::vector<Constraint> CellOperation::constraints_without(const Dims& dims) const {
   std::vector<Constraint> result;
   for (const Constraint& c : op_.constraints)
@@ -127,7 +127,7 @@ void CellOperation::evaluate_operands() {
   for (std::size_t k = 0; k < roots.size(); ++k) operands_[k] = cells_[roots[k]];
 }
 
-// The definition.
+// By the definition.
 void CellOperation::reduce_each_cell() {
   LoopNest outer(op_, parallel_, constraints_without(reduced_));
   LoopNest inner(op_, reduced_, constraints_on(reduced_, {}));
@@ -169,8 +169,8 @@ void CellOperation::write(std::size_t number, const Cell& cell) {
 
 namespace {
 
-// The operator on a box, as an operator of its own. A block dim that only orders a walk disappears: blocks in order are
-// the whole range in order.
+// The operator on a box, as a separate operator. A sequential block dim is removed: its blocks in order are the whole
+// range in order.
 Operator applied_to(const Operator& op, const Box& box) {
   Operator result = op;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
@@ -184,7 +184,7 @@ Operator applied_to(const Operator& op, const Box& box) {
 
 }  // namespace
 
-// Block after block: within one the blockings are ranges like any other.
+// Block after block; within a block, blockings are ordinary ranges.
 void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results,
                         const std::optional<Box>& within) {
   const Operator& op = input.op;

@@ -18,11 +18,11 @@ struct OperationInput {
   std::vector<const Datum*> operands;
   std::vector<std::string> operand_names;
   const std::optional<OperationNames>& names;
-  std::string result = {};  // the first value that it writes, by which a failure is found
+  std::string result = {};  // the first value that it writes; identifies the operation in failures
 };
 
-// Writes its part of each result, which has its full shape already. Throws EvaluationError. With a box, only the points in
-// it: an application.
+// Writes its part of each result, which has its full shape already. Throws EvaluationError. With a box, evaluates only
+// the points in it (one application).
 void evaluate_operation(const OperationInput& input, const std::vector<Datum*>& results,
                         const std::optional<Box>& box = {});
 

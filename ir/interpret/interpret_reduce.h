@@ -1,4 +1,4 @@
-// Combining by a monoid, one operand at a time at the right or at the left end.
+// Combines terms by a monoid, one at a time, at the right or at the left end.
 //
 //   Combiner sum(monoid, with_bounds);
 //   std::vector<ComponentState> state(sum.arity());
@@ -15,7 +15,7 @@ namespace tap::ir::oracle {
 struct ComponentState {
   Cell cell;
   std::int64_t terms = 0;
-  double errors = 0;        // sum: Σ e;  extremum: max e;  product: 1 if a term may be of either sign, or infinite
+  double errors = 0;        // sum: Σ e;  extremum: max e;  product: 1 if a term's sign is unknown, or it is infinite
   double magnitude = 0;     // sum: Σ |t|;  product: Π |t|
   double greatest = 1;      // product: Π (|t| + e)
   double growth = 1;        // product: Π max(1, |t| + e), how far a partial product can grow …
@@ -34,7 +34,7 @@ class Combiner {
   Cell result(const ComponentState* state, std::size_t component) const;
 
  private:
-  // What an order-independent bound is known for, by the form of the combination. All else is `general`.
+  // Forms of combination with a known order-independent bound. All others are `general`.
   enum class Kind { sum, product, extremum, general };
   struct Component {
     ElementType type;

@@ -7,7 +7,8 @@
 
 namespace tap::ir::oracle {
 
-// Goes along the dim in the direction in which the ranges grow; each cell combines only what its neighbour had not.
+// Follows the dim in the direction in which the ranges grow; each cell combines only the terms that its neighbour
+// lacks.
 void CellOperation::reduce_by_scan(const Scan& scan) {
   Dims others;
   std::copy_if(parallel_.begin(), parallel_.end(), std::back_inserter(others), [&](auto d) { return d != scan.along; });
@@ -46,8 +47,8 @@ std::vector<BlockId> CellOperation::compile_guards(const Scatter& scatter) {
   return blocks;
 }
 
-// One pass over the reduction dims for all cells of the targets' dims. False, before anything is written, if a selector is
-// not exact (it came out of floats), so that a bound must count every cell.
+// One pass over the reduction dims for all cells of the targets' dims. Returns false, before it writes anything, if a
+// selector is inexact (computed from floats), so that a bound must cover every cell.
 bool CellOperation::reduce_by_scatter(const Scatter& scatter) {
   Dims targets, others;
   for (const Scatter::Target& t : scatter.targets) targets.push_back(t.dim);

@@ -20,7 +20,8 @@ bool constrains_any(const Constraint& constraint, const std::vector<std::uint32_
   return std::any_of(dims.begin(), dims.end(), [&](std::uint32_t d) { return constrains(constraint, d); });
 }
 
-// The one constraint that ties the dim to reduction dims, if there is just one, an inequality, of the outermost of these.
+// The constraint that relates the dim to reduction dims, if there is just one, it is an inequality, and it is on the
+// outermost of these.
 std::optional<std::size_t> only_tie(const Operator& op, std::uint32_t dim, const std::vector<std::uint32_t>& reduced) {
   std::optional<std::size_t> tie;
   for (std::size_t c = 0; c < op.constraints.size(); ++c) {
@@ -54,7 +55,7 @@ std::vector<Scan> scans_of(const Operator& op) {
   for (std::uint32_t dim : dims_of(op, DimRole::parallel)) {
     auto tie = only_tie(op, dim, reduced);
     if (!tie) continue;
-    // a·dim + b·k + … >= 0: a greater dim loosens the bound if a > 0; it bounds k from above if b < 0.
+    // a·dim + b·k + … >= 0: a greater dim loosens the bound if a > 0; it is an upper bound of k if b < 0.
     const auto& coefficients = op.constraints[*tie].expr.coefficients;
     bool at_the_right = coefficients[reduced[0]] < 0;
     if ((reduced.size() > 1 && !at_the_right) || depends_on(op, body->operands, dim)) continue;
@@ -93,8 +94,8 @@ bool is_identity(const Operator& op, CellId cell, const Monoid& monoid, std::siz
   return node.op == CellOp::constant && identity.op == CellOp::constant && node.value == identity.value;
 }
 
-// Where every operand is something else than the identity: the conjunction of `conjuncts`, or (`negated`) where the one
-// conjunct does not hold. What it then is are the `terms`.
+// Where every operand may differ from the identity: where all `conjuncts` hold, or (`negated`) where the one conjunct
+// does not. The operands there are the `terms`.
 struct Guard {
   std::vector<CellId> conjuncts;
   bool negated = false;
@@ -125,7 +126,7 @@ std::optional<Guard> common_guard(const Operator& op, const Monoid& monoid) {
   return guard;
 }
 
-// A side of the equality as an affine expression; casts to integer types that hold all of its values change nothing.
+// A side of the equality as an affine expression; ignores casts to integer types that contain all of its values.
 std::optional<AffineExpr> affine_side(const Operator& op, CellId side) {
   const CellNode& node = op.exprs[side];
   if (node.op != CellOp::cast || !is_integer(node.type)) return as_affine(op, side);
@@ -136,8 +137,8 @@ std::optional<AffineExpr> affine_side(const Operator& op, CellId side) {
   return fits ? inner : std::nullopt;
 }
 
-// Selectors and conditions are evaluated before the targets' dims are known, and the domain must not tie those to the
-// reduction.
+// Selectors and conditions are evaluated before the targets' dims are known, and the domain must not relate those to
+// the reduction.
 bool is_sound(const Operator& op, const Scatter& scatter, const Scatter::Target& target) {
   if (depends_on(op, {target.selector}, target.dim) || depends_on(op, scatter.conditions, target.dim)) return false;
   for (const Scatter::Target& earlier : scatter.targets) {

@@ -12,33 +12,34 @@
 
 namespace tap::ir {
 
-// Whether a value of these cells may differ between two points that differ in this dim only.
+// Whether these cells may differ between two points that differ in this dim only.
 bool depends_on(const Operator& op, const std::vector<CellId>& cells, std::size_t dim);
 
-// The outermost reduction dim, whose range follows one parallel dim at one end, and operands that do not depend on that dim.
+// The outermost reduction dim follows one parallel dim at one end of its range, and the operands do not depend on that
+// parallel dim.
 struct Scan {
   std::uint32_t along;  // the parallel dim
   std::uint32_t reduced;
-  std::size_t constraint;  // which of the operator's constraints ties them together
+  std::size_t constraint;  // the operator's constraint that relates them
   bool ascending;          // the ranges grow with the parallel dim; else they shrink
   bool at_the_right;       // the end that moves is the upper one
 };
-// One for each dim along which it is a scan. With other reduction dims inside what is new goes to the right: else it
-// would come between terms of the order.
+// One for each dim along which it is a scan. With inner reduction dims, new terms must be at the right: elsewhere they
+// would come between existing terms.
 std::vector<Scan> scans_of(const Operator& op);
-// The first one, of an operator with one reduction dim.
+// The first one, of an operator with only one reduction dim.
 std::optional<Scan> find_scan(const Operator& op);
 
-// Operands `if … and selector == v and … then x else identity`, with v affine in one parallel dim: for each point of the
-// reduction dims the selectors tell the only value of those dims where the operand is not the identity.
+// Operands `if … and selector == v and … then x else identity`, with v affine in one parallel dim: for each point of
+// the reduction dims, the selectors determine the only value of the target dims where the operand is not the identity.
 struct Scatter {
   struct Target {
     CellId selector;    // depends on no target's dim
-    AffineExpr equals;  // sign * dim + (dims that are no target)
+    AffineExpr equals;  // sign * dim + (dims that are not targets)
     std::uint32_t dim;
     std::int64_t sign;  // 1 or -1
   };
-  std::vector<CellId> conditions;  // evaluated before the selectors: where one is false the operands are the identity
+  std::vector<CellId> conditions;  // evaluated before the selectors; if one is false, the operands are the identity
   std::vector<Target> targets;
   std::vector<CellId> later;  // likewise, evaluated after them: these may depend on the targets' dims
   std::vector<CellId> terms;  // the x of each component

@@ -13,14 +13,14 @@ namespace {
 std::int64_t end_of(SubAxis d) { return d.pre_size * d.size; }
 bool overlap(SubAxis a, SubAxis b) { return a.pre_size < end_of(b) && b.pre_size < end_of(a); }
 
-// The boundaries of digits that can be written together divide each other.
+// Digits of one mixed radix have boundaries that divide each other.
 bool are_compatible(SubAxis a, SubAxis b) {
   std::int64_t bounds[] = {a.pre_size, end_of(a), b.pre_size, end_of(b)};
   std::sort(std::begin(bounds), std::end(bounds));
   return bounds[1] % bounds[0] == 0 && bounds[2] % bounds[1] == 0 && bounds[3] % bounds[2] == 0;
 }
 
-// From one boundary to the next; nothing if there is no digit between them.
+// The digit between two boundaries; nothing if they are equal.
 std::optional<SubAxis> between(std::int64_t pre_size, std::int64_t end) {
   if (end <= pre_size) return std::nullopt;
   return SubAxis{pre_size, end / pre_size};
@@ -37,7 +37,7 @@ AxisRef axis_of(const Mesh& mesh, AxisId id, SubAxis digit) {
 
 bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
   if (a.id != b.id) return false;
-  // A full axis of size 1 has no digit, and is still one axis that can be used once.
+  // A full axis of size 1 has no digit, but is still an axis that can be used once.
   return a == b || overlap(digit(mesh, a), digit(mesh, b));
 }
 

@@ -16,10 +16,10 @@ class DevicePlaces {
  public:
   DevicePlaces(const Program& program, const Operation& operation);
 
-  bool everywhere() const { return !mesh_ && !listed_; }  // on no devices of its own: on all alike
+  bool everywhere() const { return !mesh_ && !listed_; }  // not placed: all devices compute the same
   std::int64_t count() const;
   std::int64_t device(std::int64_t place) const;
-  // Nothing where the device at that place does not run the operation.
+  // Nothing if the device at this position does not run the operation.
   std::optional<Box> box(const Operator& op, std::int64_t place) const;
 
  private:
@@ -29,13 +29,13 @@ class DevicePlaces {
   const Operation& operation_;
   const Mesh* mesh_ = nullptr;
   bool listed_ = false;
-  std::vector<std::int64_t> devices_;  // those that are listed, in ascending order
+  std::vector<std::int64_t> devices_;  // the listed devices, in ascending order
 };
 
-// The mesh that an operation's blocks go over; null if there is none.
+// The mesh on whose axes an operation's blocks are placed; null if there is none.
 const Mesh* mesh_of(const Program& program, const Operation& operation);
 
-// Where the blocks go, whichever dim numbers them.
+// The placement without its block dim.
 BlockPlacement place_alone(BlockPlacement p);
 
 std::string to_string(const DeviceSets& devices);  // {0, 1}, {2}

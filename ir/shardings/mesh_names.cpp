@@ -7,7 +7,7 @@
 namespace tap::ir {
 namespace {
 
-// Programs are printed before they are verified, too.
+// Programs are also printed before they are verified.
 constexpr const char* unknown = "?";
 
 std::string name_of(const Mesh& mesh, AxisId axis) {

@@ -1,6 +1,6 @@
 // Devices of a mesh and their positions.
 //
-//   mesh [x: 2, y: 4, z: 2]: the device at place 3 has coordinates (0, 1, 1)
+//   mesh [x: 2, y: 4, z: 2]: the device at position 3 has coordinates (0, 1, 1)
 #pragma once
 
 #include <vector>
@@ -13,9 +13,9 @@ namespace tap::ir {
 
 std::int64_t device_count(const Mesh& mesh);
 std::int64_t device_at(const Mesh& mesh, std::int64_t place);                 // its id
-std::int64_t place_of(const Mesh& mesh, std::int64_t device);                 // -1: it is none of the mesh
+std::int64_t place_of(const Mesh& mesh, std::int64_t device);                 // -1: not in the mesh
 std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t place);  // a coordinate per axis
-// The coordinate along an axis or a sub-axis: of y = 8 by y:(2)2 places 0…7 have 0, 0, 1, 1, 0, 0, 1, 1.
+// The coordinate along an axis or a sub-axis: along y:(2)2 of y = 8, positions 0…7 have 0, 0, 1, 1, 0, 0, 1, 1.
 std::int64_t coordinate(const Mesh& mesh, const std::vector<std::int64_t>& position, const AxisRef& axis);
 std::int64_t size_of(const Mesh& mesh, const AxisRef& axis);
 

@@ -23,14 +23,14 @@ Counts counts_of(const Placed& placed) {
   return counts;
 }
 
-// A digit of the devices' numbers: (device / step) % radix. It is worth `weight` shards of an axis.
+// A digit of the device numbers: (device / step) % radix. Its value counts `weight` shards of an axis.
 struct Digit {
   std::int64_t step = 1, radix = 1;
   std::optional<std::size_t> axis = {};  // none: copies
   std::int64_t weight = 0;
 };
 
-// Writes the shard numbers of all devices 0 to n - 1, axis by axis, as digits of the devices' numbers.
+// Expresses the shard numbers of all devices 0 to n - 1, axis by axis, as digits of the device numbers.
 class DigitSearch {
  public:
   DigitSearch(const std::vector<Counts>& coordinates, std::size_t rank) : coordinates_(coordinates), rank_(rank) {}
@@ -42,7 +42,7 @@ class DigitSearch {
   }
 
  private:
-  static constexpr int most_tries = 2000;  // ways to order the prime factors of n are many, those that begin well few
+  static constexpr int most_tries = 2000;  // n has many orders of prime factors, but few that start well
 
   bool extend(std::int64_t step) {
     auto n = static_cast<std::int64_t>(coordinates_.size());
@@ -149,7 +149,7 @@ class ToMesh {
     return out;
   }
 
-  // Sub-axes of the one axis of the devices in their order, or in one that was needed before; else in one of its own.
+  // As sub-axes of a mesh axis with the devices in order, or in an order that is already in use; else of a new mesh.
   Sharding by_digits() {
     auto n = static_cast<std::int64_t>(order_.size());
     Devices ascending = order_;
@@ -180,7 +180,7 @@ class ToMesh {
     return on(id, std::move(axes));
   }
 
-  // The mesh among those that are there, or a new one.
+  // An existing equal mesh, or a new one.
   MeshId mesh_like(Mesh mesh) {
     for (std::size_t m = 0; m < meshes_.size(); ++m)
       if (meshes_[m].axes == mesh.axes && meshes_[m].devices == mesh.devices) return MeshId(m);

@@ -14,8 +14,8 @@
 
 namespace tap::ir::onnx {
 
-// A sharding that puts the same blocks on the same devices. Meshes that it needs and that are not there are added: one with
-// all devices in order, of whose axis sub-axes are taken, and one for each other order that is needed. Pre: not anywhere.
+// A sharding that puts the same blocks on the same devices. Adds missing meshes: one with all devices in order, whose
+// sub-axes are used, and one for each other device order. Pre: not anywhere.
 std::variant<Sharding, Broken> sharding_of(const Placed& placed, const Shape& shape, std::vector<Mesh>& meshes);
 
 std::variant<Placed, Broken> placed_of(const Mesh& mesh, const Sharding& sharding, const Shape& shape);

@@ -20,7 +20,7 @@ constexpr RuleInfo rules[] = {
 
 std::uint64_t count(std::size_t n) { return static_cast<std::uint64_t>(n); }
 
-// Reads a spec; the first rule that it breaks is thrown within this file.
+// Reads a spec; throws the first rule that it violates, within this file.
 class Reader {
  public:
   Reader(const Spec& spec, const Shape& shape, std::int64_t devices) : spec_(spec), shape_(shape), devices_(devices) {}
@@ -28,7 +28,7 @@ class Reader {
   Placed read() {
     Placed out;
     out.axes.resize(shape_.size());
-    // As it is written: device lists are by the shards of all simple shardings, also of those that do nothing.
+    // As written: device lists are indexed by the shards of all simple shardings, including trivial ones.
     std::int64_t shards = 1;
     for (const ShardedDim& dim : spec_.dims) {
       Parts parts = parts_of(dim);
@@ -92,7 +92,7 @@ class Reader {
     return parts;
   }
 
-  // The size that is not said as a number: one alone is what the others leave of the axis.
+  // The size that is not given as a number: if it is the only one, the rest of the axis.
   std::int64_t left_for(const ShardedDim& dim, const SimpleSharding& unknown, std::int64_t extent) const {
     std::int64_t left = extent;
     for (const SimpleSharding& other : dim.simple) {
@@ -140,7 +140,7 @@ class Reader {
     return without_twins(std::move(devices), Rule::device_group);
   }
 
-  // Of a tensor that is not sharded: the list, and each group in it, have a copy each.
+  // For an unsharded tensor: every device of the list, and of each group in it, has a copy.
   Devices copies() const {
     Devices all;
     for (std::int64_t entry : spec_.device)
@@ -161,7 +161,7 @@ class Reader {
   std::int64_t devices_;
 };
 
-// One part for two neighbours, where it says the same.
+// One part for two neighbours, if it is equivalent.
 std::optional<Part> joined(const Part& major, const Part& minor) {
   bool below = minor.shards == 1 && major.size % major.shards == 0;
   bool whole = major.shards == major.size && minor.size % minor.shards == 0;

@@ -9,7 +9,7 @@
 namespace tap::ir {
 namespace {
 
-// One digit of a device's place in the mesh, whatever the axes are called: place / stride % size.
+// One digit of a device's position in the mesh, independent of axes: position / stride % size.
 struct PlaceDigit {
   std::int64_t stride = 1;
   std::int64_t size = 1;

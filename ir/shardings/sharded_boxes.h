@@ -16,17 +16,17 @@
 namespace tap::ir {
 
 bool is_maximal(const Mesh& mesh);                         // one device, by its id
-bool same_devices_in_order(const Mesh& a, const Mesh& b);  // whatever their axes are
+bool same_devices_in_order(const Mesh& a, const Mesh& b);  // regardless of their axes
 
-// Of the tensor's cells, what the device at this place holds.
+// The cells of the tensor that the device at this position holds.
 Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t place);
 Shape local_shape(const Mesh& mesh, const Sharding& sharding, const Shape& shape);  // of the largest box
 
 // The ids of the devices that hold all of a box, in ascending order.
 std::vector<std::int64_t> holders(const Mesh& mesh, const Sharding& sharding, const Shape& shape, const Box& box);
 
-// Whether every device holds the same cells by both, for a tensor of any shape: dims split by the same digits of the
-// devices' order. Axes of size 1 and the names of axes do not count; what is open, replicated or a priority does not.
+// Whether both place the same cells on every device, for a tensor of any shape: dims are split by the same digits of
+// the devices' order. Ignores axes of size 1, names of axes, openness, replicated axes and priorities.
 bool same_placement(const Mesh& mesh_a, const Sharding& a, const Mesh& mesh_b, const Sharding& b);
 
 }  // namespace tap::ir

@@ -49,8 +49,8 @@ struct Sharding {
   bool operator==(const Sharding&) const = default;
 };
 
-// What is wrong with a sharding's form on its mesh, one sentence each: axes that are not there, sub-axes that are no part
-// of their axis, overlap or cannot stand together, neighbours that must be merged, a priority on an empty closed dim.
+// The faults in the form of a sharding on its mesh, one sentence each: unknown axes, sub-axes that are not part of
+// their axis, overlapping or incompatible axes, neighbours that must be merged, a priority on an empty closed dim.
 std::vector<std::string> faults_of(const Sharding& sharding, const Mesh& mesh);
 
 }  // namespace tap::ir

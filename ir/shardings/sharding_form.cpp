@@ -12,7 +12,7 @@ struct Faults {
   const Mesh& mesh;
   std::vector<std::string> found;
 
-  // The axis as a sub-axis; nothing if it is not right by itself.
+  // The axis as a sub-axis; nothing if it is invalid.
   std::optional<SubAxis> resolve(const AxisRef& axis) {
     if (axis.id.index() >= mesh.axes.size()) {
       found.push_back(fmt::format("the mesh {} has no axis {}", mesh.name, axis.id.index()));
@@ -34,7 +34,7 @@ struct Faults {
     return axis.sub;
   }
 
-  // Disjoint, and both cuts of one order of factors: (1)2 and (3)2 of 6 are disjoint and yet do not fit together.
+  // Disjoint and compatible: (1)2 and (3)2 of 6 are disjoint, but no mixed radix has both.
   static bool coexist(SubAxis a, SubAxis b) {
     if (a.pre_size > b.pre_size) std::swap(a, b);
     return a.pre_size != b.pre_size && b.pre_size % (a.pre_size * a.size) == 0;

@@ -7,14 +7,14 @@
 //     graph 0 of 0
 //       value 0 is 0
 //       value 1 is 2/1/5              a path: value 5 in the graph of operation 1 in the graph of operation 2
-//       value 2 is 3:1/4 at 7         value 4 in graph 1 of the choice 3; of a repetition, in step 7
+//       value 2 is 3:1/4 at 7         value 4 in graph 1 of the choice 3; of an iterate, in trip 7
 //       value 3 is new
 //       operation 0 composed 1 (read 0 by 0, read 2 by 4 (read 0 by 3))
 //       alike 2, 5
-//     alternative 6 of 5              graphs of a choice that is new, both of what the step made
+//     alternative 6 of 5              graphs of a new choice, both in `after`
 //       operation 0 product 0 (0, 3, 2)
 //     alternative 7 of 3              graph 3 is one of the rules
-//     rule 2 (0, 1) (0)               by their operation 2: which inputs and outputs its own are
+//     rule 2 (0, 1) (0)               by instance 2: which inputs and outputs correspond
 //     pattern 5 of 2
 //   step expand
 //     before 91c0…

@@ -145,7 +145,7 @@ void mark_variables(const RuleTerm& term, std::vector<bool>& found) {
   for (const RuleTerm& arg : term.args) mark_variables(arg, found);
 }
 
-// The variables that a side may compute: not a branch that a constant condition shuts off.
+// The variables that a side may evaluate: not those in a branch that a constant condition excludes.
 void mark_computed(const RuleTerm& term, std::vector<bool>& found) {
   if (term.kind == RuleTerm::variable) found[static_cast<std::size_t>(term.value)] = true;
   bool decided = !term.args.empty() && term.args[0].kind == RuleTerm::truth;

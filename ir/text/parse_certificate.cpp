@@ -222,7 +222,7 @@ class CertificateParser {
   Line last_{"", 0};
   bool started_ = false, ended_ = false;
   Certificate certificate_;
-  GraphClaim* claim_ = nullptr;  // whose lines follow
+  GraphClaim* claim_ = nullptr;  // the claim that the next lines belong to
 };
 
 }  // namespace

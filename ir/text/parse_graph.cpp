@@ -109,7 +109,7 @@ void GraphSection::split(Line& line) {
   graph_.splits.push_back(std::move(split));
 }
 
-// model, of the sole mesh that has it; where several have one, pod.model
+// model, for the only mesh that has it; pod.model if several have it
 void GraphSection::mesh_axis(Line& line, SplitRequest& split) {
   const std::size_t begin = line.column();
   AxisName axis = line.axis_name();

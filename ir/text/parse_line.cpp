@@ -36,7 +36,7 @@ void Line::fail_at(std::size_t column, const std::string& message) const {
   throw TextFailure{number_, message, column};
 }
 
-// What stands next, as a message may hold it.
+// The rest of the line, for messages.
 std::string Line::ahead() const {
   if (rest_.empty()) return "the end of the line";
   std::size_t length = std::min<std::size_t>(rest_.size(), 20);
@@ -196,7 +196,7 @@ Scalar Line::scalar(ElementType type) {
   if (is_integer(type)) return Scalar::integer(type, bounded_integer(least_integer(type), greatest_integer(type)));
   const char* end = rest_.data() + rest_.size();
   float narrow = 0;
-  double value = 0;  // f32 and narrower were printed as the shortest text of an f32, and are read as one
+  double value = 0;  // f32 and narrower types are printed as the shortest text of an f32, so parse them as one
   auto result = type == ElementType::f64 ? std::from_chars(rest_.data(), end, value)
                                          : std::from_chars(rest_.data(), end, narrow);
   if (result.ec != std::errc()) fail(fmt::format("{} is not a constant of {}", ahead(), name_of(type)));

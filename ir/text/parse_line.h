@@ -25,8 +25,8 @@ class Line {
   Line(std::string_view text, std::size_t number) : whole_(text), rest_(text), number_(number) { skip(); }
 
   std::size_t number() const { return number_; }
-  std::size_t column() const { return whole_.size() - rest_.size(); }  // of what comes next; of the end after a comment
-  std::size_t end_of_last() const { return end_of_last_; }             // what was read last ends before it
+  std::size_t column() const { return whole_.size() - rest_.size(); }  // of the next item, or of the end
+  std::size_t end_of_last() const { return end_of_last_; }             // where the last item ends
   std::string_view rest() const { return rest_; }
   bool at_end() const { return rest_.empty(); }
   void expect_end();
@@ -51,7 +51,7 @@ class Line {
     return Id(number_below(table.size(), what));
   }
   CellId cell_of(const CellExprs& exprs) { return CellId(number_below(exprs.size(), "cells")); }
-  std::uint32_t any_number();  // of something that comes later in the text
+  std::uint32_t any_number();  // of an item that may be defined later in the text
   std::int64_t bounded_integer(std::int64_t least, std::int64_t greatest);
   Range range();
   Blocks blocks(std::string_view what = "a range");  // `what` is named if there are too few blocks
@@ -90,7 +90,7 @@ class Line {
   }
 
  private:
-  void skip();  // blanks, and a comment up to the end
+  void skip();  // blanks and comments, up to the end
   std::string ahead() const;
   std::vector<AxisRef> axes_in_braces(const Mesh& mesh, bool* open);
   std::size_t variable(const std::vector<std::string>& variables);

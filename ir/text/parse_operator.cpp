@@ -6,7 +6,7 @@
 namespace tap::ir::parsing {
 namespace {
 
-// Every affine expression has a coefficient a dim: text of a megabyte must not ask for gigabytes.
+// Every affine expression has one coefficient per dim: a megabyte of text must not allocate gigabytes.
 constexpr std::size_t most_dims = 1000;
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace tap::ir::parsing {
 
-// Numbers of things that may come later in the text; looked at when all of it was read.
+// Numbers of items that may be defined later in the text; checked at the end.
 struct Reference {
   std::size_t line;
   std::uint32_t number;
@@ -19,7 +19,7 @@ using References = std::vector<Reference>;
 // cell 2 = mul f32 (0, 1)
 void parse_cell(Line& line, CellExprs& exprs, References& references);
 
-// The sections: `take` reads one line whose first word was read already, `finish` looks at the whole.
+// The sections: `take` reads the rest of a line whose first word has been read, `finish` checks the whole.
 class MonoidSection {
  public:
   MonoidSection(Monoid& monoid, References& references) : monoid_(monoid), references_(references) {}

@@ -10,7 +10,7 @@ namespace tap::ir {
 
 namespace {
 
-// Gives `take` every line behind the header that is not empty.
+// Calls `take` for every nonempty line after the header.
 template <class Take>
 void each_line(std::string_view text, std::string_view header, std::int64_t version, Take take) {
   bool started = false;

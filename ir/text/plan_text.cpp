@@ -28,7 +28,7 @@ std::string near_one(std::string_view found, const List& list, Text text) {
   return near ? "did you mean `" + *near + "`?" : "";
 }
 
-// The decisions of a text, line by line, with their places.
+// The decisions of a text, line by line, with their locations.
 class PlanReader {
  public:
   explicit PlanReader(std::string_view text) : text_(text) {}
@@ -259,13 +259,13 @@ class PlanReader {
     std::string found = part(line, kind, [&] {
       if (line.rest().starts_with('"')) return line.quoted_text();
       std::size_t length = plain_length(line.rest());
-      return length ? std::string(line.take(length)) : line.name();  // which says that it is missing
+      return length ? std::string(line.take(length)) : line.name();  // which reports that it is missing
     });
     result_.parts.back().back().name = found;
     return found;
   }
 
-  // Reads a part and keeps its place.
+  // Reads a part and records its location.
   template <class Read>
   std::invoke_result_t<Read> part(Line& line, PlanPart kind, Read read) {
     std::size_t begin = line.column();
@@ -275,7 +275,7 @@ class PlanReader {
   }
 
   std::string_view text_;
-  std::size_t at_ = 0;  // the line's begin
+  std::size_t at_ = 0;  // start of the line
   PlanText result_;
 };
 

@@ -23,7 +23,7 @@ struct TextPart {  // bytes begin … end - 1 of the text
 
 struct PlanText {
   Plan plan;
-  std::vector<std::vector<TextPart>> parts;  // of each decision; the first is the whole
+  std::vector<std::vector<TextPart>> parts;  // of each decision; the first is the whole decision
 };
 
 struct PlanMistake : TextError {
@@ -31,7 +31,8 @@ struct PlanMistake : TextError {
 };
 std::variant<PlanText, PlanMistake> parse_plan_text(std::string_view text);
 
-// `on axis 0` names a dim by the axis of the value that it walks: its name is then `axis 0`. Nothing for other names.
+// `on axis 0` names a dim by the axis of the value that it indexes; the dim's name is then `axis 0`. Nothing for other
+// names.
 std::optional<std::uint32_t> axis_of_dim(std::string_view dim);
 
 // One decision as its line: fuse a, b over i
@@ -39,13 +40,14 @@ std::string decision_text(const Decision& decision);
 
 inline constexpr std::uint32_t max_planned_axis = 1 << 20;
 
-// How much at the begin of a text is a name that needs no quotes: H, H.m, u/v2, Y@1, H#7, #2. A `//` is a comment.
+// The length of the name at the start of the text, if it needs no quotes: H, H.m, u/v2, Y@1, H#7, #2. A `//` is a
+// comment.
 std::size_t plain_length(std::string_view text);
 
 // "`nowhere` is no place for blocks; they go over …"
 std::string invalid_place(std::string_view word);
 
-// The part of the decision; the whole of it where there is none, of that name if one is given.
+// This part of the decision, with this name if one is given; the whole decision if there is no such part.
 const TextPart& part_of(const std::vector<TextPart>& parts, PlanPart part, std::string_view name);
 
 }  // namespace tap::ir

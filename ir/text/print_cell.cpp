@@ -11,7 +11,7 @@
 namespace tap::ir {
 namespace {
 
-// How tightly an expression holds together; an operand that holds less tightly is put into parentheses.
+// Binding strength of an expression; operands that bind less tightly are put in parentheses.
 enum Binding { loosest, disjunction, conjunction, negation, comparison, sum, product, sign, atom };
 
 struct Piece {
@@ -24,9 +24,9 @@ std::string at_least(const Piece& piece, Binding level) {
 }
 
 struct Infix {
-  Binding level, left, right;  // of the whole, and what the operands must hold
+  Binding level, left, right;  // of the whole, and the minimum for the operands
 };
-// Left-associative operators take an equal level on their left; comparisons do not chain.
+// Left-associative operators accept an equal level on the left; comparisons do not chain.
 std::optional<Infix> infix_of(CellOp op) {
   switch (op) {
     case CellOp::logical_or: return Infix{disjunction, disjunction, conjunction};
@@ -60,8 +60,8 @@ class CellPrinter {
   std::string definition(CellId root) { return written_out(root).text; }
 
  private:
-  // A tree is written out in full while it is small. Otherwise what is used twice is named, and so is what is nested too
-  // deeply, so that neither text nor recursion grows beyond the number of cells.
+  // Small trees are written out. Otherwise cells that are used twice or nested too deeply are named, so that neither
+  // text nor recursion grows beyond the number of cells.
   void choose_names(CellId root) {
     constexpr std::size_t small = 100, deep = 50;
     std::vector<CellId> all = reachable_from(exprs_, {root});
@@ -107,7 +107,7 @@ class CellPrinter {
         return {text, text[0] == '-' ? sign : atom};
       }
       case CellOp::neg: {
-        bool number = exprs_[node.args[0]].op == CellOp::constant;  // -(3) is no constant
+        bool number = exprs_[node.args[0]].op == CellOp::constant;  // -(3) is not a constant
         return {number ? "-(" + arg(0).text + ")" : "-" + at_least(arg(0), atom), sign};
       }
       case CellOp::logical_not: return {"not " + at_least(arg(0), negation), negation};
@@ -135,8 +135,8 @@ class CellPrinter {
   std::vector<CellId> named_in_order_;
 };
 
-// The cells inside of a read's brackets may read in turn; how far that is shown is limited, as they might go in circles
-// before they were verified, and so is how much: t[t[i, i], t[i, i]] doubles at every depth.
+// Coordinates of a read may contain reads. Their depth is limited, since they may be cyclic before verification, and so
+// is their number: t[t[i, i], t[i, i]] doubles at every depth.
 std::string read_text(const Operator& op, std::uint32_t number, const std::function<std::string(CellId)>& show) {
   if (number >= op.reads.size()) return fmt::format("read{}", number);
   const Access& access = op.reads[number];
@@ -151,7 +151,7 @@ std::string read_text(const Operator& op, std::uint32_t number, const std::funct
 }
 
 struct Shown {
-  int depth;                                                // brackets in brackets that may still be shown
+  int depth;                                                // nested brackets that may still be printed
   std::shared_ptr<int> cells = std::make_shared<int>(100);  // and cells in any brackets
   Shown within() const { return {depth - 1, cells}; }
 };

@@ -12,14 +12,14 @@ namespace tap::ir {
 // How leaves, and the monoids of a fold's reductions, are written.
 struct CellWords {
   std::function<std::string(const CellNode& node, const std::function<std::string(CellId)>& show)> leaf;
-  std::function<std::string(const Scalar&)> constant = {};  // without it the bare number
+  std::function<std::string(const Scalar&)> constant = {};  // if missing, the bare number
 };
 
-// max(x[i], 0). Where writing shared cells out would get long, they are named by their numbers:
+// max(x[i], 0). If shared cells would make the text long, they are named by their numbers:
 // let %4 = exp(x[i]), %5 = %4 * %4 in %5 + %5
 std::string print_cells(const CellExprs& exprs, CellId root, const CellWords& words);
 
-// This one cell written out; of those below it, the ones that have a name by that name.
+// This cell, written out; cells below it that have a name, by that name.
 using CellNames = std::unordered_map<CellId, std::string>;
 std::string print_cell_out(const CellExprs& exprs, CellId root, const CellWords& words, const CellNames& names);
 

@@ -147,7 +147,7 @@ class ProgramPrinter {
     return text;
   }
 
-  // What the body computes, in a comment before it: that is what a reader looks for.
+  // Prints the body's computation in a comment before it, since readers look for that.
   void explain(const Operator& op) {
     const std::vector<CellId>* cells = op.map() ? &op.map()->values : op.reduce() ? &op.reduce()->operands : nullptr;
     if (!cells) return;
@@ -240,7 +240,7 @@ class ProgramPrinter {
     return written_name(mesh.name) + "." + to_string(mesh, axis);
   }
 
-  // The axis alone where no other mesh has one of that name.
+  // The axis alone if its name is unique among the meshes.
   std::string on_axis(const SplitRequest& split) const {
     if (!split.mesh_axis) return "";
     std::string full = mesh_axis(split.mesh, *split.mesh_axis);
@@ -251,7 +251,7 @@ class ProgramPrinter {
 
   const Program& program_;
   std::string text_;
-  std::vector<std::string> names_;  // of the dims of the operator at hand
+  std::vector<std::string> names_;  // of the current operator's dims
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace tap::ir {
 
 namespace {
 
-// Lines of a text, without a string for each part of them: a schedule may have hundreds of thousands of them.
+// Lines of a text, without a string for each part: a schedule may have hundreds of thousands of lines.
 class Lines {
  public:
   template <class... Args>

@@ -24,14 +24,14 @@
 
 namespace tap::ir {
 
-// With `explained`, every line says in a comment what it is in names.
+// With `explained`, every line has a comment that names its parts.
 std::string print(const BlockProgram& blocks, bool explained = false);
 std::variant<std::vector<BlockGraph>, TextError> parse_blocks(std::string_view text);
 
 std::string print(const Schedule& schedule);
 std::variant<Schedule, TextError> parse_schedule(std::string_view text);
 
-// A stage of any kind, in the order of StageKind: as its first word says.
+// A stage of any kind, in the order of StageKind; the first word of the text determines the kind.
 using StageValue = std::variant<Program, std::vector<BlockGraph>, Schedule>;
 std::variant<StageValue, TextError> parse_stage(std::string_view text);
 

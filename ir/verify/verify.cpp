@@ -11,7 +11,7 @@ std::vector<std::string> verify(const Program& program) {
   verify_monoids(out, program);
   verify_meshes(out, program);
 
-  std::vector<bool> sound;  // operators: each is looked at once, however many operations use it
+  std::vector<bool> sound;  // operators: each is verified once, however many operations use it
   for (std::size_t i = 0; i < program.operators.size(); ++i) {
     const Operator& op = program.operators[i];
     Violations::Scope at(out, "operator {} ({})", i, op.name);

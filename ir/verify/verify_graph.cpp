@@ -82,7 +82,7 @@ class GraphVerifier {
       out_.expect(!graph_.values[v].is_const || is_input_[v], "{} is const, but not an input", name(ValueId(v)));
   }
 
-  // In order: what it reads must have all its writers behind it.
+  // In order: all writers of its operands must precede it.
   void operation(std::size_t number) {
     const Operation& operation = graph_.operations[number];
     const Operator& op = program_[operation.op];
@@ -113,7 +113,7 @@ class GraphVerifier {
   }
 
   void placement(const BlockPlacement& p, const Operator& op) {
-    // Of a block, or of a partial: where partials are combined in parts, there are no blocks left to be numbered.
+    // A block dim, or a dim that numbers partials: a combination in parts has no block dim.
     if (p.dim == whole_operation) out_.expect(on_devices(p), "the whole operation is placed, but on no devices");
     else
       out_.expect(p.dim < op.dims.size() && op.dims[p.dim].role == DimRole::parallel,
@@ -130,7 +130,7 @@ class GraphVerifier {
                   "dim {} is placed on an empty list of devices", p.dim);
   }
 
-  // The index space of its reader determines what it moves.
+  // Its index space determines what it moves: that of its reader.
   void transfer(const Operation& operation) {
     for (std::size_t o = 0; o < graph_.operations.size(); ++o) {
       const Operation& reader = graph_.operations[o];
@@ -192,7 +192,8 @@ class GraphVerifier {
     return Range{0, shape[split.axis]};
   }
 
-  // Of a call, the index dims of the operations inside it; inner graphs are sound only if their operators are.
+  // For a call, the index dims of its inner operations; inner graphs are only checked if their operators are
+  // well-formed.
   std::optional<Range> dim_range(const Operation& operation, const std::string& name) {
     const Operator& op = program_[operation.op];
     if (operation.names && operation.names->dims.size() != op.dims.size()) return std::nullopt;
@@ -215,7 +216,7 @@ class GraphVerifier {
   const Program& program_;
   const Graph& graph_;
   const std::vector<bool>& sound_;
-  std::vector<std::size_t> writers_left_;  // by value, while walking through the operations
+  std::vector<std::size_t> writers_left_;  // by value, during the traversal
   std::vector<bool> written_;
   std::vector<bool> is_input_;
 };

@@ -16,7 +16,7 @@ void verify_roots(Violations& out, const Monoid& monoid, const CellExprs& exprs,
   }
 }
 
-// Cells that depend on the fold's index: those on an argument, other than through a reduction.
+// Cells that depend on the fold's index: those that depend on an argument other than through a reduction.
 std::vector<bool> indexed_cells(const CellExprs& exprs) {
   std::vector<bool> indexed(exprs.size(), false);
   for (std::size_t i = 0; i < exprs.size(); ++i) {
@@ -53,8 +53,8 @@ void verify_monoid(Violations& out, const Program& program, const Monoid& monoid
 
 }  // namespace
 
-// A fold may reduce by monoids that have folds themselves, but not, in the end, by its own: so a monoid's fold refers to
-// earlier monoids of the table only.
+// A fold may reduce by monoids with folds, but not, directly or indirectly, by its own: it may only refer to earlier
+// monoids of the table.
 void verify_monoids(Violations& out, const Program& program) {
   for (std::size_t i = 0; i < program.monoids.size(); ++i) {
     const Monoid& monoid = program.monoids[i];

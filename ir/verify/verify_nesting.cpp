@@ -13,8 +13,8 @@ struct Use {
   RegionBody region;
 };
 
-// What encloses a graph, over all its uses: per level the trips that an iterate there may have. A graph that is used at
-// two depths has the lesser one.
+// The enclosing iterates of a graph, over all its uses: by level, the trips that an iterate may have. A graph that is
+// used at two depths has the smaller one.
 using Trips = std::set<std::pair<std::int64_t, std::int64_t>>;
 struct Enclosing {
   bool reached = false;
@@ -39,7 +39,7 @@ class Nesting {
         }
     for (const std::vector<Use>& uses : uses_)
       for (const Use& use : uses) ++used_[use.graph];
-    // Outer graphs first, as the counts of uses fall to zero.
+    // Outer graphs first, as their numbers of uses reach zero.
     std::vector<std::size_t> ready;
     for (std::size_t g = 0; g < used_.size(); ++g)
       if (used_[g] == 0) ready.push_back(g);

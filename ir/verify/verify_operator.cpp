@@ -68,12 +68,13 @@ class OperatorVerifier {
       again |= op_.blockings[k].dim == b.dim;
       out_.expect(op_.blockings[k].dim != b.dim || op_.blockings[k].block_dim != b.block_dim, "{} is split twice by {}",
                   dim.name, block.name);
-      // The cells of an inner block would lie in several places: one in each block of the walk.
+      // Otherwise the cells of an inner block would be in several places: one in each block of the stream.
       bool streamed = op_.blockings[k].dim == b.dim && role_of(op_.blockings[k].block_dim) == DimRole::reduction;
       out_.expect(!streamed || block.role == DimRole::reduction, "{} is streamed, and then split into partials by {}",
                   dim.name, block.name);
     }
-    // A block dim may be cut itself, but before it cuts: else the blocks that it numbers would be found too late.
+    // A block dim may be split itself, but only before it splits others; otherwise its blocks would be determined too
+    // late.
     for (std::size_t k = number; k < op_.blockings.size(); ++k)
       out_.expect(op_.blockings[k].dim != b.block_dim, "{} is split after it splits another dim", block.name);
     if (again) out_.expect(b.blocks.boundaries.empty(), "blocks of blocks must not have explicit boundaries");
@@ -82,7 +83,7 @@ class OperatorVerifier {
                   to_string(dim.range));
   }
 
-  // What both reads and writes must fulfil; false if ranks disagree.
+  // The common rules of reads and writes; false if ranks disagree.
   bool access(const Access& access, const std::vector<TensorType>& tensors, std::string_view what, std::size_t number) {
     Violations::Scope at(out_, "{} {}", what, number);
     if (!out_.expect(access.tensor < tensors.size(), "tensor {} of {}", access.tensor, tensors.size())) return false;
@@ -172,7 +173,7 @@ class OperatorVerifier {
     for (std::size_t r = 0; r < written.size(); ++r) out_.expect(written[r], "result {} is never written", r);
   }
 
-  // A block dim that is a reduction dim only orders the walk: nothing may depend on it.
+  // A block dim that is a reduction dim only orders the stream: nothing may depend on it.
   void walked_blocks_are_not_seen() {
     for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
       if (op_.dims[d].role != DimRole::reduction || !is_block_dim(op_, d)) continue;
@@ -185,7 +186,7 @@ class OperatorVerifier {
     }
   }
 
-  // The cell that a read's coordinate or fill needs must not need that read itself.
+  // The cells that a read's coordinate or fill depends on must not depend on that read.
   void reads_are_well_founded() {
     enum State : std::uint8_t { fresh, open, done };
     std::vector<State> state(op_.reads.size(), fresh);

@@ -14,7 +14,7 @@ namespace tap::ir::verifying {
 
 class Violations {
  public:
-  // Prefixes what is reported while it lives: `operator 3 (matmul): read 0: `.
+  // Prefixes reports during its lifetime: `operator 3 (matmul): read 0: `.
   class Scope {
    public:
     template <class... Args>
@@ -30,7 +30,7 @@ class Violations {
     std::size_t before_;
   };
 
-  // Reports unless `holds`; returns it, so that what depends on it can be skipped.
+  // Reports unless `holds`; returns it, so that callers can skip dependent checks.
   template <class... Args>
   bool expect(bool holds, fmt::format_string<Args...> format, Args&&... args) {
     if (!holds) found_.push_back(where_ + fmt::format(format, std::forward<Args>(args)...));
@@ -45,7 +45,7 @@ class Violations {
   std::vector<std::string> found_;
 };
 
-// Where a cell stands decides which leaves it may have.
+// The position of a cell, which determines the leaves that it may have.
 struct CellPlace {
   const Operator* op = nullptr;                             // index and read
   const std::vector<MonoidComponent>* arguments = nullptr;  // argument: component k % size …
@@ -56,7 +56,7 @@ void verify_cells(Violations& out, const Program& program, const CellExprs& expr
 
 void verify_monoids(Violations& out, const Program& program);
 void verify_operator(Violations& out, const Program& program, const Operator& op);
-// Of an operator that has this inner graph.
+// For an operator that has this inner graph.
 void verify_region(Violations& out, const Program& program, const Operator& op, const RegionBody& region);
 void verify_meshes(Violations& out, const Program& program);
 void verify_sharding(Violations& out, const Program& program, const Sharding& sharding, std::size_t rank);

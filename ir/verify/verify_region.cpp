@@ -49,7 +49,7 @@ class RegionVerifier {
     }
   }
 
-  // A group is cut as one operation, and asks of what it holds where each point reads and writes.
+  // A group is split as one operation, so each point of its operations must determine where they read and write.
   void members(const Graph& graph) {
     for (std::size_t o = 0; o < graph.operations.size(); ++o) {
       const Operation& operation = graph.operations[o];

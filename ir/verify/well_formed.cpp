@@ -47,7 +47,7 @@ class WellFormed {
       auto below = [&](CellOp op, std::size_t count) { return node.op != op || node.attribute < count; };
       need(below(CellOp::index, dims) && below(CellOp::read, reads));
       need(below(CellOp::argument, arguments) && below(CellOp::reduce, dims + reads > 0 ? 0 : p_.monoids.size()));
-      if (node.op != CellOp::reduce) continue;  // of a fold, which is in terms of monoids without folds
+      if (node.op != CellOp::reduce) continue;  // in a fold, which refers to monoids without folds
       need(p_.monoids[node.attribute].components.size() == 1 && !p_.monoids[node.attribute].fold);
     }
   }

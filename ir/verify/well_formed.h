@@ -10,7 +10,7 @@
 
 namespace tap::ir {
 
-// What does not fit, in words.
+// The first fault, as a sentence.
 std::optional<std::string> ill_formed(const Program& program);
 std::optional<std::string> ill_formed(const Program& program, const std::vector<BlockGraph>& blocks);
 std::optional<std::string> ill_formed(const Program& program, const Schedule& schedule);

@@ -10,7 +10,7 @@ namespace tap::ir {
 
 namespace {
 
-constexpr std::int64_t most_listed = 1 << 22;  // members that are looked at one by one
+constexpr std::int64_t most_listed = 1 << 22;  // members that are checked one by one
 
 class MemoryReader : StageReader {
  public:
@@ -30,16 +30,16 @@ class MemoryReader : StageReader {
   }
 
  private:
-  // What tasks work on: a tensor of these extents, or these cells; and which members.
+  // How tasks use a buffer: as a tensor of these extents, or as these cells; and which members.
   struct Used {
-    bool is_whole = false;  // a fill, or a region of an outside kernel, is of its own box
+    bool is_whole = false;  // a fill, or a region of an outside kernel, uses the whole box
     Shape extents = {};
     Box cells = {};
-    bool any = false, all = false;   // of the members
-    std::vector<bool> members = {};  // while it is not all of them
+    bool any = false, all = false;   // whether some, or all, members are used
+    std::vector<bool> members = {};  // if not all are
   };
 
-  // The member that a task works on, and each other of its row, which are as many further on as this column of steps says.
+  // Marks the member that a task uses, and those of its row, by this column of steps.
   void use(const BufferMember& one, const Row& row, std::size_t column) {
     Used& used = used_[one.id.index()];
     used.any = true;
@@ -110,7 +110,7 @@ class MemoryReader : StageReader {
   void read(const OutsideCall& call) {
     for (std::size_t k = 0; k < call.regions.size(); ++k) {
       use(call.regions[k], call.row, call.box.rank() + k);
-      used_[call.regions[k].id.index()].is_whole = true;  // known from the outside kernel's accesses when it runs
+      used_[call.regions[k].id.index()].is_whole = true;  // known only at run time, from the outside kernel's accesses
     }
   }
   void read(const Iteration& loop) {
@@ -151,7 +151,7 @@ class MemoryReader : StageReader {
     for (Range r : buffer.box.dims) bytes = checked::mul(bytes, std::max<std::int64_t>(checked::sub(r.hi, r.lo), 0));
     return checked::mul(checked::add(bytes, buffer_alignment - 1) / buffer_alignment, buffer_alignment);
   }
-  // Where the last one ends. They lie over each other where they are not in use together, and leave nothing out.
+  // The end of the last one. Buffers overlap if they are not in use together, and leave no gaps.
   std::int64_t all_of(BufferPlace place) {
     std::vector<Range> taken;
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {

@@ -28,7 +28,7 @@ class StageReader {
     need(id.index() < list.size());
   }
 
-  // Each level has a step for every number of what is in the row.
+  // Each level has a step for every number of the items in the row.
   template <class T>
   void row(T first) const {
     const Numbers numbers = numbers_of(first);
@@ -40,7 +40,8 @@ class StageReader {
     }
     member(first, count_of(row_of(first)) - 1);  // throws Overflow
   }
-  // A member of `list`, whose number is the `other`th behind the box's, and for all in the row of `first`.
+  // A member of `list`, with all its numbers along the row of `first`; it is given by number `other` after those of the
+  // box.
   template <class T, class Id, class List>
   void there(const Member<Id>& one, const List& list, T first, std::size_t other) const {
     there(one.id, list);
@@ -58,7 +59,7 @@ class StageReader {
   std::string at_ = "the stage";
 };
 
-// Of a schedule whose references fit: what there is of memory (well_formed_memory.cpp).
+// Checks the memory of a schedule whose references are valid (well_formed_memory.cpp).
 void read_memory(const Program& program, const Schedule& schedule);
 
 template <class Read>

@@ -78,7 +78,7 @@ class ScheduleReader : StageReader {
       need(!kernel.cut || how || op.dims[*kernel.cut].role == DimRole::parallel, "its tiles share results");
     }
   }
-  // Into so many parts threads may take it.
+  // The maximum number of parts for threads.
   static std::int64_t most_parts(const ScheduledTask& task) {
     if (auto* call = std::get_if<KernelCall>(&task.what)) return call->tiles;
     if (auto* copy = std::get_if<CopyBox>(&task.what)) return std::max<std::int64_t>(copy->box.size(), 1);
@@ -95,7 +95,7 @@ class ScheduleReader : StageReader {
     }
     need(call.tiles == wanted && wanted > 0, "its tiles differ from its kernel's tiles on that box");
   }
-  // An operation where it runs: in those repetitions, the outermost first.
+  // An operation at run time: in these iterates, outermost first.
   struct OperationInLoops {
     const Graph* graph = nullptr;
     const Operator* op = nullptr;
@@ -121,7 +121,7 @@ class ScheduleReader : StageReader {
     found.graph = graph;
     return found;
   }
-  // What messages say of it.
+  // Its names for messages.
   void texts(const ScheduledOperation& o) const {
     const Graph& graph = *op_.back().graph;
     const Operation& operation = graph[o.what.operation];
@@ -135,9 +135,9 @@ class ScheduleReader : StageReader {
     for (ValueId v : operation.operands) its.operands.emplace_back(graph[v].name, graph[v].type.shape);
     need(o == its, "its names or extents differ");
   }
-  // Those inside of a group follow it, as its kernel counts them.
+  // A group's inner operations follow it, in the order of its kernel's sections.
   void listed_in_order() const {
-    std::vector<OperationRef> inside;  // of the group before, in order
+    std::vector<OperationRef> inside;  // of the preceding group, in order
     std::size_t taken = 0;
     for (std::size_t o = 0; o < op_.size(); ++o) {
       const OperationRef& what = s_.operations[o].what;
@@ -241,7 +241,7 @@ class ScheduleReader : StageReader {
     const Buffer& b = s_.buffers[id.index()];
     need(b.place == BufferPlace::prepared && b.box == Box{ranges_of(how.type.shape)}, "its operand is not prepared");
   }
-  // A kernel makes something of a whole constant.
+  // A packing kernel reads a whole constant.
   void prepare(const ScheduledTask& task) const {
     auto* call = std::get_if<KernelCall>(&task.what);
     need(call && call->kernel < s_.kernels.size() && call->buffers.size() == 2 && call->counters.empty() &&
@@ -254,7 +254,7 @@ class ScheduleReader : StageReader {
          "a prepared operand must be constant");
     need(to.place == BufferPlace::prepared && call->box == to.box, "it is only partly prepared");
   }
-  // Every dim that counts a repetition has its step, at the one point that the box has there.
+  // Every counter of an enclosing iterate has its trip, at the only point that the box has there.
   void counters(const Operator& op, const KernelCall& call) const {
     std::size_t dims = 0;
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
@@ -294,7 +294,7 @@ class ScheduleReader : StageReader {
              k);
     }
   }
-  // A body comes behind the sequence that runs it, and is that one repetition's alone, as its memories are.
+  // A body follows the sequence that runs it, and belongs to only one iterate, and so do its memories.
   void read(const Iteration& loop) {
     const Operator& op = this->op(loop.operation);
     need(op.region() && op.region()->kind == RegionKind::iterate);
@@ -319,7 +319,7 @@ class ScheduleReader : StageReader {
     need(states == op.results.size(), "a state of the iterate has no buffer");
   }
 
-  // Rows that are so long, of such boxes.
+  // Rows of the same length, of equal boxes.
   bool alike(BufferId a, BufferId b) const {
     auto same = [rank = s_.buffers[b.index()].box.rank()](const Level& x, const Level& y) {
       return x.count == y.count &&
@@ -333,7 +333,7 @@ class ScheduleReader : StageReader {
   std::vector<OperationInLoops> op_;  // by operation of the schedule
   std::vector<std::size_t> outputs_;  // that have a buffer
   std::vector<BufferId> exchanged_;
-  std::vector<std::vector<OperationRef>> loops_of_{s_.sequences.size()};  // by sequence: what repeats it
+  std::vector<std::vector<OperationRef>> loops_of_{s_.sequences.size()};  // by sequence: its iterates
   std::size_t sequence_ = 0;
 };
 

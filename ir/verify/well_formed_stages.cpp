@@ -37,7 +37,7 @@ class BlockReader : StageReader {
   }
 
  private:
-  // An input is everywhere; what a repetition finds of its state may be where a step leaves it, and what.
+  // An input is everywhere; a trip's state may be where, and in the boxes that, the previous trip leaves it.
   void inputs() const {
     std::size_t id = 0;
     for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
@@ -62,7 +62,7 @@ class BlockReader : StageReader {
              blocks_[a].row == blocks_[b].row;
     });
   }
-  // By nothing but repetitions, if by anything.
+  // Only used by iterates, if used at all.
   bool is_repeated() const {
     return std::all_of(p_.operators.begin(), p_.operators.end(),
                        [this](const Operator& op) {
@@ -71,7 +71,7 @@ class BlockReader : StageReader {
                        }) &&
            blocks_.graph != p_.main;
   }
-  // The first number behind the box's is a place in the list of devices.
+  // The first number after those of the box is a position in the list of devices.
   template <class T>
   void on(std::int64_t device, const T& first) const {
     const Range all = span(device, first.row, first.box.rank());
@@ -89,7 +89,7 @@ class BlockReader : StageReader {
       need(there, "a device holds cells outside the value");
     }
   }
-  // From the least to behind the largest of a number of all in a row.
+  // From the least to past the greatest value of a number in a row.
   static Range span(std::int64_t first, const Row& row, std::size_t number) {
     Range all{first, checked::add(first, 1)};
     for (const Level& level : row) {
@@ -119,7 +119,7 @@ class BlockReader : StageReader {
     row(task);
     on(task.device, task);
     need(!op.transfer(), "a transfer is applied");
-    are(task, task.operands, operation.operands, 1);  // behind the device
+    are(task, task.operands, operation.operands, 1);  // after the device
     are(task, task.results, operation.results, 1 + task.operands.size());
   }
   void read(const Move& move) const {

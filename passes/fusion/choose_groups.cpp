@@ -21,7 +21,7 @@ double bytes_of(const TensorType& type) {
   return bytes;
 }
 
-// Whether one can go from any member to any other through values that one of them writes.
+// Whether every member can reach every other through values that one of them writes.
 bool connected(const GroupMaker& maker, const Members& members) {
   std::set<OperationId> left(members.begin(), members.end());
   Members open{members.front()};
@@ -89,7 +89,8 @@ class GroupSearch {
     return values;
   }
 
-  // Each grouping as it is, and with that value's writers and readers together, or with one of the readers; the best of them.
+  // Each grouping unchanged, and with the value's writers and readers together, or with one of the readers; keeps the
+  // best.
   std::vector<Grouping> next(std::vector<Grouping> groupings, ValueId value, std::size_t width) {
     const auto &writers = maker_.uses().writers[value.index()], &readers = maker_.uses().readers[value.index()];
     std::vector<std::vector<OperationId>> ways{writers};
@@ -114,7 +115,7 @@ class GroupSearch {
     return best;
   }
 
-  // The groups of these operations made one, with those that stand between them; if that is possible, and better.
+  // Merges the groups of these operations, and those between them, if that is possible and better.
   std::optional<Grouping> together(const Grouping& grouping, const std::vector<OperationId>& operations) {
     GroupNumbers numbers;
     for (OperationId o : operations) numbers.insert(grouping.group[o.index()]);
@@ -140,7 +141,7 @@ class GroupSearch {
     return merged;
   }
 
-  // Adds the groups on ways out of these groups and back in.
+  // Adds the groups on paths that leave these groups and return.
   void close(const Grouping& grouping, GroupNumbers& numbers) const {
     std::vector<bool> after = reach(grouping, numbers, true);
     bool back = std::any_of(numbers.begin(), numbers.end(), [&](std::uint32_t n) { return after[n]; });
@@ -150,7 +151,7 @@ class GroupSearch {
       if (after[n] && before[n]) numbers.insert(n);
   }
 
-  // By group, whether it comes after (or before) these ones, by a way that leaves them.
+  // By group, whether it comes after (or before) these, by a path that leaves them.
   std::vector<bool> reach(const Grouping& grouping, const GroupNumbers& from, bool forwards) const {
     std::vector<bool> seen(grouping.group.size(), false);
     std::vector<std::uint32_t> open(from.begin(), from.end());
@@ -178,7 +179,7 @@ class GroupSearch {
 
   static constexpr std::size_t most_members = 64;
   static constexpr std::size_t most_ways = 8;
-  static constexpr int rounds = 2;  // the second sees what the first has brought together
+  static constexpr int rounds = 2;  // the second round sees the merges of the first
   const GroupMaker& maker_;
   const Graph& graph_;
   const FusionLimits& limits_;
@@ -212,7 +213,8 @@ std::optional<MadeGroup> group_within(const GroupMaker& maker, const std::vector
   auto* made = std::get_if<MadeGroup>(&outcome);
   if (!made || made->facts.inner_bytes > limits.inner_bytes || made->facts.operand_bytes > limits.operand_bytes)
     return std::nullopt;
-  // What only reads the same, or has no dim in common, does not lose dims over which it could be computed apart.
+  // Operations that only share inputs, or have no dim in common, must not lose dims that they could run over
+  // separately.
   std::size_t shared = parallel_dims(made->op);
   bool apart = shared == 0 || !connected(maker, operations);
   for (OperationId o : operations) {

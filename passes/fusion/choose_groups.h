@@ -12,13 +12,13 @@
 namespace tap::passes {
 
 struct FusionLimits {
-  double inner_bytes = ir::reference_machine.l2_bytes / 4;      // that a point keeps of values which exist only inside
-  double operand_bytes = 2.0 * ir::reference_machine.l2_bytes;  // that a point reads
+  double inner_bytes = ir::reference_machine.l2_bytes / 4;      // of the inner values that one point keeps
+  double operand_bytes = 2.0 * ir::reference_machine.l2_bytes;  // that one point reads
   RecomputeLimit recompute = {};
-  std::size_t groupings = 24;  // that are followed at once; fewer in long graphs
+  std::size_t groupings = 24;  // how many the search keeps; fewer in long graphs
 };
 
-// The bytes that a set of operations writes for others, and together with what it reads from others.
+// The bytes that a set of operations writes for others, and the same plus the bytes that it reads from others.
 struct Crossing {
   double escaping = 0;
   double crossing = 0;
@@ -36,11 +36,11 @@ struct Crossing {
 };
 Crossing crossing_of(const GroupMaker& maker, const std::vector<ir::OperationId>& operations);
 
-// The group that these operations make within the limits, if they do.
+// The group of these operations, if it is legal and within the limits.
 std::optional<MadeGroup> group_within(const GroupMaker& maker, const std::vector<ir::OperationId>& operations,
                                       const FusionLimits& limits);
 
-// Sets of two or more operations, each in order, which do not overlap or wait for each other in a circle.
+// Disjoint sets of two or more operations, each in order, which do not depend on each other in a cycle.
 std::vector<std::vector<ir::OperationId>> choose_groups(const GroupMaker& maker, const FusionLimits& limits);
 
 }  // namespace tap::passes

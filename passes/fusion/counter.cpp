@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// One operator with one of its dims, a counter, replaced.
+// Replaces one dim of an operator, a counter.
 class DimReplacement {
  public:
   DimReplacement(const Operator& op, std::uint32_t dim, const CounterValue& value)
@@ -97,7 +97,7 @@ std::optional<std::uint32_t> counter_of(const Operator& op, std::uint32_t level)
   return std::nullopt;
 }
 
-// A dim that is gone takes its anchors with it.
+// Removes the anchors of a dim that is removed.
 void drop_dim(std::vector<GroupAnchor>& anchors, std::uint32_t dim) {
   anchors.erase(std::remove_if(anchors.begin(), anchors.end(), [&](const GroupAnchor& a) { return a.dim == dim; }),
                 anchors.end());
@@ -119,7 +119,7 @@ bool CounterReplacement::replace(Operation& operation, std::uint32_t level) {
   }
   for (IndexDim& dim : op.dims) {
     if (value_.trips || dim.role != DimRole::counter || dim.level < level) continue;
-    --dim.level;  // the iterate around it is gone
+    --dim.level;  // the enclosing iterate is removed
     changed = true;
   }
   if (!changed) return false;

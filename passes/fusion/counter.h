@@ -9,20 +9,20 @@
 
 namespace tap::passes {
 
-// factor * c + offset for a counter c over `trips`; without trips just the number `offset`, and the dim is gone.
+// factor * c + offset for a counter c over `trips`; without trips, just the number `offset`, and the dim is removed.
 struct CounterValue {
   std::optional<ir::Range> trips;
   std::int64_t factor = 1;
   std::int64_t offset = 0;
 };
 
-// Operators and graphs that the replacement makes are added to the program.
+// Adds the operators and graphs that the replacement makes to the program.
 class CounterReplacement {
  public:
   CounterReplacement(ir::Program& program, CounterValue value) : program_(program), value_(value) {}
 
-  // The operation as it is with that value for the counter of the level: 0 for one that stands in the body itself. False
-  // if it does not mention it, and stays.
+  // Replaces the counter of this level in the operation; level 0 is for an operation directly in the body. False if the
+  // operation does not use the counter; it then stays.
   bool replace(ir::Operation& operation, std::uint32_t level = 0);
 
  private:

@@ -16,8 +16,8 @@ using namespace ir;
 
 namespace {
 
-// The operations of a graph and the groups that some of them are in, in an order in which everything is written before it is
-// read; the old order where that allows.
+// The operations and groups of a graph, in an order in which everything is written before it is read; as close to the
+// old order as possible.
 class GroupOrder {
  public:
   GroupOrder(const Graph& graph, const std::vector<MadeGroup>& groups)
@@ -39,7 +39,7 @@ class GroupOrder {
     connect(graph);
   }
 
-  // For each node in order: the number of its group, or its one operation.
+  // For each node in order: its group's number, or its single operation.
   void each(const std::function<void(std::size_t)>& group, const std::function<void(OperationId)>& alone) {
     using Entry = std::pair<std::size_t, std::size_t>;  // place, node
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
@@ -73,8 +73,8 @@ class GroupOrder {
   }
 
   const std::vector<MadeGroup>& groups_;
-  std::vector<std::size_t> node_;   // by operation: its group, or after the groups a node of its own
-  std::vector<std::size_t> place_;  // by node: where it stood, a group where its last operation did
+  std::vector<std::size_t> node_;   // by operation: its group, or, after the groups, a node of its own
+  std::vector<std::size_t> place_;  // by node: its old position; for a group, that of its last operation
   std::vector<std::size_t> waits_;
   std::vector<std::vector<std::size_t>> after_;
 };
@@ -112,7 +112,7 @@ class FusionApplier : PlanApplier {
     step(before, *graph, with_groups(program(), *graph, std::move(groups)));
   }
 
-  // What the group's dims are in its last operation. Told where there is one that cannot be.
+  // The group's dims in its last operation. Reports unknown ones.
   std::optional<std::vector<std::uint32_t>> dims_of(const PlannedFusion& fusion, GraphId graph, OperationId last) {
     const Operation& operation = program()[graph][last];
     const Operator op = in_own_words(program(), operation);
@@ -136,7 +136,7 @@ class FusionApplier : PlanApplier {
     return over;
   }
 
-  // That something is computed more often than before is worth a word.
+  // Remarks if something is computed more often than before.
   void tell(GraphId graph, const MadeGroup& made) {
     for (std::size_t k = 0; k < made.operations.size(); ++k)
       if (made.facts.recompute[k] > 1.005)
@@ -151,7 +151,7 @@ class FusionApplier : PlanApplier {
 }  // namespace
 
 Rebuilt with_groups(Program& program, GraphId graph, std::vector<MadeGroup> groups) {
-  program.graphs.reserve(program.graphs.size() + groups.size());  // what is rebuilt is referred to meanwhile
+  program.graphs.reserve(program.graphs.size() + groups.size());  // references to rebuilt graphs must stay valid
   const Graph& before = program[graph];
   Rebuild to(program, graph);
   GroupOrder order(before, groups);

@@ -9,14 +9,14 @@
 
 namespace tap::passes {
 
-// Decisions that are no fusions are passed over; one that cannot be is left out, with a problem that says why.
+// Ignores decisions that are not fusions. A fusion that is impossible is skipped and reported as a problem.
 PlannedResult apply_fusions(const ir::Program& program, const ir::Plan& plan, const Caution& caution = {});
 
 // The pass: the plan's fuse lines.
 PassResult fuse(const ir::Program& program, const PassContext& context);
 
-// The graph with each group in the place of its operations. The groups' graphs and operators are added to the program.
-// Pre: no operation is in two groups, and the groups do not wait for each other in a circle.
+// The graph with each group in place of its operations. The groups' graphs and operators are added to the program.
+// Pre: no operation is in two groups, and the groups do not depend on each other in a cycle.
 Rebuilt with_groups(ir::Program& program, ir::GraphId graph, std::vector<MadeGroup> groups);
 
 }  // namespace tap::passes

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// Graphs whose operations run one after another: main, and what iterates do.
+// Graphs whose operations run one after another: main, and the bodies of iterates.
 std::vector<bool> sequential_graphs(const Program& program) {
   std::vector<bool> found(program.graphs.size(), false);
   std::vector<GraphId> open{program.main};

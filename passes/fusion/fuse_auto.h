@@ -6,7 +6,7 @@
 
 namespace tap::passes {
 
-// Remarks mention values that one might have expected inside a group.
+// Remarks name values that one might have expected inside a group.
 PassResult fuse_auto(const ir::Program& program, const FusionLimits& limits = {}, const Caution& caution = {});
 PassResult fuse_auto(const ir::Program& program, const PassContext& context);
 

@@ -33,12 +33,12 @@ class Maker {
   void check_members() const;
   void make_inner_graph();
   MadeGroup make(const std::vector<std::uint32_t>& over);
-  // Of the dims that it was made over.
+  // Among the dims that it was made over.
   std::optional<std::uint32_t> repeating(const RecomputeLimit& limit) const {
     auto g = repeating_dim(view(), windows_, limit);
     return g ? std::optional(over_[*g]) : std::nullopt;
   }
-  // A reduction dim that no operation inside follows: its loop stays where it is.
+  // A reduction dim that no inner operation follows: its loop stays where it is.
   std::optional<std::uint32_t> idle_stream() const;
 
  private:
@@ -64,7 +64,7 @@ class Maker {
   std::vector<OperationId> operations_;
   std::map<OperationId, std::size_t> place_;
   Graph inner_;
-  std::vector<ValueId> operands_, results_;  // of the graph around it
+  std::vector<ValueId> operands_, results_;  // of the enclosing graph
   std::vector<std::uint32_t> over_;
   std::vector<IndexDim> dims_;
   std::vector<GroupAnchor> anchors_;
@@ -91,7 +91,7 @@ void Maker::check_members() const {
   check_order();
 }
 
-// Nothing outside may stand between two that are inside.
+// No outside operation may be between two inner ones.
 void Maker::check_order() const {
   std::vector<OperationId> reached;
   std::set<OperationId> seen;
@@ -136,7 +136,7 @@ void Maker::make_inner_graph() {
     for (ValueId& v : copy.results) v = add(v);
     inner_.operations.push_back(std::move(copy));
   }
-  // The last operation gives the group its name: its results come first.
+  // The group is named after its last operation: its results come first.
   for (std::size_t k = operations_.size(); k-- > 0;)
     for (ValueId v : graph_[operations_[k]].results)
       if (in_.escapes(v, operations_) && std::find(results_.begin(), results_.end(), v) == results_.end()) {
@@ -193,7 +193,7 @@ void Maker::add_counters() {
     }
 }
 
-// Messages name the group's dims as its last operation does.
+// Messages use the last operation's names of the group's dims.
 void Maker::expect(const std::optional<Refusal>& refusal) const {
   if (!refusal) return;
   bool of_over = refusal->dim && *refusal->dim < over_.size();

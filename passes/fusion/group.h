@@ -20,27 +20,27 @@
 namespace tap::passes {
 
 struct MadeGroup {
-  ir::Operator op;  // whose graph has no number yet
+  ir::Operator op;  // its graph has no number yet
   ir::Graph inner;
-  std::vector<ir::OperationId> operations;  // of the graph around it, in the order of the inner ones
+  std::vector<ir::OperationId> operations;  // of the enclosing graph, in the order of the inner ones
   std::vector<ir::ValueId> operands, results;
   GroupFacts facts;
 };
 
-// A refusal's dim is one of the last operation.
+// A refusal's dim is a dim of the last operation.
 using GroupOutcome = std::variant<MadeGroup, Refusal>;
 
 class GroupMaker {
  public:
   GroupMaker(const ir::Program& program, const ir::Graph& graph, const Caution& caution = {});
 
-  // Over those dims of the last operation. Pre: at least one operation.
+  // The group over these dims of the last operation. Pre: at least one operation.
   GroupOutcome make(std::vector<ir::OperationId> operations, const std::vector<std::uint32_t>& over) const;
-  // Over as many of the last operation's dims as can be without computing anything more often than that.
+  // The group over as many of the last operation's dims as the limit on recomputation allows.
   GroupOutcome make(std::vector<ir::OperationId> operations, const RecomputeLimit& limit) const;
 
-  // Whether an operation other than these (sorted) ones uses the value. A value without readers is not needed, unless it is
-  // all that its writer does.
+  // Whether an operation outside these (sorted) ones uses the value. A value without readers does not count, unless its
+  // writer writes nothing else.
   bool escapes(ir::ValueId value, const std::vector<ir::OperationId>& operations) const;
 
   const ir::DefUse& uses() const { return uses_; }
@@ -48,7 +48,7 @@ class GroupMaker {
   const ir::Program& program() const { return program_; }
   const ir::Graph& graph() const { return graph_; }
   const Caution& caution() const { return caution_; }
-  // Where it runs has been decided, and what is moved for it.
+  // Its devices are decided, or it reads or is a transfer.
   bool is_placed(ir::OperationId operation) const {
     return bound_[operation.index()] || !graph_[operation].placements.empty();
   }
@@ -59,7 +59,7 @@ class GroupMaker {
   Caution caution_;
   ir::DefUse uses_;
   std::vector<bool> is_output_;
-  std::vector<bool> bound_;  // by operation: to transfers
+  std::vector<bool> bound_;  // by operation: bound to transfers
 };
 
 }  // namespace tap::passes

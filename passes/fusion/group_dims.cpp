@@ -22,7 +22,7 @@ class Correspondence {
     std::sort(written_.begin(), written_.end());
   }
 
-  // Until nothing new is learnt: forwards, then backwards.
+  // Repeats until nothing changes: forwards, then backwards.
   void spread(bool through_inputs) {
     bool more = true;
     while (more) {

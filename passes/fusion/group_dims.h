@@ -8,11 +8,11 @@
 
 namespace tap::passes {
 
-// Per operation (in the order of `operations`), per dim, the number of the dim in `dims` that it is.
+// By operation (in the order of `operations`) and by dim: the number in `dims` of the corresponding dim.
 using SharedDims = std::vector<std::vector<std::optional<std::uint32_t>>>;
 
-// From `dims` of operations[from], first through values that one of the operations writes, then also through those that they
-// only read.
+// Starts from `dims` of operations[from]; follows first the values that one of the operations writes, then those that
+// they only read.
 SharedDims shared_dims(const ir::Program& program, const ir::Graph& graph,
                        const std::vector<ir::OperationId>& operations, std::size_t from,
                        const std::vector<std::uint32_t>& dims);

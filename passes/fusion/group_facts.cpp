@@ -16,7 +16,7 @@ double whole_bytes(const TensorType& type) {
   return bytes;
 }
 
-// How often an operation's points are computed if the group runs in blocks along these of its dims, and whole along others.
+// How often an operation's points are computed if the group runs in blocks of these dims, and whole along others.
 double recompute(const GroupView& group, const MovingDemand& windows, std::size_t operation,
                  const std::vector<bool>& in_blocks) {
   const Operator& op = group.program[group.graph.operations[operation].op];
@@ -38,7 +38,7 @@ double recompute(const GroupView& group, const MovingDemand& windows, std::size_
   return blocks * part;
 }
 
-// One point, with all of the loops that are streamed inside it.
+// One point, with all streamed loops inside it.
 Box one_point(const GroupView& group) {
   Box box;
   for (const IndexDim& dim : group.dims)

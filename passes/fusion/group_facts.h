@@ -7,23 +7,23 @@
 namespace tap::passes {
 
 struct GroupFacts {
-  double inner_bytes = 0;         // of the regions, per point, of values that are only inside
-  double operand_bytes = 0;       // of the regions that a point reads
-  double escaping_bytes = 0;      // of whole results
-  double crossing_bytes = 0;      // of whole results and whole operands
+  double inner_bytes = 0;         // of the regions of inner values, per point
+  double operand_bytes = 0;       // of the regions that one point reads
+  double escaping_bytes = 0;      // of all results
+  double crossing_bytes = 0;      // of all results and operands
   std::vector<double> recompute;  // by operation inside: how often each of its points is computed, on average
 };
 
-// If the group runs in blocks of that many points per dim.
+// For a group that runs in blocks of this many points per dim.
 inline constexpr std::int64_t nominal_block = 64;
 
 GroupFacts group_facts(const ir::GroupView& group, const ir::MovingDemand& windows);
 
 struct RecomputeLimit {
-  double factor = 1.25;           // of what is cheap; all else is computed once
+  double factor = 1.25;           // for cheap operations; all others are computed once
   std::int64_t cheap_terms = 32;  // terms of one cell
 };
-// The dim of the group for which some operation inside is computed more often than that, the worst one.
+// The dim of the group that exceeds this limit the most: some inner operation is recomputed more often because of it.
 std::optional<std::uint32_t> repeating_dim(const ir::GroupView& group, const ir::MovingDemand& windows,
                                            const RecomputeLimit& limit);
 

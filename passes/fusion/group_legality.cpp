@@ -49,8 +49,8 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
   return std::nullopt;
 }
 
-// A region reaches from what the first point writes to what the last one does. Of no points the last is one step before the
-// first: t[2*i + j] = x[i, j] at a point j, where i runs over nothing, would reach from cell j up to cell j - 1.
+// A region extends from the first point's writes to the last one's. Without points, the last point would be one before
+// the first: t[2*i + j] = x[i, j] at a point j, with i over an empty range, would extend from cell j to cell j - 1.
 std::optional<Refusal> why_not_over_nothing(const GroupView& group, std::size_t operation, const Access& write,
                                             const std::vector<Range>& spans) {
   for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
@@ -68,7 +68,7 @@ std::optional<Refusal> why_not_over_nothing(const GroupView& group, std::size_t 
   return std::nullopt;
 }
 
-// The cells of a point's region are as many as its points write.
+// A point's region has as many cells as its points write.
 std::optional<Refusal> why_not_dense(const GroupView& group, const MovingDemand& windows, std::size_t operation,
                                      const Access& write) {
   const Operator op = operator_of(group, operation);

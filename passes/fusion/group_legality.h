@@ -8,22 +8,22 @@
 
 namespace tap::passes {
 
-// Why it does not. If that is for a dim of the group, without it it might.
+// Why it does not. If `dim` is set, the group might be legal without that dim.
 struct Refusal {
   std::string reason;
   std::optional<std::uint32_t> dim = {};
 };
 
-// A reduction whose loop is one of the group's (streamed) has no value before its end: no operation inside reads it. Its blocks come
-// one after another, so that it is the outermost one, or its monoid commutes; and what came before is combined with each, so
-// that its laws must hold.
+// A streamed reduction (its loop is one of the group's) has no value until the loop ends, so no inner operation may
+// read it. Its blocks come in order, so it must be the outermost reduction dim, or its monoid must commute. Each block
+// is combined with the previous ones, so the monoid's laws must hold.
 std::optional<Refusal> why_not_streamed(const ir::GroupView& group, const Caution& caution);
 
-// Each point of the group writes a region of its own, without holes, and computes no other cell of a result.
+// Each point of the group must write its own region, without holes, and compute no other cell of a result.
 std::optional<Refusal> why_not_writable_by_points(const ir::GroupView& group, const ir::MovingDemand& windows);
 
-// A reduction inside that a dim of the group leaves as it is would be done again at each of that dim's points: who reads it
-// there needs its finished value inside that loop.
+// An inner reduction that does not depend on a dim of the group would be repeated at each point of that dim, if its
+// readers need its finished value inside that loop.
 std::optional<Refusal> why_not_once(const ir::GroupView& group, const ir::MovingDemand& windows);
 
 // Whether the operation writes a result of the group.

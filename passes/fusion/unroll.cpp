@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// T steps of a body, one after the other.
+// T trips of a body, one after another.
 class Unrolled {
  public:
   Unrolled(Program& program, GraphId body, std::size_t states, Range trips, std::int64_t steps)
@@ -94,7 +94,8 @@ class Unrolled {
   GraphClaim claim_;
 };
 
-// The graph around the iterate: that with fewer trips, and the steps that are left over; all of them if `unrolled` is no graph.
+// The graph around the iterate: with the iterate of fewer trips and the leftover trips; only these if `unrolled` is not
+// valid.
 class Around {
  public:
   Around(Program& program, const Program& before, OperationInGraph place)
@@ -146,13 +147,13 @@ class Around {
       if (state[k] != operation_.results[k]) to_.forward(operation_.results[k], state[k]);
   }
 
-  // A value that was one of the body's, in that step.
+  // A value that stands for the body's value, in that trip.
   ValueId add(Value value, ValueId of, std::int64_t step) {
     added_.push_back({{place_.operation}, of, step});
     return to_.add_value(std::move(value));
   }
 
-  // One step; the last one writes what the iterate did.
+  // One trip; the last one writes the iterate's results.
   std::vector<ValueId> peel(std::int64_t trip, std::vector<ValueId> state) {
     std::vector<ValueId> values(body_.values.size());
     for (std::size_t k = 0; k < body_.inputs.size(); ++k)
@@ -188,7 +189,7 @@ class Around {
   const RegionBody region_;
   const Graph body_;
   Rebuild to_;
-  std::vector<ValueRef> added_;  // what the new values are, in their order
+  std::vector<ValueRef> added_;  // the new values, in order
 };
 
 class UnrollApplier : PlanApplier {
@@ -220,7 +221,7 @@ class UnrollApplier : PlanApplier {
     else if (unroll.steps > 1) replace(before, *place, *region, unroll);
   }
 
-  // All steps, where the iterate stood.
+  // All trips, in place of the iterate.
   void write_out(const Program& before, OperationInGraph place, const PlannedUnroll& unroll) {
     Rebuilt around = Around(program(), before, place).run(unroll.steps, {});
     if (program().graphs.size() != before.graphs.size()) return not_inside(before, unroll);
@@ -237,7 +238,7 @@ class UnrollApplier : PlanApplier {
     step(before, place.graph, std::move(around), {std::move(body.claim)});
   }
 
-  // Of graphs inside the body nothing is claimed: they have to stay as they are.
+  // There are no claims for graphs inside the body, so they must stay as they are.
   void not_inside(const Program& before, const PlannedUnroll& unroll) {
     program() = before;
     problem(PlanProblem{

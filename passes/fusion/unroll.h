@@ -15,13 +15,13 @@
 
 namespace tap::passes {
 
-// Decisions that are no unrolls are passed over; one that cannot be is left out, with a problem that says why.
+// Ignores decisions that are not unrolls. An unroll that is impossible is skipped and reported as a problem.
 PlannedResult apply_unrolls(const ir::Program& program, const ir::Plan& plan);
 
 // The pass: the plan's unroll lines.
 PassResult unroll(const ir::Program& program, const PassContext& context);
 
-// Operations that one body may have after it was written out.
+// Limit on the operations of an unrolled body.
 inline constexpr std::size_t max_unrolled_operations = 10'000;
 
 }  // namespace tap::passes

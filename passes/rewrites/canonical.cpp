@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t mark = 0x5bd1e995a3c59ac3u;
 constexpr int most_leaves = 512;
 
-// Canonical labelling: where parts have the same colour, each of them in turn is taken for the first, and the
-// least code that comes out is the form.
+// Canonical labelling: if several parts have the same colour, tries each as the first; the form is the least resulting
+// code.
 class Search {
  public:
   explicit Search(const Prepared& p) : p_(p) {}
@@ -45,7 +45,7 @@ class Search {
     }
   }
 
-  // The first class with several members; which one that is depends on colours alone.
+  // The first class with several members; the choice depends on colours alone.
   Class undecided(const Colours& colours) const {
     std::map<std::pair<bool, std::uint64_t>, Class> classes;
     std::vector<std::uint32_t> dims(p_.op.dims.size());
@@ -76,7 +76,7 @@ class Search {
       leaf(colours);
       return;
     }
-    // A member whose first leaf is that of one before looks the same to all others: its leaves are those of that one.
+    // A member whose first leaf equals an earlier member's is equivalent to it, and so are its other leaves.
     std::vector<Code> seen;
     for (std::uint32_t member : c.members) {
       if (!seen.empty() && leaves_ >= most_leaves) return;

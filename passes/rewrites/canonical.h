@@ -24,11 +24,11 @@ struct CanonicalForm {
   std::vector<std::uint32_t> dims, operands, results;
 };
 
-// With labels, one for each operand, operands are distinguished by them and equal ones are one tensor: the code then says
-// which values the operator is applied to.
+// With labels, one for each operand, operands with equal labels are one tensor, and the code depends on the labels: it
+// identifies the values that the operator is applied to.
 //
-// A very symmetric operator may have more orders than are tried (512); its form is then not canonical, and it may be
-// taken for different from an equal one, never for equal to a different one.
+// For a very symmetric operator not all orders are tried (at most 512). Its form is then not canonical: equal operators
+// may have different codes, but different ones never have equal codes.
 //
 // Pre: not a region.
 CanonicalForm canonical_form(const ir::Program& program, const ir::Operator& op,

@@ -27,10 +27,10 @@ Code code_of_type(const TensorType& type) {
   return code;
 }
 
-// Cells numbered by what they compute: equal ones have one number, and commuting arguments are sorted by theirs.
+// Numbers cells by what they compute: equal ones have one number, and commuting arguments are sorted by number.
 class CellNumbers {
  public:
-  // `leaf` says what the attribute of a leaf means.
+  // `leaf` gives the meaning of a leaf's attribute.
   template <class Leaf>
   CellNumbers(const CellExprs& exprs, const std::vector<CellId>& cells, Leaf leaf) {
     std::vector<std::vector<CellId>> by_height;
@@ -74,7 +74,7 @@ class CellNumbers {
   Code code_;
 };
 
-// By structure, since ids mean nothing in another program. Its name, laws and fold do not count: they follow from it.
+// By structure, since ids differ between programs. Without name, laws and fold.
 Code code_of_monoid(const Monoid& monoid) {
   Code code{static_cast<std::int64_t>(monoid.arity())};
   for (const MonoidComponent& c : monoid.components) code.push_back(static_cast<std::int64_t>(c.type));
@@ -174,7 +174,7 @@ class Encoder {
     std::vector<Code> all;
     for (const Constraint& c : op_.constraints) {
       Code code = code_of(c.expr);
-      // e = 0 is -e = 0: the one whose first coefficient is positive.
+      // e = 0 equals -e = 0: takes the form whose first coefficient is positive.
       if (c.comparison == Comparison::equal_zero) {
         auto first = std::find_if(code.begin(), code.end(), [](std::int64_t n) { return n != 0; });
         if (first != code.end() && *first < 0)
@@ -210,7 +210,7 @@ class Encoder {
     return {};
   }
 
-  // Components of a reduction have an order; the values of a map are sorted.
+  // Components of a reduction are ordered; the values of a map are sorted.
   Code writes(const CellNumbers& cells, std::vector<std::uint32_t>& results) const {
     std::vector<std::pair<Code, std::uint32_t>> sorted;
     for (std::uint32_t w = 0; w < op_.writes.size(); ++w) {

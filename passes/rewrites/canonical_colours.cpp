@@ -61,7 +61,7 @@ class ColourRound {
     }
   }
 
-  // From where a cell is used.
+  // Colours cells by their users.
   void cells_downwards() {
     if (auto* map = op_.map())
       for (std::size_t w = 0; w < map->values.size(); ++w) context_[map->values[w]] += mix(11, c_.writes[w]);
@@ -80,7 +80,7 @@ class ColourRound {
     }
   }
 
-  // The form of an access; `relative_to` gives its dims the colours that surround them.
+  // The code of an access; `relative_to` gives its dims their surrounding colours.
   std::uint64_t access(const Access& access, std::uint64_t relative_to) {
     std::uint64_t h = access.projection.rank();
     for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) {
@@ -128,7 +128,7 @@ class ColourRound {
 
   void constraints() {
     for (const Constraint& c : op_.constraints) {
-      // An equation may be written with either sign.
+      // An equation may have either sign.
       const bool either = c.comparison == Comparison::equal_zero;
       std::uint64_t sum = 0;
       for (std::size_t d = 0; d < c.expr.coefficients.size(); ++d)
@@ -192,7 +192,7 @@ Prepared prepare(const Program& program, const Operator& op, const std::vector<s
     p.tensor.push_back(same);
   }
   p.cells = needed_cells(op, roots_of(op));
-  std::set<std::uint32_t> needed;  // of the reads
+  std::set<std::uint32_t> needed;  // by reads
   for (CellId id : p.cells)
     if (op.exprs[id].op == CellOp::read) needed.insert(op.exprs[id].attribute);
   if (p.in_order)
@@ -239,7 +239,7 @@ Colours first_colours(const Prepared& p) {
 }
 
 void refine(const Prepared& p, Colours& colours) {
-  // At least two rounds: also what is distinguished from the start must know what is around it.
+  // At least two rounds: parts that are already distinguished must also take in their surroundings.
   std::size_t known = classes(colours);
   for (int round = 0;; ++round) {
     ColourRound(p, colours).run();

@@ -20,7 +20,8 @@ constexpr std::string_view order_rule_start = "product in the order ";
 
 constexpr std::size_t most_factors = 64;
 
-// The factors of a product, in order. Cells may be shared, so that there can be more factors than cells: of too many, some.
+// The factors of a product, in order. Cells may be shared, so there can be more factors than cells: returns only some
+// of too many.
 std::vector<CellId> factors_of(const Operator& op, CellId product) {
   const CellOp times = op.exprs[product].op;
   std::vector<CellId> open{product}, factors;
@@ -35,12 +36,12 @@ std::vector<CellId> factors_of(const Operator& op, CellId product) {
   return factors;
 }
 
-// What one operator asks, or why it is not asked.
+// The question for one operator, or why there is none.
 struct Question {
   ContractionProblem problem;
   std::vector<CellId> factors;
   CellOp times = CellOp::mul;
-  std::string law = "a * (b * c) = (a * b) * c";  // of a reduction: that it distributes
+  std::string law = "a * (b * c) = (a * b) * c";  // for a reduction: that it distributes
   std::string why_not;
 };
 
@@ -67,7 +68,7 @@ std::optional<Question> question_of(const Operator& op, bool strict_fp, Distribu
   const CellId cell = reduce ? reduce->operands[0] : op.map()->values[0];
   q.times = op.exprs[cell].op;
   if (!may_be_product(q.times)) return std::nullopt;
-  // Of a map nothing is distributed, but it is computed in parts: only products, which are worth it.
+  // For a map nothing is distributed, but the product is computed in parts: only for multiplication, where it pays.
   if (!reduce && q.times != CellOp::mul) return std::nullopt;
   q.factors = factors_of(op, cell);
   if (q.factors.size() < 3) return std::nullopt;
@@ -98,7 +99,8 @@ std::optional<Question> question_of(const Operator& op, bool strict_fp, Distribu
   return q;
 }
 
-// Whether products in another order are the same bits: floats round and overflow elsewhere, the least and greatest do not.
+// Whether a different order of products gives the same bits: not for floats, which round and overflow, except max and
+// min.
 bool exact(CellOp times, ElementType type) { return !is_float(type) || times == CellOp::min || times == CellOp::max; }
 
 std::string flops_text(double flops) {

@@ -18,30 +18,30 @@ namespace tap::passes {
 
 struct Reassociation {
   std::shared_ptr<const ir::Program> program;    // null if none is offered; main's inputs are the operator's operands
-  std::string rule;                              // what stands in the alternative, with the operations that it saves
+  std::string rule;                              // the alternative's rule, with the operation count that it saves
   std::string remark;                            // why none is offered
-  std::vector<std::vector<std::uint32_t>> dims;  // by operation of the program: which dims of the operator its own are
+  std::vector<std::vector<std::uint32_t>> dims;  // by operation of the program: its dims in the operator
   double flops_before = 0, flops_after = 0;
 };
 
-// Asked of many operators of one program, it tries each law once, and answers once for operations that are alike.
+// Tests each law once and computes one answer for equal operations, over many operators of one program.
 class Reassociator {
  public:
-  // No remark on anything but a product of three or more factors. With `strict_fp`, floats stay as they are written.
+  // Remarks only on products of three or more factors. With `strict_fp`, floats stay as written.
   Reassociation run(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
-  // Of an operation, in its own words. Pre: always the same program and `strict_fp`.
+  // For an operation, with its own names. Pre: always the same program and `strict_fp`.
   const Reassociation& run(const ir::Program& program, const ir::Operation& operation, bool strict_fp);
 
  private:
   struct Answer {
-    std::vector<std::string> dims;  // what they are called; empty: as in the operator
+    std::vector<std::string> dims;  // their names; empty: as in the operator
     Reassociation is;
   };
-  std::map<ir::OperatorId, Answer> answers_;  // the last one of each operator: equal ones mostly have equal dims, too
-  std::map<std::pair<ir::MonoidId, ir::CellOp>, std::optional<std::string>> laws_;  // that were tried
+  std::map<ir::OperatorId, Answer> answers_;  // the last one: equal operators usually have equal dim names
+  std::map<std::pair<ir::MonoidId, ir::CellOp>, std::optional<std::string>> laws_;  // already tested
 };
 
-// Whether an alternative's rule is one of these.
+// Whether the rule of an alternative is a contraction order.
 bool is_contraction_order(std::string_view rule);
 
 }  // namespace tap::passes

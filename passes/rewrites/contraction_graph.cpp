@@ -40,7 +40,7 @@ class TreeBuilder {
   }
 
  private:
-  // By the operands' names.
+  // With the operands' names.
   std::string text(std::uint32_t n) const {
     const ContractionNode& node = tree_.nodes[n];
     if (!node.leaf) return "(" + text(node.left) + " " + text(node.right) + ")";
@@ -96,7 +96,7 @@ class TreeBuilder {
     graph_.operations.push_back(std::move(operation));
   }
 
-  // The type and the access of what a step computes: an axis for each dim, in their order.
+  // The type and the access of a step's result: an axis for each dim, in order.
   Access axes(const Operator& op, std::uint64_t dims, Shape& shape) const {
     Access access;
     access.projection.start.inputs = op.dims.size();
@@ -129,7 +129,7 @@ class TreeBuilder {
     return static_cast<std::uint32_t>(operation.operands.size() - 1);
   }
 
-  // A factor as it is in the operator, in the dims of the step.
+  // A factor of the operator, in the dims of the step.
   CellId copy(CellId root, Operator& op, Operation& operation) {
     if (auto known = copied_.find(root); known != copied_.end()) return known->second;
     CellNode node = op_.exprs[root];
@@ -166,9 +166,9 @@ class TreeBuilder {
   Graph graph_;
   int made_ = 0;
   std::vector<std::vector<std::uint32_t>> dims_;  // by operation
-  std::vector<ValueId> values_;                   // by node; invalid for a leaf that is read where it is needed
-  std::vector<std::uint32_t> place_;              // by dim of the operator: that of the step
-  std::map<CellId, CellId> copied_;               // to the step
+  std::vector<ValueId> values_;                   // by node; invalid for a leaf that is read directly
+  std::vector<std::uint32_t> place_;              // by dim of the operator: the step's dim
+  std::map<CellId, CellId> copied_;               // into the step
 };
 
 }  // namespace

@@ -19,8 +19,8 @@ struct ContractionProduct {
 };
 struct ContractionGraph {
   std::shared_ptr<const ir::Program> program;    // main's inputs are the operator's operands
-  std::string order;                             // ((a b) c); what is prepared first stands in brackets
-  std::vector<std::vector<std::uint32_t>> dims;  // by operation: which dim of the operator each of its dims is
+  std::string order;                             // ((a b) c); prepared factors are in brackets
+  std::vector<std::vector<std::uint32_t>> dims;  // by operation: its dims in the operator
 };
 
 // Pre: the operator has one result, no constraints and no blockings; its dims start at 0.

@@ -27,7 +27,7 @@ Dims dims_of(const ContractionProblem& p, std::uint64_t factors) {
 std::uint64_t all_factors(const ContractionProblem& p) {
   return p.factors.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << p.factors.size()) - 1;
 }
-// What is left of these dims when the factors are joined: what the result or other factors need.
+// The dims that remain if the factors are joined: those that the result or other factors need.
 Dims needed(const ContractionProblem& p, Dims dims, std::uint64_t factors) {
   return dims & (p.kept | dims_of(p, all_factors(p) & ~factors));
 }
@@ -36,12 +36,12 @@ Dims needed(const ContractionProblem& p, Dims dims, std::uint64_t factors) {
 struct Part {
   std::uint64_t factors = 0;
   Dims dims = 0;
-  double work = 0;   // at each point where it is read
-  double flops = 0;  // to get there
+  double work = 0;   // at each point of a read
+  double flops = 0;  // to compute it
   std::uint32_t node = 0;
 };
 
-// The last step also writes the dims of the result that no factor has, and runs over those that stand alone.
+// The last step also writes result dims that no factor has, and reduces over the dims without factors.
 Dims run_over(const ContractionProblem& p, Dims dims, std::uint64_t factors) {
   return factors == all_factors(p) ? dims | p.kept | p.alone : dims;
 }
@@ -123,7 +123,7 @@ class Orderer {
     return best.back().front();
   }
 
-  // The one step after the other that has the least of a measure.
+  // Greedy: repeats the step that minimises a measure.
   template <class Measure>
   Part greedy(Measure measure) {
     std::vector<std::vector<Part>> open = leaves_;
@@ -162,7 +162,7 @@ class Orderer {
 
   const ContractionProblem& p_;
   std::vector<ContractionNode> nodes_;
-  std::vector<std::vector<Part>> leaves_;  // by factor: read where it is needed, or prepared
+  std::vector<std::vector<Part>> leaves_;  // by factor: read directly, or prepared
 };
 
 }  // namespace

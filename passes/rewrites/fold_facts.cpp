@@ -40,7 +40,7 @@ DimSet reduced_dims(const Operator& op) {
 
 bool uses_dim(const Constraint& c, DimSet dims) { return (dims_of(c.expr) & dims) != 0; }
 
-// fold of nothing = identity, where that is seen at once: each root is a reduction with that identity.
+// fold of nothing = identity, if that is obvious: each root is a reduction with that identity.
 bool folds_nothing(const Program& program, const Monoid& monoid) {
   const Fold& fold = *monoid.fold;
   for (std::size_t c = 0; c < monoid.arity(); ++c) {
@@ -52,7 +52,7 @@ bool folds_nothing(const Program& program, const Monoid& monoid) {
   return true;
 }
 
-// What the law does not say, or what cannot be distinguished in the index space.
+// The cases that the law does not cover, or that the index space cannot express.
 std::string why_not_by_space(const Program& program, const Operator& op) {
   const DimSet reduced = reduced_dims(op);
   DimSet known = reduced;
@@ -104,7 +104,7 @@ class FactFinder {
   }
 
  private:
-  // What is computed of a block's points alike for several of the cells around it.
+  // Marks cells with fewer dims than the cells around them: they are computed once and shared.
   void mark_operations(CellId id, DimSet around) {
     const CellNode& node = fold_.exprs[id];
     if (node.args.empty() || node.op == CellOp::reduce) return;

@@ -17,11 +17,11 @@ using Code = std::vector<std::int64_t>;
 namespace {
 
 constexpr std::size_t most_variables = 6;
-constexpr std::size_t most_instances = 5000;  // types at which rules are looked at
-constexpr int most_tries = 400;               // of one rule at one operation: bindings that are looked up
-constexpr int most_steps = 2000;              // … and sets of operations that are begun
+constexpr std::size_t most_instances = 5000;  // limit on the types at which rules are instantiated
+constexpr int most_tries = 400;               // limit on bindings of one rule at one operation …
+constexpr int most_steps = 2000;              // … and on sets of operations that are begun
 
-// Both graphs are kept by what refers to them: the alternatives of a choice.
+// A choice's alternatives keep both graphs reachable.
 Program with_choice(const RulePiece& piece) {
   Program with = piece.program;
   Operator both;
@@ -57,7 +57,7 @@ bool same_results(const RulePiece& piece) {
   return types(piece.pattern) == types(piece.replacement);
 }
 
-// A rule's sides as the graphs that are searched: after the passes that come before.
+// A rule's sides in the form that is searched: after the passes that come before.
 std::optional<RulePiece> lowered(std::optional<RulePiece> piece) {
   if (!piece || !same_results(*piece)) return std::nullopt;
   piece->program = run(passes_before("offer_choices"), with_choice(*piece)).program;
@@ -177,7 +177,7 @@ class GraphMatcher {
       matches_.exhausted.emplace_back(rule, root);
   }
 
-  // Operations that write what these ones read and that are not among them.
+  // Operations outside the region that write its operands.
   std::set<OperationId> producers_of(const Region& region) const {
     std::set<OperationId> result;
     for (OperationId o : region)
@@ -187,8 +187,8 @@ class GraphMatcher {
     return result;
   }
 
-  // All sets of operations that look like the pattern's and from which values flow to the root through the set alone, each
-  // once, until one is right. `left`: how many operations of each look are still to be added.
+  // Enumerates all sets of operations with the pattern's fingerprints whose values flow to the root inside the set,
+  // each once, until one matches. `left`: how many operations of each fingerprint are still needed.
   bool grow(std::size_t rule, OperationId root, const Region& region, const Region& without, std::map<int, int>& left) {
     const RuleMatcher::Shape& shape = matcher_.shapes_[rule];
     if (--steps_ <= 0) return false;
@@ -223,7 +223,7 @@ class GraphMatcher {
     return boundary;
   }
 
-  // Gives the variables from `next` on values of the boundary, in every way that uses all of it, until one is right.
+  // Binds the variables from `next` on to values of the boundary, in every way that uses all of it, until one matches.
   bool bind(std::size_t rule, OperationId root, const std::vector<ValueId>& boundary, std::vector<ValueId>& variables,
             std::size_t next) {
     if (next == variables.size()) {
@@ -251,7 +251,7 @@ class GraphMatcher {
     return true;
   }
 
-  // Which values of the graph those of the pattern are. False if some are not there.
+  // Finds the graph's value for each value of the pattern. False if some are missing.
   bool number_values(const RulePiece& piece, Match& match) const {
     const Graph& pattern = piece.program[piece.pattern];
     std::vector<ValueId> number(pattern.values.size());
@@ -285,9 +285,9 @@ class GraphMatcher {
   const Program& program_;
   const Graph& graph_;
   DefUse uses_;
-  std::vector<int> sketches_;      // by operation; -1: no pattern has one that looks so
-  std::set<Code> codes_;           // of those that have one, whatever they are applied to
-  std::map<Code, Known> by_code_;  // on the values that they are applied to
+  std::vector<int> sketches_;      // by operation; -1: no pattern has its fingerprint
+  std::set<Code> codes_;           // of those operations, without operands
+  std::map<Code, Known> by_code_;  // with operands
   Matches matches_;
   int tries_ = 0, steps_ = 0;
 };

@@ -20,25 +20,25 @@ namespace tap::passes {
 struct Match {
   std::size_t rule = 0;
   std::vector<ir::OperationId> operations;      // that the pattern computes, in order
-  std::vector<ir::ValueId> variables;           // what they stand for
+  std::vector<ir::ValueId> variables;           // the values that the pattern's variables match
   std::vector<ir::ValueId> results;             // of the pattern
   std::shared_ptr<const RulePiece> piece = {};  // calls are inlined
-  // By value and by operation of the pattern: what it is here; and by dim of that operation, which dim it is here.
+  // By value and by operation of the pattern: the matching one here; and by dim of that operation, the matching dim.
   struct Here {
     ir::OperationId operation;
     std::vector<std::uint32_t> dims;
-    std::vector<ir::ValueId> results;  // of the operation, in its order
+    std::vector<ir::ValueId> results;  // in the operation's order
   };
   std::vector<ir::ValueId> values = {};
   std::vector<Here> here = {};
-  bool in_order = true;  // results of an operation, in the order in which the pattern has them
+  bool in_order = true;  // whether the operation's results are in the pattern's order
 };
 struct Matches {
-  std::vector<Match> found;                                             // by their last operation
-  std::vector<std::pair<std::size_t, ir::OperationId>> exhausted = {};  // rule and place: more ways than are tried
+  std::vector<Match> found;                                             // ordered by their last operation
+  std::vector<std::pair<std::size_t, ir::OperationId>> exhausted = {};  // rule and place: too many bindings
 };
 
-// What an operator looks like, of whatever rank, sizes and element type: its kind, and the operations on its cells.
+// The kind of an operator and the operations of its cells, independent of rank, sizes and element type.
 using Fingerprint = std::vector<int>;
 Fingerprint fingerprint_of(const ir::Program& program, const ir::Operator& op);
 
@@ -46,27 +46,27 @@ class RuleMatcher {
  public:
   explicit RuleMatcher(const RuleSet& rules);
 
-  // Each rule at most once for a set of operations. Pre: what the passes before offer_choices leave behind.
+  // Finds each rule at most once for a set of operations. Pre: the passes before offer_choices have run.
   Matches find(const ir::Program& program, ir::GraphId graph);
 
  private:
   friend class GraphMatcher;
-  struct Shape {  // what a sample shows
+  struct Shape {  // from a sample of the rule
     std::size_t variables = 0;
-    std::map<int, int> sketches;  // by number: how many operations of the pattern look so; none: it matches nothing
+    std::map<int, int> sketches;  // by fingerprint: the pattern's operations that have it; empty: no match
     std::size_t operations = 0;
   };
   struct Instance {
     std::shared_ptr<const RulePiece> piece;
-    std::vector<std::vector<std::int64_t>> codes;  // of the pattern's operations, whatever they are applied to
+    std::vector<std::vector<std::int64_t>> codes;  // of the pattern's operations, without their operands
   };
   void learn(std::size_t rule);
   const Instance& instance_of(std::size_t rule, const std::vector<ir::TensorType>& types);
 
   const RuleSet& rules_;
   std::vector<Shape> shapes_;                                          // by rule
-  std::map<Fingerprint, int> sketches_;                                // that occur in patterns, numbered
-  std::map<int, std::vector<std::size_t>> by_sketch_;                  // the rules in whose pattern one occurs
+  std::map<Fingerprint, int> sketches_;                                // those that occur in patterns, numbered
+  std::map<int, std::vector<std::size_t>> by_sketch_;                  // the rules whose patterns contain it
   std::map<std::pair<std::size_t, std::string>, Instance> instances_;  // by the types' text
 };
 

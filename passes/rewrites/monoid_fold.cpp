@@ -28,13 +28,13 @@ class FoldBuilder {
         fold_(*monoid_.fold),
         space_(space),
         facts_(fold_facts(program, op, space)) {
-    made_.monoids = program.monoids;  // those that are unused are dropped when it is added
+    made_.monoids = program.monoids;  // unused ones are dropped when it is added
     for (std::size_t k = 0; k < op.operands.size(); ++k)
       graph_.inputs.push_back(
           add_value(op.operand_names.empty() ? fmt::format("x{}", k) : op.operand_names[k], op.operands[k]));
   }
 
-  // Without a program if an operation in it can fail.
+  // Returns no program if one of its operations can fail.
   FoldedReduction run() {
     FoldedReduction result{nullptr, space_.dim, space_.size, {}};
     for (std::size_t k = 0; k < fold_.exprs.size(); ++k)
@@ -53,12 +53,12 @@ class FoldBuilder {
     ValueId value;
     std::vector<std::uint32_t> dims;  // by axis
   };
-  // An operation while it is made.
+  // An operation under construction.
   struct Draft {
     Operator op;
     Operation operation;
-    std::vector<std::uint32_t> dims;   // by its dims: those of the space
-    std::vector<std::size_t> place;    // and the other way round
+    std::vector<std::uint32_t> dims;   // by its dims: the dim of the space
+    std::vector<std::size_t> place;    // the inverse
     std::map<CellId, CellId> written;  // cells of the fold
   };
 
@@ -67,7 +67,7 @@ class FoldBuilder {
     return ValueId(graph_.values.size() - 1);
   }
 
-  // Over those dims, the number of the block outermost; reduced ones in their order and last.
+  // Over those dims, with the block number outermost, and reduced dims last, in order.
   Draft draft(DimSet dims, std::string name) const {
     Draft d;
     d.op.name = std::move(name);
@@ -106,7 +106,7 @@ class FoldBuilder {
     return d.op.exprs.read(static_cast<std::uint32_t>(known - d.op.reads.begin()), type);
   }
 
-  // What another operation has computed, at the same point.
+  // The result of another operation, at the same point.
   CellId read_computed(Draft& d, const Computed& computed) const {
     Access read{operand(d, computed.value), {{d.dims.size(), {}}, {}}, {}, {}, {}};
     for (std::uint32_t dim : computed.dims) {
@@ -116,7 +116,7 @@ class FoldBuilder {
     return add_read(d, std::move(read));
   }
 
-  // A cell of the reduction, at the point's place in its block.
+  // A cell of the reduction, at the point's position in its block.
   CellId original(Draft& d, CellId cell) const {
     return graft(op_.exprs, cell, d.op.exprs, [&](const CellNode& node) -> std::optional<CellId> {
       if (node.op == CellOp::index) return index(d, node.attribute);
@@ -133,7 +133,7 @@ class FoldBuilder {
     CellId first = cells.apply(CellOp::mul, ElementType::i64, {block, number(space_.size)});
     return cells.apply(CellOp::add, ElementType::i64, {first, own});
   }
-  // The last block may be shorter: a place outside the tensor is then of no account, and gives 0.
+  // The last block may be shorter: positions outside the tensor do not count, and read 0.
   CellId original_read(Draft& d, const Access& was) const {
     Access read = was;
     read.tensor = operand(d, graph_.inputs[was.tensor]);
@@ -153,7 +153,7 @@ class FoldBuilder {
     return add_read(d, std::move(read));
   }
 
-  // A cell of the fold: what other operations compute is read.
+  // A cell of the fold; cells that are operations are read.
   CellId cell(Draft& d, CellId id) const {
     if (auto known = d.written.find(id); known != d.written.end()) return known->second;
     CellId made;
@@ -210,13 +210,13 @@ class FoldBuilder {
     return node.op == CellOp::reduce ? made_.monoids[node.attribute].name : "e";
   }
 
-  // y = the blocks in their order, by the monoid.
+  // y = the blocks in order, combined by the monoid.
   void combine() {
     DimSet dims = DimSet{1} << space_.block;
     for (std::uint32_t k = 0; k < space_.block; ++k)
       if (space_.dims[k].role != DimRole::reduction) dims |= DimSet{1} << k;
     Draft d = draft(dims, op_.name);
-    std::rotate(d.dims.begin(), d.dims.begin() + 1, d.dims.end());  // the number of the block last
+    std::rotate(d.dims.begin(), d.dims.begin() + 1, d.dims.end());  // the block number last
     std::rotate(d.op.dims.begin(), d.op.dims.begin() + 1, d.op.dims.end());
     for (std::size_t k = 0; k < d.dims.size(); ++k) d.place[d.dims[k]] = k;
     d.op.dims.back().role = DimRole::reduction;
@@ -255,7 +255,7 @@ class FoldBuilder {
   bool fails_ = false;
 };
 
-// Blocks that keep what a block needs small, and are not too many.
+// Block sizes that keep a block's data small, without too many blocks.
 std::vector<std::int64_t> block_sizes(std::int64_t points) {
   std::vector<std::int64_t> sizes{points};
   for (std::int64_t size : {256, 64, 16, 4, 2})

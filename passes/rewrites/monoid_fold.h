@@ -21,21 +21,21 @@
 namespace tap::passes {
 
 struct FoldedReduction {
-  std::shared_ptr<const ir::Program> program;  // main is from the operator's operands to its results
-  std::uint32_t dim = 0;                       // in blocks
-  std::int64_t size = 1;                       // of that many points
-  std::string rule;                            // what stands in the alternative
+  std::shared_ptr<const ir::Program> program;  // main maps the operator's operands to its results
+  std::uint32_t dim = 0;                       // the dim in blocks
+  std::int64_t size = 1;                       // points of a block
+  std::string rule;                            // the alternative's rule
 };
 struct FoldOffers {
-  std::vector<FoldedReduction> offers;  // in one block, then in smaller and smaller ones
+  std::vector<FoldedReduction> offers;  // one block first, then smaller and smaller blocks
   std::string remark;                   // why there are none
 };
 
-// No remark on anything but a reduction by a monoid with a fold. With `strict_fp`, floats stay as they are written.
+// Remarks only on reductions by a monoid with a fold. With `strict_fp`, floats stay as written.
 FoldOffers fold_offers(const ir::Program& program, const ir::Operator& op, bool strict_fp = false);
 
-// Whether an alternative's rule is one of these; and whether it is the default if the plan has no line: in one block,
-// a contraction among what is left.
+// Whether the rule of an alternative is a fold; and whether it is the default without a line in the plan: one block,
+// with a contraction among the resulting operations.
 bool is_fold(std::string_view rule);
 bool is_contracting_fold(std::string_view rule);
 

@@ -25,11 +25,11 @@ using Numbers = GraphNumbers::Numbers;
 // A graph whose operations may be offered alternatives.
 struct Target {
   GraphId graph;
-  bool written = false;         // a choice's first graph: it was already searched as a whole
-  std::vector<Numbers> around;  // what the enclosing graphs compute: no offer leads back to them
+  bool written = false;         // a choice's first graph: already searched as part of the whole
+  std::vector<Numbers> around;  // the enclosing graphs: no offer leads back to them
 };
 
-// The operations that become one choice.
+// Operations that become one choice.
 struct OfferSite {
   Operations operations;
   Operation choice;
@@ -37,7 +37,7 @@ struct OfferSite {
   std::string first_rule;
 };
 
-// The annotations of uses of the boundary's values become those of the choice's.
+// The annotations of uses of the boundary's values, for the choice's operands.
 std::vector<std::optional<Sharding>> uses_of(const Graph& graph, const Operations& operations,
                                              const Boundary& boundary) {
   std::vector<std::optional<Sharding>> uses(boundary.inputs.size());
@@ -77,7 +77,7 @@ class Round {
     return !rebuilt_.empty();
   }
 
-  // What was made, and the graphs that came of it.
+  // The result, and the graphs that it adds.
   std::pair<ClaimedStage, std::vector<Target>> take() {
     for (auto& [id, rebuilt] : rebuilt_) after_.graphs[id.index()] = std::move(rebuilt.graph);
     Step step;
@@ -93,7 +93,7 @@ class Round {
       ir::GraphId& first = alternative.rule ? alternative.rule->pattern.after : alternative.claim.before;
       alternative.claim.after = place[alternative.claim.after.index()];
       first = place[first.index()];
-      // Of a place that was given up, or whose offers are those of another, nothing is there.
+      // A place that was given up, or that shares another's offers, has no claim.
       if (alternative.claim.after.valid()) step.alternatives.push_back(std::move(alternative));
     }
     for (Target& target : next_) target.graph = place[target.graph.index()];
@@ -139,7 +139,7 @@ class Round {
     return offers;
   }
 
-  // A rule's sides are equal but for rounding.
+  // The two sides of a rule are equal only up to rounding.
   static bool computes_floats(const Graph& graph, const Operations& operations) {
     for (OperationId o : operations)
       for (ValueId v : graph[o].results)
@@ -177,7 +177,7 @@ class Round {
     }
   }
 
-  // Places that do not overlap, larger ones first: what is inside one is offered in its graphs.
+  // Disjoint places, larger ones first: smaller ones inside are offered in its graphs.
   std::vector<OfferSite> places_in(const Target& target) {
     const Graph& graph = before_[target.graph];
     std::vector<Offer> offers = offers_of_rules(target);
@@ -225,7 +225,7 @@ class Round {
 
   void rewrite(const Target& target, std::vector<OfferSite>& places) {
     const Graph& graph = before_[target.graph];
-    // Places that wait for each other in a circle: then those stay of which only the last operation is needed outside.
+    // If places depend on each other in a cycle, keeps only those whose last operation alone is needed outside.
     auto order = order_with(graph, places);
     if (!order) {
       std::erase_if(places, [&](const OfferSite& place) {
@@ -250,7 +250,7 @@ class Round {
     }
     if (places.empty()) return;
     Rebuild to(before_, target.graph);
-    for (std::size_t v = 0; v < graph.values.size(); ++v)  // as plans know them, also when some are in choices only
+    for (std::size_t v = 0; v < graph.values.size(); ++v)  // with their names in plans, also inside choices
       to.rename(ValueId(v), around_->names()[v]);
     for (OperationId o : *order) {
       if (auto here = last.find(o); here != last.end()) {
@@ -264,7 +264,7 @@ class Round {
     rebuilt_.emplace(target.graph, to.finish());
   }
 
-  // The graph's operations in an order in which the last one of each place can stand for the whole of it.
+  // Orders the graph's operations such that the last one of each place can stand for the whole place.
   std::optional<std::vector<OperationId>> order_with(const Graph& graph, const std::vector<OfferSite>& places) const {
     Graph joined = graph;
     bool moved = false;
@@ -290,7 +290,7 @@ class Round {
     return order;
   }
 
-  // Nothing if all offers lead back to what is written here or around it.
+  // Nothing if all offers lead back to this graph or an enclosing one.
   std::optional<OfferSite> place_of(const Target& target, const Operations& operations,
                                     const std::vector<Offer>& offers) {
     const Graph& graph = before_[target.graph];
@@ -313,7 +313,7 @@ class Round {
     }
     if (region.alternatives.empty()) return std::nullopt;
     OfferSite place{operations, {}, {{region.graph, true, around}}, region.alternatives[0].rule};
-    for (const Alternative& a : region.alternatives)  // what a fold is made of is what it says
+    for (const Alternative& a : region.alternatives)  // a fold's operations are as the fold says
       if (!is_fold(a.rule)) place.inside.push_back({a.graph, false, around});
     Operator op;
     op.name = "choice";
@@ -325,7 +325,7 @@ class Round {
   }
   std::string graph_name(const RegionBody& region) const { return adder_[region.graph].name; }
 
-  // Of what is written, not of what choices hold.
+  // For original operations, not those inside choices.
   void remark(const Graph& graph, const Operations& operations, std::string message) {
     if (!nested_)
       remarks_.push_back({"offer_choices", graph.name, around_->name_of(*operations.rbegin()), std::move(message)});
@@ -338,8 +338,8 @@ class Round {
   RuleBook& book_;
   std::vector<AlternativeClaim> claims_;
   std::vector<Remark>& remarks_;
-  std::optional<Surroundings> around_;  // of the graph that is looked at
-  bool nested_ = false;                 // whether that is a choice's
+  std::optional<Surroundings> around_;  // of the current graph
+  bool nested_ = false;                 // whether it belongs to a choice
   Program after_;
   GraphAdder adder_;
   OperatorForms forms_;  // of after_

@@ -13,11 +13,11 @@
 
 namespace tap::passes {
 
-// How deep choices stand in choices.
+// Maximum depth of nested choices.
 inline constexpr int most_nested_choices = 3;
 
-// Without context.rules only orders of products and folds are offered. Pre: no calls, no equal operations, no dead ones. Post: the
-// first graph of each choice computes by the same operations.
+// Without context.rules, only orders of products and folds are offered. Pre: no calls, no equal operations, no dead
+// code. Post: the first graph of each choice consists of the original operations.
 PassResult offer_choices(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

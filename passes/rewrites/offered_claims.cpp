@@ -54,7 +54,7 @@ std::uint32_t place_in(const std::vector<ValueId>& list, ValueId value) {
   return static_cast<std::uint32_t>(std::find(list.begin(), list.end(), value) - list.begin());
 }
 
-// Inputs are inputs, and the last operation writes what the one that is replaced wrote.
+// Inputs correspond, and the last operation writes the result of the replaced operation.
 GraphClaim claim_by_derivation(const Replaced& replaced, const GraphAdder::Added& added, const Graph& made) {
   GraphClaim claim{added.graph, replaced.id, {}, {}, {}};
   claim.values.resize(made.values.size());
@@ -70,7 +70,7 @@ GraphClaim claim_by_derivation(const Replaced& replaced, const GraphAdder::Added
   return claim;
 }
 
-// What was written, of the rule's pattern.
+// The original, as an instance of the rule's pattern.
 GraphClaim claim_of_pattern(const Replaced& replaced, const Match& match, GraphId pattern) {
   std::map<ValueId, ValueId> in_pattern;  // the graph's values
   for (std::size_t v = match.values.size(); v-- > 0;)

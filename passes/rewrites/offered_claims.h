@@ -7,8 +7,8 @@
 
 namespace tap::passes {
 
-// The instances of rules by which alternatives are offered, as a program that the checker is given: each a choice in its main
-// graph between the pattern and the replacement.
+// The rule instances that alternatives rely on, as a program for the checker: its main graph has one choice for each,
+// between the pattern and the replacement.
 class RuleBook {
  public:
   struct Instance {
@@ -16,7 +16,7 @@ class RuleBook {
     ir::GraphId pattern, replacement;
   };
   const Instance& instance(const std::shared_ptr<const RulePiece>& piece, const std::string& rule);
-  std::optional<ir::Program> take();  // nothing if no rule was requested
+  std::optional<ir::Program> take();  // nothing if no rule was used
 
  private:
   ir::Program program_;
@@ -25,7 +25,7 @@ class RuleBook {
   std::map<std::shared_ptr<const RulePiece>, Instance> known_;
 };
 
-// An offer, the boundary of what it replaces, and the graph of that alone.
+// An offer, the boundary of the operations that it replaces, and a graph of just these operations.
 struct Replaced {
   const Offer& offer;
   const Boundary& boundary;

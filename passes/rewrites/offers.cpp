@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// Operations that are looked at to see whether a value comes back to those that it left.
+// Limit on the operations that are searched for a path back into a set.
 constexpr std::size_t most_between = 2000;
 
 bool contains(const std::vector<ValueId>& list, ValueId v) {
@@ -86,8 +86,7 @@ std::string Surroundings::why_not_offered(const Offer& offer) const {
   return offer.operations.size() > 1 ? why_not_together(offer.operations) : "";
 }
 
-// A value must not go out of the operations and come back into them. On the way back it stays between the first and the
-// last of them.
+// No value may leave the operations and return to them. A path back stays between the first and the last of them.
 std::string Surroundings::why_not_together(const Operations& operations) const {
   Operations seen;
   std::vector<OperationId> open(operations.begin(), operations.end());
@@ -138,7 +137,7 @@ GraphAdder::Added GraphAdder::add_offer(const Offer& offer, const Boundary& boun
   Graph graph;
   graph.name = name;
   std::vector<ValueId> place(from.values.size());
-  Added all;  // with what is dead
+  Added all;  // includes dead code
   std::set<std::string> names;
   auto add_value = [&](const std::string& wanted, TensorType type, ValueId is) {
     std::string unique = wanted;
@@ -171,7 +170,7 @@ GraphAdder::Added GraphAdder::add_offer(const Offer& offer, const Boundary& boun
     auto k =
         static_cast<std::size_t>(std::find(offer.results.begin(), offer.results.end(), result) - offer.results.begin());
     ValueId output = place[from.outputs[k].index()];
-    // An output is a value of its own: of f(x) => x it is a copy.
+    // An output must be a separate value: for f(x) => x it is a copy.
     if (contains(graph.inputs, output) || contains(graph.outputs, output)) {
       ValueId own = add_value(graph[output].name, graph[output].type, from.outputs[k]);
       graph.operations.push_back({add(copy_operator(graph[output].type)), {output}, {own}, {}});
@@ -189,7 +188,7 @@ GraphAdder::Added GraphAdder::add_offer(const Offer& offer, const Boundary& boun
   return made;
 }
 
-// A fold is written in terms of other monoids.
+// Also imports the monoids that its fold uses.
 MonoidId GraphAdder::import(const Program& from, MonoidId id) {
   Monoid monoid = from[id];
   if (monoid.fold) {
@@ -247,7 +246,7 @@ GraphNumbers::Numbers GraphNumbers::outputs(OperatorForms& forms, const Graph& g
       continue;
     }
     CanonicalForm form;
-    if (region) {  // known by its number
+    if (region) {  // identified by its number
       form.code = operands;
       form.code.insert(form.code.begin(), {region_mark, static_cast<std::int64_t>(operation.op.index())});
       for (std::uint32_t k = 0; k < operation.results.size(); ++k) form.results.push_back(k);
@@ -258,7 +257,7 @@ GraphNumbers::Numbers GraphNumbers::outputs(OperatorForms& forms, const Graph& g
       std::int64_t& label = labels[operation.results[form.results[k]].index()];
       Numbers code = form.code;
       code.insert(code.begin(),
-                  {result_mark, static_cast<std::int64_t>(k), label});  // after what other writers gave it
+                  {result_mark, static_cast<std::int64_t>(k), label});  // after the cells that other writers gave it
       label = number(code);
     }
   }

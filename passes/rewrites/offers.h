@@ -17,35 +17,35 @@ struct Match;  // passes/rewrites/match_rules.h
 
 using Operations = std::set<ir::OperationId>;
 
-// Operations of a graph that another graph, of a program of its own, can stand for.
+// Operations of a graph, and a graph of a separate program that can replace them.
 struct Offer {
   Operations operations;
-  std::vector<ir::ValueId> inputs;   // by input of the other graph
-  std::vector<ir::ValueId> results;  // by output of it
+  std::vector<ir::ValueId> inputs;   // by input of the replacement
+  std::vector<ir::ValueId> results;  // by output of the replacement
   std::shared_ptr<const ir::Program> program;
   ir::GraphId graph;
   std::string rule;
-  // Why it computes the same: of a product or a fold for each of its operations (of operation 0 of what it replaces), of a rule
-  // by the match.
+  // Why it is equal: for a product or a fold, a justification of each of its operations (from operation 0 of the
+  // replaced graph); for a rule, the match.
   std::vector<ir::Justification> why = {};
   std::shared_ptr<const Match> match = {};
 };
 
-// A set of operations seen from outside.
+// The inputs and results of a set of operations.
 struct Boundary {
   std::vector<ir::ValueId> inputs, results;  // in the order of their ids
 };
 
-// Facts about one graph that each question about a few of its operations can use without going through all of it.
+// Facts about one graph, so that questions about a few of its operations need not traverse all of it.
 class Surroundings {
  public:
   Surroundings(const ir::Program& program, const ir::Graph& graph);
 
-  // What values are called where each name is given once; and an operation by the first value that it writes.
+  // Unique names of values; an operation is named after the first value that it writes.
   const std::vector<std::string>& names() const { return names_; }
   const std::string& name_of(ir::OperationId operation) const;
   Boundary boundary_of(const Operations& operations) const;
-  // Why the operations cannot become one, in a sentence; empty if they can.
+  // Why the operations cannot be replaced by one, in a sentence; empty if they can.
   std::string why_not_offered(const Offer& offer) const;
 
  private:
@@ -57,20 +57,20 @@ class Surroundings {
   std::vector<std::string> names_;
   ir::DefUse uses_;
   std::vector<bool> is_output_, annotated_;  // by value
-  std::vector<bool> bound_;                  // by operation: to transfers
+  std::vector<bool> bound_;                  // by operation: bound to transfers
   std::vector<bool> split_;                  // by operation
 };
 
-// Graphs to be added to a program, whose own graphs stay as they are meanwhile.
+// Adds graphs to a program without changing its existing graphs.
 class GraphAdder {
  public:
   explicit GraphAdder(ir::Program& program) : program_(program), interner_(program) {}
 
   ir::OperatorId add(ir::Operator op) { return interner_.add(std::move(op)); }
-  // These operations alone. `names`: by value of the graph.
+  // A graph of only these operations. `names`: by value of the graph.
   ir::GraphId add_part(const ir::Graph& graph, const Operations& operations, const Boundary& boundary,
                        const std::vector<std::string>& names);
-  // What is offered, with the boundary's inputs and results; and what of it is what of the offer.
+  // The offered graph, with the boundary's inputs and results, and the correspondence of its parts to the offer's.
   struct Added {
     ir::GraphId graph;
     std::vector<std::optional<ir::ValueId>> values;          // by its value: that of the offer
@@ -92,8 +92,8 @@ class GraphAdder {
   std::vector<ir::Graph> added_;
 };
 
-// The canonical forms of one program's operators on what they are applied to, each made once: of 100,000 alike choices the
-// graphs are alike.
+// The canonical forms of one program's operators on their operands, each computed once: 100,000 equal choices have
+// equal graphs.
 class OperatorForms {
  public:
   explicit OperatorForms(const ir::Program& program) : program_(program) {}
@@ -105,8 +105,8 @@ class OperatorForms {
   std::map<std::pair<ir::OperatorId, std::vector<std::int64_t>>, CanonicalForm> known_;
 };
 
-// What a graph computes, as numbers: equal for graphs that compute the same by the same operations. A choice computes what
-// was written.
+// Numbers for what graphs compute: equal for graphs that perform the same operations. A choice has the number of its
+// original.
 class GraphNumbers {
  public:
   using Numbers = std::vector<std::int64_t>;

@@ -38,7 +38,8 @@ class Lines {
     for (const auto& [operation, dim] : dims_) named_.insert(operation);
   }
 
-  // Which alternative the choice of that name becomes; 0 is what was written. `prefix` leads to what it computes.
+  // The alternative that the plan picks for the choice with this name; 0 is the original. `prefix` is the path of its
+  // operations.
   std::uint32_t pick(const Program& program, const std::string& prefix, const std::string& name,
                      const RegionBody& choice) {
     choices_.insert(name);
@@ -61,7 +62,7 @@ class Lines {
     return 0;
   }
 
-  // With a problem for each line that picked nothing, in the order of the plan.
+  // Adds a problem for each line that picked nothing, in the order of the plan.
   std::vector<PlanProblem> finish(const Program& program) {
     OperationFinder finder(program);
     for (const auto& [name, lines] : chosen_)
@@ -77,8 +78,8 @@ class Lines {
   }
 
  private:
-  // Whether the plan cuts a dim that what was written reduces, or fuses it, and mentions nothing that only the fold has: its
-  // parts, and the number of the block.
+  // Whether the plan splits a reduced dim of the original, or fuses it, and mentions nothing that only the fold has:
+  // its operations, and the block number.
   bool speaks_of_written(const Program& program, const std::string& prefix, const std::string& name,
                          const RegionBody& choice) const {
     auto part = named_.lower_bound(name + ".");
@@ -106,9 +107,9 @@ class Lines {
   };
   bool require_proof_;
   std::map<std::string, std::deque<Line>> chosen_;
-  std::set<std::pair<std::string, std::string>> dims_;  // that splits and fusions name, by operation
+  std::set<std::pair<std::string, std::string>> dims_;  // in splits and fusions, by operation
   std::set<std::string> fused_, named_;                 // operations: of fusions, and all
-  std::set<std::string> choices_;                       // that there are
+  std::set<std::string> choices_;                       // existing ones
   std::vector<PlanProblem> problems_;
 };
 
@@ -117,10 +118,10 @@ const RegionBody* choice_of(const Program& program, const Operation& operation) 
   return region && region->kind == RegionKind::choice ? region : nullptr;
 }
 
-// One graph with its choices written out, and why it still computes the same.
+// Replaces the choices of one graph, with claims that it still computes the same.
 class GraphPicker {
  public:
-  // `prefix` leads to the graph in a plan's names.
+  // `prefix` is the graph's path in a plan's names.
   GraphPicker(const Program& program, GraphId id, std::string prefix, Lines& lines)
       : program_(program), before_(program[id]), after_(before_), prefix_(std::move(prefix)), lines_(lines) {
     after_.operations.clear();
@@ -142,7 +143,7 @@ class GraphPicker {
   }
 
  private:
-  // An operation in words of this graph: as it is, or as what it chooses.
+  // Adds an operation, or the alternative that it picks.
   void add(Operation operation, const OperationRef& from) {
     if (const RegionBody* choice = choice_of(program_, operation)) return write_out(operation, *choice, from);
     after_.operations.push_back(std::move(operation));
@@ -187,7 +188,7 @@ class GraphPicker {
     return operation;
   }
 
-  // What was written keeps its names; what was offered for H is called H.c.
+  // The original keeps its names; the values of H's alternative are called H.c.
   ValueId add_value(Value value, const std::string& prefix, std::optional<ValueRef> from) {
     const std::string wanted = prefix + value.name;
     value.name = wanted;
@@ -211,7 +212,7 @@ class GraphPicker {
 PassResult pick_choices(const Program& program, const PassContext& context) {
   PassResult result{program, {}, {}};
   Lines lines(context.plan, context.require_proof);
-  // From main on, through the regions that are left: alternatives that are not picked are not looked at.
+  // From main, through the remaining regions: skips alternatives that are not picked.
   std::vector<std::pair<GraphId, std::string>> open{{program.main, ""}};
   std::set<GraphId> seen{program.main};
   for (std::size_t k = 0; k < open.size(); ++k) {

@@ -11,7 +11,7 @@
 
 namespace tap::passes {
 
-// Post: no graph has a choice. Decisions that are no choices are passed over; one that picks nothing is a problem.
+// Post: no graph has a choice. Ignores decisions that are not choices; one without effect is a problem.
 PassResult pick_choices(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

@@ -11,20 +11,20 @@
 
 namespace tap::passes {
 
-// A rule at types of its variables: two graphs of a program of its own, both with the variables as inputs, in one
-// order.
+// A rule at concrete types of its variables: two graphs of a separate program, both with the variables as inputs, in
+// the same order.
 struct RulePiece {
   ir::Program program;
   ir::GraphId pattern, replacement;
-  bool holds = true;       // what the rule's `when` says at these sizes …
+  bool holds = true;       // the value of the rule's `when` at these sizes …
   std::string guard = {};  // … and its text with the numbers: matmul.in > 4096, where matmul.in is 64
 };
 
 struct RuleSet {
   std::vector<std::string> texts;  // by rule, as in Program::rewrites
-  // The rule at some small types that it can have: how many variables and operations there are.
+  // The rule at some small valid types: shows the number of variables and operations.
   std::function<std::optional<RulePiece>(std::size_t rule)> sample;
-  // At these types of its variables. Nothing if the pattern, or the replacement, cannot have them.
+  // The rule at these types of its variables. Nothing if the pattern or the replacement does not have a type.
   std::function<std::optional<RulePiece>(std::size_t rule, const std::vector<ir::TensorType>& types)> instantiate;
 };
 

@@ -35,7 +35,7 @@ std::vector<Number> samples(ElementType type) {
 
 bool same(ElementType type, Number a, Number b) { return is_float(type) ? a.f == b.f : a.i == b.i; }
 
-// One cell operation on numbers; throws CellFailure where it has no value.
+// One cell operation on numbers; throws CellFailure if it has no value.
 Number apply(CellOp op, ElementType from, ElementType to, const std::vector<Number>& args) {
   auto arg = [&](std::size_t k) { return k < args.size() ? args[k] : oracle::integer(0); };
   switch (op) {
@@ -129,7 +129,7 @@ std::optional<std::string> distributes(const Monoid& plus, CellOp times) {
   if (broken(plus.laws.associative) || broken(plus.laws.identity) || broken(plus.laws.commutative)) return std::nullopt;
   try {
     if (Laws(plus, times).hold()) return text_of(plus, times);
-  } catch (const oracle::CellFailure&) {}  // it has no value on some numbers
+  } catch (const oracle::CellFailure&) {}  // it has no value for some numbers
   return std::nullopt;
 }
 

@@ -19,7 +19,7 @@ namespace tap::passes {
 // The cell operations that commute and associate.
 bool may_be_product(ir::CellOp op);
 
-// The law in words, where it held on every number that was tried; nothing if it does not hold, or cannot be tried.
+// The law in words, if it held for every sample; nothing if it does not hold, or cannot be tested.
 std::optional<std::string> distributes(const ir::Monoid& plus, ir::CellOp times);
 
 }  // namespace tap::passes

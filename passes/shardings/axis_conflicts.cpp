@@ -21,7 +21,7 @@ int precedence(FactorKind kind) {
   return 0;
 }
 
-// Any order will do where nothing else decides, as long as it is one, and a prefix comes first.
+// An arbitrary but total tie-break, in which a prefix comes first.
 bool comes_first(const Mesh& mesh, const Axes& a, const Axes& b) {
   auto key = [&](const AxisRef& axis) {
     return std::tuple(std::string_view(mesh[axis.id].name), axis.sub ? axis.sub->pre_size : 1, !axis.sub,
@@ -85,7 +85,7 @@ void AxisContest::award(const Candidate& winner) {
   std::vector<Candidate> left;
   for (Candidate c : candidates_) {
     if (c.factor != winner.factor) c.axes = prefix_without(mesh_, c.axes, winner.axes);
-    // Only who would add to what the factor has.
+    // Only candidates that extend what the factor has.
     if (!is_prefix(mesh_, won_[c.factor], c.axes) || c.axes == won_[c.factor]) continue;
     c.shards = size_of(mesh_, c.axes) / size_of(mesh_, won_[c.factor]);
     left.push_back(std::move(c));

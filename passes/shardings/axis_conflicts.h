@@ -17,8 +17,8 @@ class AxisContest {
   struct Candidate {
     std::uint32_t factor = 0;
     ir::Axes axes;
-    std::int64_t cells = 0;   // of the tensors that are split so
-    std::int64_t shards = 1;  // in addition to what the factor has won
+    std::int64_t cells = 0;   // of the tensors that it shards
+    std::int64_t shards = 1;  // beyond what the factor already has
   };
   void enter(std::uint32_t factor, const ir::Axes& axes);
   void count(std::uint32_t factor, const ir::Axes& axes, std::int64_t cells);
@@ -31,7 +31,7 @@ class AxisContest {
   const Factors& factors_;
   std::vector<Candidate> candidates_;
   std::vector<ir::Axes> won_;
-  // Factors before it in an axis that must be full before it can be split.
+  // By factor: the factors before it in an axis, which must be fully sharded before it can be.
   std::vector<std::vector<std::uint32_t>> waits_for_;
 };
 

@@ -46,7 +46,7 @@ AxisPath::AxisPath(const Mesh& mesh, Shape shape, const Sharding& from, const Sh
 
 bool AxisPath::walk(bool devices_change) {
   align();
-  // Where every axis divides every larger one, one round does it.
+  // If every axis divides every larger one, one round suffices.
   for (int round = 0; round < 3 && (!done() || devices_change); ++round) {
     slice();
     if (combine()) slice();
@@ -107,7 +107,7 @@ void AxisPath::cut(const AxisRef& axis, std::int64_t size) {
 }
 
 void AxisPath::align() {
-  std::set<std::pair<AxisId, std::int64_t>> ends;  // of digits: the product of sizes above and with them
+  std::set<std::pair<AxisId, std::int64_t>> ends;  // boundaries of digits, as products of sizes
   for (const Lists* lists : {&now_, &wanted_})
     for (const Axes& list : *lists)
       for (const AxisRef& axis : list) {
@@ -136,7 +136,7 @@ void AxisPath::align() {
     }
 }
 
-// As many of the axes as the dim has room for, in order; what finds none is the rest. False: an axis had to be split first.
+// Places as many axes as the dim has room for, in order; others go to `rest`. False: an axis had to be split first.
 bool AxisPath::place_one(const Axes& axes, Axes& at, std::int64_t& capacity, Axes& rest) {
   for (const AxisRef& axis : axes) {
     Fit how = fit(axis, capacity);
@@ -183,8 +183,8 @@ void AxisPath::slice() {
   while (!try_slice()) continue;
 }
 
-// A dim is never sliced into more shards than it will have, but for what an all-to-all takes away again: anything more would
-// have to be moved. False: an axis was cut.
+// Never slices a dim into more shards than it will have, except for axes that an all-to-all moves away: more would have
+// to be moved back. False: an axis was split.
 bool AxisPath::try_slice() {
   Lists next = now_;
   std::vector<std::int64_t> capacity;
@@ -210,8 +210,8 @@ bool AxisPath::try_slice() {
   return true;
 }
 
-// Axes behind the last one of a dim that go with it to the same other dim, [{}, {x}] → [{x, y}, {}], are sliced where it is,
-// so that one all-to-all moves both.
+// Axes after a dim's last one that go with it to the same other dim, [{}, {x}] → [{x, y}, {}], are sliced in the source
+// dim, so that one all-to-all moves both.
 Axes AxisPath::slice_before_all_to_all(const Lists& next, std::size_t from, std::vector<std::int64_t>& capacity) const {
   Axes source = excess(next, from);
   if (source.empty() || !missing(next, from).empty()) return {};
@@ -220,7 +220,7 @@ Axes AxisPath::slice_before_all_to_all(const Lists& next, std::size_t from, std:
   Axes target = missing(next, spot->dim);
   auto free = [&](const AxisRef& axis) { return !held(next, axis) && !pending(axis); };
   if (spot->index + 1 == target.size() || !free(target[spot->index + 1])) return {};
-  // What comes along is a suffix of the source in the order of the target, and nothing else there goes to that dim.
+  // The axes to move are a suffix of the source in the order of the target, and no other axis there goes to that dim.
   std::size_t same = 0;
   std::int64_t moving = 1;
   while (same < source.size() && same <= spot->index &&
@@ -237,7 +237,7 @@ Axes AxisPath::slice_before_all_to_all(const Lists& next, std::size_t from, std:
   return more;
 }
 
-// Partials: scattered where their axes are the next ones of a dim, combined everywhere along the others.
+// Combines partials: reduce-scatters along axes that are next in a dim, all-reduces along the others.
 bool AxisPath::combine() {
   if (partial_.empty()) return false;
   Lists next = now_, scattered(now_.size());

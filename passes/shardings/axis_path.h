@@ -18,10 +18,10 @@ namespace tap::passes {
 
 class AxisPath {
  public:
-  // `partial`: the axes along which there are partials that are to be combined.
+  // `partial`: the axes with partials that must be combined.
   AxisPath(const ir::Mesh& mesh, Shape shape, const ir::Sharding& from, const ir::Sharding& to, ir::Axes partial);
 
-  // Whether there is a way; its steps, with shardings but without costs.
+  // Finds the steps, with shardings but without costs; false if there is no path.
   bool walk(bool devices_change);
   const std::vector<Collective>& steps() const { return steps_; }
 
@@ -38,22 +38,22 @@ class AxisPath {
   ir::Axes missing(const Lists& lists, std::size_t dim) const;
   std::optional<Spot> missing_at(const Lists& lists, const ir::AxisRef& axis) const;
   static bool held(const Lists& lists, const ir::AxisRef& axis);
-  bool pending(const ir::AxisRef& axis) const;  // partials along it are not combined yet
+  bool pending(const ir::AxisRef& axis) const;  // partials along it have yet to be combined
   std::int64_t size(const ir::Axes& axes) const { return ir::size_of(mesh_, axes); }
   std::int64_t size(const ir::AxisRef& axis) const;
   bool divisible(const ir::AxisRef& a, const ir::AxisRef& b) const;
   Fit fit(const ir::AxisRef& axis, std::int64_t capacity) const;
   bool done() const { return now_ == wanted_ && partial_.empty(); }
 
-  void align();                                          // axes taken apart where others end
-  void cut(const ir::AxisRef& axis, std::int64_t size);  // into two, wherever it stands
+  void align();                                          // splits axes where others end
+  void cut(const ir::AxisRef& axis, std::int64_t size);  // splits the axis in two, everywhere
   bool place(const ir::Axes& axes, Lists& at, std::vector<std::int64_t>& capacity, ir::Axes& rest);
   bool place_one(const ir::Axes& axes, ir::Axes& at, std::int64_t& capacity, ir::Axes& rest);
 
   void slice();
   bool try_slice();
   ir::Axes slice_before_all_to_all(const Lists& next, std::size_t from, std::vector<std::int64_t>& capacity) const;
-  bool combine();  // whether there was something
+  bool combine();  // whether there were partials
   void permute(bool devices_change);
   bool permute_pays() const;
   bool try_permute(Lists& next);
@@ -66,7 +66,7 @@ class AxisPath {
 
   const ir::Mesh& mesh_;
   Shape shape_;
-  ir::Sharding like_;  // mesh, unreduced axes that stay
+  ir::Sharding like_;  // the mesh, and unreduced axes that stay
   Lists now_;
   Lists wanted_;
   ir::Axes partial_;

@@ -8,9 +8,8 @@ namespace tap::passes {
 
 using namespace ir;
 
-// Where it puts axes in place, [{x}] → [{y}]; where it orders them so that one all-to-all moves what goes to one dim and
-// what is to be gathered stands in front of what is to be moved; or where an axis that nobody wants can give way to one
-// that is missing.
+// It pays if it puts axes in place, [{x}] → [{y}]; if it orders them so that one all-to-all moves all axes for one dim,
+// and axes to gather come before axes to move; or if it can replace an unneeded axis by a missing one.
 bool AxisPath::permute_pays() const {
   std::optional<AxisRef> spare, lacking;
   for (std::size_t d = 0; d < now_.size(); ++d) {
@@ -43,8 +42,8 @@ void AxisPath::permute(bool devices_change) {
   if (next != now_ || devices_change) emit(CollectiveKind::collective_permute, std::move(next));
 }
 
-// Each dim keeps its number of shards. Excess axes give way to the missing ones of their dim; other missing axes stand where
-// there is room; then, in front of them, axes that nobody wants, at their old places if they can. False: an axis was cut.
+// Each dim keeps its number of shards. Missing axes replace excess ones of their dim; other missing axes go where there
+// is room; before them come unneeded axes, at their old positions if possible. False: an axis was split.
 bool AxisPath::try_permute(Lists& next) {
   const std::size_t rank = now_.size();
   Lists front(rank), middle(rank), back(rank), unwanted(rank);
@@ -64,7 +63,7 @@ bool AxisPath::try_permute(Lists& next) {
     homeless.insert(homeless.end(), out.begin() + static_cast<std::ptrdiff_t>(placed), out.end());
     used /= room;
     capacity.push_back(room);
-    // Those whose places were taken come last, so that the others get their old places back.
+    // Axes that lost their positions come last, so that the others can keep theirs.
     Axes replaced;
     for (const AxisRef& axis : in) {
       if (missing_at(now_, axis)) continue;
@@ -84,7 +83,7 @@ bool AxisPath::try_permute(Lists& next) {
   for (std::size_t d = 0; d < rank; ++d) {
     for (const Axes* part : {&front[d], &middle[d], &back[d]})
       next[d].insert(next[d].end(), part->begin(), part->end());
-    if (capacity[d] != 1) next = now_;  // room that no axis fills
+    if (capacity[d] != 1) next = now_;  // no axis fills this room
     if (capacity[d] != 1) return true;
   }
   return true;

@@ -21,8 +21,8 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
-// Whether `inner` shards of each of `outer` ones are the shards of all axes together: not so for 10 over 2 and then 3,
-// where 0..5 is split into 2, 2, 1 and yet the flat rule says 2, 2, 2, 2, 2, 0.
+// Whether splitting each of `outer` shards into `inner` gives the shards of all axes together: not for 10 over 2 and
+// then 3, where 0..5 is split into 2, 2, 1, but the flat rule gives 2, 2, 2, 2, 2, 0.
 bool nests(std::int64_t cells, std::int64_t outer, std::int64_t inner) {
   std::int64_t block = ceil_div(cells, outer);
   return block == cells || block == inner * ceil_div(cells, checked::mul(outer, inner));
@@ -63,7 +63,8 @@ std::int64_t cells_copied(const OnMesh& before, const OnMesh& after, const Shape
   return most;
 }
 
-// The part of an axis list that a digit of places, `stride` from the minor end, is on another mesh with as many places.
+// The axis of another mesh of equal size for the part of an axis list given by a digit of positions at `stride` from
+// the minor end.
 std::optional<Axes> axes_at(const Mesh& mesh, std::int64_t stride, std::int64_t size) {
   Axes all;
   for (std::size_t a = 0; a < mesh.axes.size(); ++a)
@@ -89,7 +90,7 @@ std::optional<Axes> written_on(const Mesh& mesh, const Mesh& other, const Axes& 
   return result;
 }
 
-// A sharding of one mesh in the axes of another one with the same devices in the same order, where these can say it.
+// A sharding in the axes of another mesh with the same devices in the same order, if they can express it.
 std::optional<Sharding> written_on(const OnMesh& own, const OnMesh& placed) {
   const Mesh& mesh = own.mesh;
   Sharding result{own.sharding.mesh, {}, {}, {}, placed.sharding.unreduced_monoid};
@@ -116,14 +117,14 @@ bool all_fit_together(const Mesh& mesh, const Sharding& a, const Sharding& b) {
   return true;
 }
 
-// Only what says where cells are: closed, without priorities, nothing kept replicated.
-// The steps so far, and what they add up to.
+// Only the placement of cells: closed, without priorities and explicit replication.
+// The steps so far, and their result.
 class Route {
  public:
   Route(const OnMesh& from, const OnMesh& to, const Shape& shape)
       : from_(from), to_(to), shape_(shape), now_(bare(from.mesh, from.sharding)) {}
 
-  // By collectives; false, and nothing is added, if there is no such way.
+  // By collectives; false, without changes, if that is impossible.
   bool walk(const Sharding& target) {
     const Mesh& mesh = from_.mesh;
     bool devices_change = !same_devices_in_order(mesh, to_.mesh) && !whole_everywhere(to_);
@@ -143,7 +144,7 @@ class Route {
     return true;
   }
 
-  // Combined where it is, and from there by boxes.
+  // Combines partials in place, then copies boxes.
   void copy() {
     Collective reduce{.kind = CollectiveKind::all_reduce, .axes = {}, .over = now_.unreduced, .before = now_};
     now_.unreduced.clear();
@@ -157,8 +158,8 @@ class Route {
       add({.kind = CollectiveKind::copy, .axes = {}, .before = now_, .after = after}, from_.mesh, to_.mesh);
   }
 
-  // Ends with the sharding as it was requested. Values that are to be partials: one device of each group has them, the others
-  // have nothing to add.
+  // Ends with the requested sharding. Requested partials: one device of each group has the values, the others have the
+  // identity.
   void finish(const Axes& partial) {
     Sharding last = bare(to_.mesh, to_.sharding);
     if (!partial.empty()) {
@@ -249,7 +250,7 @@ std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shap
     return reshard({to.mesh, same}, to, shape);
   }
   const bool same_axes = from.mesh.axes == to.mesh.axes;
-  std::optional<Sharding> target;  // in the axes of the mesh that we come from
+  std::optional<Sharding> target;  // in the axes of the source mesh
   if (same_axes) target = bare(to.mesh, to.sharding);
   else if (whole_everywhere(to) || same_devices_in_order(from.mesh, to.mesh)) target = written_on(from, to);
   if (is_maximal(from.mesh) || is_maximal(to.mesh)) target.reset();

@@ -18,13 +18,13 @@
 namespace tap::passes {
 
 enum class CollectiveKind : std::uint8_t {
-  all_slice,           // each device keeps a part of what it has: nothing moves
+  all_slice,           // each device keeps a part of what it has: no data moves
   collective_permute,  // each device takes the whole box of one device
   all_to_all,          // axes move from one dim to the minor end of another
-  all_gather,          // minor axes of dims are given up
+  all_gather,          // minor axes of dims are removed
   all_reduce,          // partials are combined, and each device has the result
   reduce_scatter,      // partials are combined, and each device has a part of the result
-  to_partial,          // the first device of each group keeps its values, others take the identity: nothing moves
+  to_partial,          // the first device of each group keeps its values, others take the identity: no data moves
   copy,                // boxes from the devices that hold them
 };
 std::string_view name(CollectiveKind kind);
@@ -32,8 +32,8 @@ std::string_view name(CollectiveKind kind);
 struct Collective {
   CollectiveKind kind = CollectiveKind::copy;
   std::vector<ir::Axes> axes = {};  // per dim: sliced, gathered or scattered ones
-  ir::Axes over = {};               // moved by an all-to-all; reduced ones; those of to_partial
-  std::uint32_t from_dim = 0;       // of an all-to-all
+  ir::Axes over = {};               // axes moved by an all-to-all, reduced axes, or those of to_partial
+  std::uint32_t from_dim = 0;       // for an all-to-all
   std::uint32_t to_dim = 0;
   ir::Sharding before = {};
   ir::Sharding after = {};
@@ -49,11 +49,11 @@ struct OnMesh {
   const ir::Sharding& sharding;
 };
 
-// The steps from one to the other; none if every device has what it needs. Two meshes have the same set of devices; steps
-// between meshes use the axes of the first mesh, except for the last step.
+// The steps from one sharding to the other; none if every device has what it needs. Both meshes have the same set of
+// devices; steps between meshes use the axes of the first mesh, except for the last step.
 std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape);
 
-// Elements that the busiest device receives. For uneven boxes computed from the largest ones; exact for copies.
+// Elements that the busiest device receives. Uneven boxes are counted as the largest one; copies are exact.
 std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape);
 
 }  // namespace tap::passes

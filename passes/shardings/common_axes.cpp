@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-// The longest prefix whose places divide the points.
+// The longest prefix whose size divides the points.
 Axes even_prefix(const Mesh& mesh, const Axes& axes, std::int64_t points) {
   Axes prefix;
   for (const AxisRef& axis : axes) {
@@ -61,7 +61,7 @@ class Chooser {
     return false;
   }
 
-  // What all tensors say of every factor, if they all say the same and nothing contradicts it.
+  // The axes of every factor if all tensors agree and nothing conflicts.
   std::optional<std::vector<Axes>> agreement() const {
     std::vector<Axes> common(factors_.factors.size());
     std::vector<bool> seen(common.size());
@@ -79,7 +79,7 @@ class Chooser {
     return common;
   }
 
-  // Of two tensors: the one whose cells stay where they are; else the larger one, or the one in more shards.
+  // Of two tensors: the one whose cells stay in place; else the larger one, or the one with more shards.
   std::vector<Axes> follow_one() const {
     auto shards = [&](const FactoredTensor& tensor) {
       std::int64_t product = 1;
@@ -108,8 +108,8 @@ class Chooser {
     return common;
   }
 
-  // Two tensors, and axes that fit no factor where they stand: all axes of the one in more shards are handed out anew on
-  // both sides, and what both sides begin with is common.
+  // Two tensors with axes that fit no factor: distributes all axes of the one with more shards anew on both sides, and
+  // keeps the common prefix.
   std::vector<Axes> aligned() const {
     auto all_axes = [&](const FactoredTensor& tensor) {
       Axes all;
@@ -134,7 +134,7 @@ class Chooser {
     return common;
   }
 
-  // Each axis, or what of it divides there, goes to the first factor of the tensor that has room.
+  // Assigns each axis, or the part of it that divides evenly, to the tensor's first factor with room.
   TensorAxes dealt_out(const TensorFactors& tensor, const Axes& axes) const {
     TensorAxes out = axes_by_factor(mesh_, factors_, tensor, std::nullopt);
     std::vector<std::int64_t> room;
@@ -153,7 +153,7 @@ class Chooser {
     return out;
   }
 
-  // Axes of a factor that must not be split go to factors that all tensors have, where they divide them.
+  // Moves axes of factors that must not be split to factors that all tensors have, if they divide them.
   std::vector<Axes> spread_unwanted(std::vector<Axes> common) const {
     for (std::uint32_t f = 0; f < common.size(); ++f) {
       if (kind(f) != FactorKind::need_replication) continue;
@@ -184,11 +184,11 @@ class Chooser {
   const Mesh& mesh_;
   const Factors& factors_;
   const std::vector<FactoredTensor>& tensors_;
-  std::vector<const FactoredTensor*> large_;  // that are no scalars
+  std::vector<const FactoredTensor*> large_;  // excludes scalars
 };
 
-// Blocks of an axis of several factors are blocks of each factor only where they are split evenly, and where those before it
-// are split into single points.
+// Blocks of an axis of several factors are blocks of each factor only if they are even, and the earlier factors are
+// split into single points.
 void keep_even(const Mesh& mesh, const Factors& factors, const AxisFactors& axis, std::vector<Axes>& common) {
   bool full = true;
   for (std::size_t k = 0; axis.factors.size() > 1 && k < axis.factors.size(); ++k) {
@@ -204,7 +204,7 @@ void keep_even(const Mesh& mesh, const Factors& factors, const AxisFactors& axis
 
 std::vector<Axes> common_axes(const Mesh& mesh, const Factors& factors, const std::vector<FactoredTensor>& tensors) {
   std::vector<Axes> common = Chooser(mesh, factors, tensors).choose();
-  // Every index point has the same place in an axis that no index dim runs over: every computation needs it.
+  // Every index point uses the same position of an axis without an index dim: every computation needs it.
   for (std::uint32_t f = 0; f < common.size(); ++f)
     if (!factors.factors[f].dim && factors.factors[f].kind != FactorKind::permutation) common[f].clear();
   for (std::vector<Axes> before; before != common;) {

@@ -27,7 +27,7 @@ bool cuts_nothing(const Sharding& sharding) {
 
 Sharding whole(MeshId mesh, std::size_t rank) { return {mesh, std::vector<DimSharding>(rank), {}, {}, ""}; }
 
-// Closed, and nothing but where cells are.
+// Closed, and only the placement of cells.
 const MonoidId* monoid_of(const Operator& op) {
   if (const ReduceBody* reduce = op.reduce()) return &reduce->monoid;
   if (const KernelBody* kernel = op.kernel()) return kernel->reduced_by ? &*kernel->reduced_by : nullptr;
@@ -78,7 +78,8 @@ class SiteChooser {
            is_identity(program_[graph_[out_.site.operations[0]].op]);
   }
 
-  // A result on one device is computed there. Else the mesh that most tensors are split on; without any, the first one named.
+  // A result on one device is computed there. Otherwise the mesh on which most tensors are split; if there is none, the
+  // first one.
   MeshId most_common_mesh() const {
     MeshId first, best;
     std::map<MeshId, int> count;
@@ -94,7 +95,7 @@ class SiteChooser {
     return best.valid() ? best : first;
   }
 
-  // What another mesh says counts where both have the same axes: then devices differ in their order only.
+  // Shardings on another mesh count if it has the same axes: then only the device order differs.
   std::optional<Sharding> on_mesh(const Mesh& mesh, std::size_t k) const {
     if (!known_[k]) return std::nullopt;
     const Mesh& own = program_[known_[k]->mesh];
@@ -104,7 +105,8 @@ class SiteChooser {
     return sharding;
   }
 
-  // A copy is where the original is, partials included; that its sharding is another one is the result's move.
+  // A copy is placed like the original, including partials; a different sharding of its result is a reshard of the
+  // result.
   SiteShardings as_copied() {
     const std::optional<Sharding>& said = known_[0] ? known_[0] : known_[1];
     if (!said) return std::move(out_);
@@ -127,7 +129,7 @@ class SiteChooser {
     return bare(mesh, sharding_from(mesh, out_.mesh, out_.site.factors, tensor(k), axes));
   }
 
-  // What several operations write is no partial: what one of them writes of it needs no other to be combined with.
+  // The writes of several operations are not partials: what one of them writes need not be combined with the others.
   //   Y[2*i] = A[i, 0]     Y[2*i + 1] = sum[k] A[i, k]
   void gather_what_is_reduced() {
     for (std::uint32_t f = 0; f < out_.factors.size(); ++f)
@@ -155,7 +157,7 @@ class SiteChooser {
   std::vector<std::optional<Sharding>> known_;  // operands, then results
 };
 
-// Adds the move from one sharding to another, where it is one.
+// Adds the reshard from one sharding to another, if they differ.
 void add(std::vector<Reshard>& list, const Program& program, Reshard reshard, const Shape& shape) {
   const Mesh &from = program[reshard.from.mesh], &to = program[reshard.to.mesh];
   reshard.steps = passes::reshard({from, reshard.from}, {to, reshard.to}, shape);

@@ -16,30 +16,30 @@ namespace tap::passes {
 
 struct SiteShardings {
   Site site;
-  bool copy = false;                        // it only gives a value another sharding: `Y = X`
-  ir::MeshId mesh = {};                     // none of the tensors has a sharding: invalid, and nothing else is there
+  bool copy = false;                        // it only changes a value's sharding: `Y = X`
+  ir::MeshId mesh = {};                     // invalid if no tensor has a sharding; the other fields are then empty
   std::vector<ir::Axes> factors = {};       // by factor
-  std::vector<ir::Sharding> operands = {};  // as the operation needs them
+  std::vector<ir::Sharding> operands = {};  // as the operation requires them
   std::vector<ir::Sharding> results = {};   // as it computes them; partials are unreduced
 };
 
-// Sites in the order of the graph, copies that only give a value another sharding (`Y = X`) among them: they follow what
-// they copy, and the result is resharded.
+// Sites in the order of the graph, including copies that only change a value's sharding (`Y = X`): they follow their
+// operand, and their result is resharded.
 std::vector<SiteShardings> explicit_shardings(const ir::Program& program, const ir::Graph& graph);
 
-// The sharding that an operand has where the site reads it, by this use or by its value.
+// The sharding of an operand at this site: that of the use, else that of the value.
 std::optional<ir::Sharding> sharding_of_use(const ir::Graph& graph, const Site& site, std::size_t operand);
 
-// A move that some site needs: of an operand before it, or of a result behind it.
+// A reshard at a site: of an operand before it, or of a result after it.
 struct Reshard {
   std::size_t site = 0;
   bool of_result = false;
   std::size_t tensor = 0;  // the site's operand or result
   ir::Sharding from, to;
   std::vector<Collective> steps;
-  bool asked = false;  // the author gave a copy another sharding; else it is what an operation takes
+  bool asked = false;  // explicit: the author gave a copy a different sharding; else the operation forces it
 };
-// The moves that are not nothing, in order.
+// The reshards that change something, in order.
 std::vector<Reshard> reshards(const ir::Program& program, const ir::Graph& graph,
                               const std::vector<SiteShardings>& sites);
 

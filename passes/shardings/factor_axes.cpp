@@ -14,14 +14,14 @@ using ir::AxisRef;
 using ir::Mesh;
 using ir::SubAxis;
 
-// Hands out the axes of one tensor axis, major to minor, in parts where a factor takes only a part.
+// Distributes the axes of one tensor axis, major to minor, splitting an axis if a factor takes only a part.
 class AxisSupply {
  public:
   AxisSupply(const Mesh& mesh, const Axes& axes) : mesh_(mesh), axes_(axes) { enter(); }
 
   bool empty() const { return at_ == axes_.size(); }
   std::int64_t size() const { return rest_.size; }
-  // The major part, of that many places.
+  // The major part, of this size.
   AxisRef take(std::int64_t places) {
     AxisRef part = axis_of(mesh_, axes_[at_].id, {rest_.pre_size, places});
     rest_ = {rest_.pre_size * places, rest_.size / places};
@@ -48,7 +48,7 @@ class AxisSupply {
   SubAxis rest_;
 };
 
-// A factor that others of its axis follow takes what divides it; true if something is left over that does not.
+// A factor that is not the minor one takes axes that divide it; true if an axis remains that does not.
 bool fill_evenly(FactorAxes& factor, std::int64_t points, AxisSupply& supply) {
   while (!supply.empty()) {
     std::int64_t common = std::gcd(points, supply.size());
@@ -101,7 +101,7 @@ ir::Sharding sharding_from(const Mesh& mesh, ir::MeshId id, const Factors& all, 
   ir::Sharding out{id, {}, axes.replicated, axes.unreduced, axes.unreduced_monoid};
   for (const AxisFactors& axis : tensor.axes) {
     ir::DimSharding dim{{}, true, std::nullopt};
-    bool ended = false;  // a factor that is not full would leave gaps if the next one were cut
+    bool ended = false;  // splitting the next factor would leave gaps, since this one is not full
     for (std::uint32_t f : axis.factors) {
       const FactorAxes& factor = *axes.find(f);
       if (ended) break;

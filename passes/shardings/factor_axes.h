@@ -16,7 +16,7 @@ struct FactorAxes {
   std::uint32_t factor = 0;
   ir::Axes axes;
   ir::Axes overflow;
-  bool closed = false;  // nothing can be added
+  bool closed = false;  // no axis can be added
   bool minor = true;    // the last factor of its axis
   bool operator==(const FactorAxes&) const = default;
 };
@@ -32,7 +32,7 @@ struct TensorAxes {
 
 TensorAxes axes_by_factor(const ir::Mesh& mesh, const Factors& all, const TensorFactors& tensor,
                           const std::optional<ir::Sharding>& sharding);
-// Without priorities; on the mesh, whose id that is.
+// Without priorities. `id` is the mesh's.
 ir::Sharding sharding_from(const ir::Mesh& mesh, ir::MeshId id, const Factors& all, const TensorFactors& tensor,
                            const TensorAxes& axes);
 

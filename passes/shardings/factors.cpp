@@ -18,9 +18,9 @@ struct Term {
   std::int64_t coefficient = 1;
 };
 
-// One axis of one access, taken apart.
+// The terms of one axis of one access.
 struct AxisAccess {
-  std::vector<Term> terms;  // the larger steps first; dims of one point only if there is no other
+  std::vector<Term> terms;  // larger steps first; dims of one point only if there are no others
   std::int64_t offset = 0;
   std::int64_t region = 1;  // cells for one index point
   std::int64_t extent = 1;
@@ -41,7 +41,7 @@ class FactorFinder {
 
   Factors find() {
     if (has_empty_compound()) return {};
-    // Sizes and kinds first: a window shortens a factor wherever it stands.
+    // Sizes and kinds first: a window shortens a factor in all of its uses.
     for (bool write : {false, true})
       for (const ir::Access& access : write ? op_.writes : op_.reads)
         for (std::size_t a = 0; a < access.projection.rank(); ++a) note(axis_of(access, a, write), !write);
@@ -74,7 +74,7 @@ class FactorFinder {
     return axis;
   }
 
-  // Each cell has one index point: digits of mixed radix that together run over the whole axis.
+  // Each cell has one index point: mixed-radix digits that together cover the whole axis.
   bool is_exact(const AxisAccess& axis) const {
     std::int64_t step = axis.region;
     for (std::size_t k = axis.terms.size(); k-- > 0;) {
@@ -84,7 +84,7 @@ class FactorFinder {
     return axis.offset == 0 && step == axis.extent;
   }
 
-  // A window: the factor with more points is the major one, and the other has what is left of the axis.
+  // A window: the factor with more points is the major one, and the other has the rest of the axis.
   void shorten_window(const AxisAccess& axis) {
     std::int64_t left = axis.extent;
     for (const Term& term : by_size(axis)) {
@@ -95,7 +95,7 @@ class FactorFinder {
   }
   std::vector<Term> by_size(const AxisAccess& axis) const {
     std::vector<Term> terms = axis.terms;
-    // With equal sizes the one that the result has is the major one.
+    // If sizes are equal, the result's dim is the major one.
     std::stable_sort(terms.begin(), terms.end(), [&](Term a, Term b) {
       auto rank = [&](Term t) { return std::tuple(-size_of(t.dim), op_.dims[t.dim].role == ir::DimRole::reduction); };
       return rank(a) < rank(b);
@@ -111,7 +111,7 @@ class FactorFinder {
       if (factor.kind == FactorKind::pass_through) factor.kind = FactorKind::permutation;
     }
     if (axis.terms.size() > 1) return shorten_window(axis);
-    // A slice of an axis or a padded one: the factor is the axis that is read.
+    // A slice of an axis, or a padded axis: the factor is the axis that is read.
     Factor& factor = out_.factors[axis.terms[0].dim];
     if (read && axis.region == 1 && factor.size != axis.extent && size_of(*factor.dim) == factor.size)
       factor.size = axis.extent;
@@ -134,7 +134,7 @@ class FactorFinder {
     return list;
   }
 
-  // Of an axis that no index dim runs over: what is read of it is fixed, or depends on data.
+  // An axis without an index dim: its reads are fixed or data-dependent.
   std::uint32_t of_axis_alone(const AxisAccess& axis, std::tuple<bool, std::uint32_t, std::size_t> where) {
     auto [it, fresh] = alone_.try_emplace(where, static_cast<std::uint32_t>(out_.factors.size()));
     if (fresh) {
@@ -153,7 +153,7 @@ class FactorFinder {
       for (std::size_t a = 0; a < access.projection.rank(); ++a) {
         AxisAccess axis = axis_of(access, a, write);
         AxisFactors found{factors_of_axis(axis, {write, access.tensor, a})};
-        // A diagonal: the second axis cannot be split by what cuts the first.
+        // A diagonal: the second axis cannot be split by the axes of the first.
         seen.resize(out_.factors.size());
         if (std::any_of(found.factors.begin(), found.factors.end(), [&](std::uint32_t f) { return seen[f]; }))
           found.factors = {of_axis_alone(axis, {write, access.tensor, a})};
@@ -166,7 +166,7 @@ class FactorFinder {
     }
   }
 
-  // How far one block reads into its neighbours, where the steps are of one cell.
+  // How far one block reads into its neighbours, for steps of one cell.
   std::pair<std::int64_t, std::int64_t> halo(const AxisAccess& axis) const {
     if (axis.whole || axis.terms.empty() || is_exact(axis)) return {0, 0};
     std::vector<Term> terms = by_size(axis);
@@ -179,7 +179,7 @@ class FactorFinder {
     return {std::max<std::int64_t>(0, -low), std::max<std::int64_t>(0, high)};
   }
 
-  // One entry for accesses of one tensor by the same factors; their windows are put together.
+  // One entry for accesses of one tensor by the same factors, with the union of their windows.
   static void add(std::vector<TensorFactors>& list, TensorFactors tensor) {
     for (TensorFactors& other : list) {
       if (other.tensor != tensor.tensor) continue;
@@ -195,7 +195,7 @@ class FactorFinder {
     list.push_back(std::move(tensor));
   }
 
-  // Nothing can be split where there are no cells, and digits of nothing say nothing.
+  // Nothing can be split without cells, and digits of an empty axis are meaningless.
   bool has_empty_compound() const {
     bool compound = false;
     for (bool write : {false, true})
@@ -205,7 +205,7 @@ class FactorFinder {
     return compound && op_.box().empty();
   }
 
-  // Dims that no tensor has: counters, and loops that only repeat.
+  // Dims that no tensor has: counters, and dims that only repeat.
   void drop_unused() {
     std::vector<std::uint32_t> now(out_.factors.size(), ~0u);
     std::vector<Factor> kept;

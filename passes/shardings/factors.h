@@ -24,14 +24,14 @@ struct Factor {
   std::string name;
   std::int64_t size = 1;
   FactorKind kind = FactorKind::pass_through;
-  std::optional<std::uint32_t> dim = {};  // the index dim; none: of one axis alone
+  std::optional<std::uint32_t> dim = {};  // the index dim; none: a factor of one axis alone
   bool kept = false;                      // the dim must not be split
   bool moves = false;  // somewhere a block reads or writes cells of another block: reversed, shifted, …
   bool operator==(const Factor&) const = default;
 };
 
-// One way in which a tensor is accessed, axis by axis: the factors, major to minor, and what surrounds the cells of one
-// block: a window that reaches from `before` below the block's own cells to `after` above them.
+// One access to a tensor, axis by axis: the factors, major to minor, and the window: each block also reads from
+// `before` below its own cells to `after` above them.
 struct AxisFactors {
   std::vector<std::uint32_t> factors;
   std::int64_t before = 0, after = 0;
@@ -45,7 +45,7 @@ struct TensorFactors {
 
 struct Factors {
   std::vector<Factor> factors;
-  std::vector<TensorFactors> operands;  // a tensor that is read in two ways stands here twice
+  std::vector<TensorFactors> operands;  // a tensor with two different accesses has two entries
   std::vector<TensorFactors> results;
   bool operator==(const Factors&) const = default;
 };
@@ -55,14 +55,14 @@ Factors factors_of(const ir::Operator& op);
 // ([i, j k], [j])->([i, k]) {i=2, j=3, k=4} reduction={j} halo={x0[i]: 1..1}
 std::string to_string(const Factors& factors);
 
-// Cutting it takes cells of other blocks: what a conservative propagation leaves alone.
+// Whether sharding it needs cells of other blocks: conservative propagation skips such factors.
 inline bool moves_cells(const Factor& factor) { return factor.moves || factor.kind == FactorKind::need_replication; }
-// Whether the tensor has that factor.
+// Whether the tensor has this factor.
 bool has_factor(const TensorFactors& tensor, std::uint32_t factor);
-// A map in which every operand but scalars and copies has all factors of the results, and all are passed through: what is
-// done to a cell does not depend on where it lies.
+// A map in which every operand except scalars and copies has all factors of the results, and all are passed through:
+// the result for a cell does not depend on the cell's position.
 bool moves_no_data(const ir::Operator& op, const Factors& factors);
-// An operand of a map that lacks a factor of a result: it is repeated along it.
+// Whether an operand of a map lacks a factor of a result: it is repeated along that factor.
 bool is_broadcast(const Factors& factors, std::size_t operand);
 
 }  // namespace tap::passes

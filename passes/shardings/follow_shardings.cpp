@@ -20,9 +20,9 @@ void warn_unfollowed(PassResult& result, const std::string& what) {
   result.told.emplace_back(Code::pass_declined, Span{}, "a sharding cannot be implemented: " + what);
 }
 
-// `written`: the splits that the program and the plan say.
+// `written`: the explicit splits of the program and the plan.
 Plan plan_of(const Program& program, const Plan& written, const PassContext& context, PassResult& result) {
-  if (!has_shardings(program) || is_placed(program)) return {};  // or they were followed already
+  if (!has_shardings(program) || is_placed(program)) return {};  // or they were already followed
   if (has_calls(program)) {
     warn_unfollowed(result, "shardings inside calls need the pass `inline_calls`");
     return {};

@@ -7,10 +7,10 @@
 
 namespace tap::passes {
 
-// Shardings of the members of one group that contradict each other (Propagated::conflicts).
+// Reports contradicting shardings within one group (Propagated::conflicts).
 Diagnostic contradicting_group(const std::string& conflict);
 
-// The program stays as it is. The plan begins with what was decided here.
+// Does not change the program. The plan starts with the decisions made here.
 PassResult follow_shardings(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

@@ -22,7 +22,7 @@ bool moves_for_others(CollectiveKind kind) {
 }
 
 // An input or a result of the program that is split less finely than inside, for example because its size does not
-// divide: cells from outside need not be sent.
+// divide evenly: cells from outside need not be sent.
 bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId value, const Reshard& reshard) {
   const std::vector<ir::ValueId>& edge = reshard.of_result ? graph.outputs : graph.inputs;
   const ir::Sharding& outside = reshard.of_result ? reshard.to : reshard.from;
@@ -61,7 +61,7 @@ std::pair<std::int64_t, std::int64_t> reach_of(const Factors& factors, std::size
   return reach.value_or(std::pair<std::int64_t, std::int64_t>{});
 }
 
-// What windows read over the edges of a block: neighbours have it.
+// Cells that windows read beyond the edges of a block: neighbours have them.
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
                const std::vector<std::string>& names, const SiteShardings& site, std::vector<Move>& list) {
   if (!site.mesh.valid()) return;

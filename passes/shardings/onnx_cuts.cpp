@@ -13,7 +13,7 @@ std::int64_t size_of(const Factors& factors, const std::vector<std::uint32_t>& b
   return product;
 }
 
-// A part of the axis as one of `major` blocks and one of what is in a block.
+// Splits a part of the axis into `major` blocks and the inside of a block.
 struct Cut {
   Part major, minor;
 };

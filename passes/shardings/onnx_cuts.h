@@ -9,13 +9,13 @@
 
 namespace tap::passes::onnx {
 
-// The factors of an axis by which it can be split: all of them, if they run over it exactly; else the first.
+// The factors of an axis by which it can be split: all of them if they cover it exactly; else the first.
 std::vector<std::uint32_t> bound_factors(const Factors& factors, const AxisFactors& axis, std::int64_t extent);
 
-// By bound factor; empty if the shards end within a factor's blocks.
+// By bound factor; empty if a shard boundary lies within a factor's block.
 std::optional<std::vector<ir::onnx::Parts>> cuts_of(const ir::onnx::Parts& axis, const Factors& factors,
                                                     const std::vector<std::uint32_t>& bound, std::int64_t extent);
-// The other way round.
+// The inverse.
 ir::onnx::Parts axis_of_cuts(const std::vector<ir::onnx::Parts>& cuts, const Factors& factors,
                              const std::vector<std::uint32_t>& bound, std::int64_t extent);
 

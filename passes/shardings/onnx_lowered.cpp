@@ -38,7 +38,8 @@ class Lowering {
   }
 
  private:
-  // As it was read where the results were computed. What was read for a value that is computed there now, is split as the results are.
+  // Specs of operands in the operations that compute the results. For an inlined value's operands: split like the
+  // results.
   void operands(const ir::Operation& operation) {
     auto& placed = out_.inferred.operands.emplace_back(operation.operands.size());
     auto& from = out_.inferred.operand_from.emplace_back(operation.operands.size());

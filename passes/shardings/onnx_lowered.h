@@ -9,11 +9,11 @@
 namespace tap::passes::onnx {
 
 struct LoweredShardings {
-  Inferred inferred;  // of the program that is left
+  Inferred inferred;  // of the lowered program
   std::vector<std::string>
-      inside;  // values with a spec that are computed where they are read, in other shards than there
+      inside;  // values with a spec that were inlined into their readers, in shards other than the readers'
 };
-// Pre: `inferred` is of `before`, and `after` is `lowering()` of it. Values correspond by their names.
+// Pre: `inferred` is of `before`, and `after` is the result of `lowering()`. Values correspond by name.
 LoweredShardings lowered(const ir::Program& before, const Inferred& inferred, const ir::Program& after);
 
 }  // namespace tap::passes::onnx

@@ -19,11 +19,11 @@ constexpr std::int64_t most_shards = 1 << 20;
 
 using AxisSet = std::vector<std::uint32_t>;  // factors, in ascending order
 
-// A way in which a tensor is accessed, with the sharded factors that its shards are numbered by, major to minor.
+// One access to a tensor, with the sharded factors that number its shards, major to minor.
 struct Reader {
   std::uint32_t tensor = 0;
   std::vector<std::size_t> digits;  // numbers of sharded factors
-  AxisSet axes;                     // of any size but 1
+  AxisSet axes;                     // of any size except 1
 };
 
 class Inference {
@@ -64,7 +64,7 @@ class Inference {
     return std::vector<Placed>(query_.op.results.size());
   }
 
-  // Nothing is computed, so that no axis goes with another one: a result is where all operands are.
+  // Nothing is computed, so axes do not correspond: a result is where all operands are.
   std::vector<Placed> without_cells() const {
     std::optional<Devices> common;
     for (const Placed& operand : query_.operands) {
@@ -80,7 +80,7 @@ class Inference {
     return out;
   }
 
-  // The cuts of a tensor's factors, which must be those that other tensors have.
+  // Sets the splits of a tensor's factors, which must agree with those of other tensors.
   void bind(const TensorFactors& tensor) {
     const Placed& place = placed(tensor.tensor);
     for (std::size_t a = 0; a < tensor.axes.size(); ++a) {
@@ -175,7 +175,7 @@ class Inference {
       if (factors_.factors[f].dim && factors_.factors[f].size != 1 && has_factor(tensor, f)) axes.push_back(f);
     return axes;
   }
-  // Axes that some operands have and others lack, or have in size 1.
+  // Axes that some operands have and others lack, or have with size 1.
   void find_broadcast_axes() {
     std::vector<std::size_t> owners(factors_.factors.size());
     for (const TensorFactors& tensor : factors_.operands)
@@ -192,7 +192,7 @@ class Inference {
     return !common.empty() || a.axes == b.axes;
   }
 
-  // Operands that have an axis in common, and the same sharded axes, have them on the same devices.
+  // Operands with a common axis and the same sharded axes must have them on the same devices.
   void check_equal_operands() const {
     for (std::size_t b = 0; b < readers_.size(); ++b)
       for (std::size_t a = 0; a < b; ++a) {
@@ -209,7 +209,7 @@ class Inference {
       }
   }
 
-  // With one broadcast axis the result is where the operand that has it is. With more of them it is where all operands are.
+  // With one broadcast axis, the result is where the operand with that axis is; with several, where all operands are.
   const Reader* deciding() const {
     if (broadcast_.size() != 1) return nullptr;
     for (const Reader& reader : readers_)
@@ -237,7 +237,7 @@ class Inference {
     }
   }
 
-  // What is broadcast is on every device that any operand is on.
+  // A broadcast operand is on every device of every other operand.
   void check_replicated() const {
     Devices all;
     for (const Reader& reader : readers_) all = either(all, all_devices(placed(reader.tensor)));
@@ -300,7 +300,7 @@ class Inference {
   const OperationQuery& query_;
   Factors factors_;
   std::vector<Parts> cuts_;                                                          // by factor
-  std::vector<std::optional<std::pair<const TensorFactors*, std::size_t>>> set_by_;  // by factor: whose axis
+  std::vector<std::optional<std::pair<const TensorFactors*, std::size_t>>> set_by_;  // by factor: the axis that set it
   std::vector<std::size_t> digit_;                                                   // by factor
   std::vector<std::int64_t> radix_;                                                  // by sharded factor
   std::int64_t points_ = 1;

@@ -29,7 +29,7 @@ struct OperationQuery {
   std::function<std::string(std::size_t)> operand_name;
   Reduced reduced = Reduced::on_all;
 };
-// The results' places, or the first rule that is broken.
+// The placements of the results, or the first violated rule.
 std::variant<std::vector<Placed>, Broken> infer(const OperationQuery& query);
 
 }  // namespace tap::passes::onnx

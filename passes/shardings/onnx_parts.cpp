@@ -18,12 +18,12 @@ using ir::onnx::Rule;
 
 constexpr std::int64_t most_shards_of_a_value = 1 << 20;
 
-// A part, and what its operation says of the axes of the value.
+// A part, with its operation's splits of the value's axes.
 struct PlacedPart {
   const WrittenPart* written = nullptr;
   const TensorFactors* axes = nullptr;
   Factors factors;
-  std::vector<bool> follows;  // by axis: an operand has it, so that it is split as the operand's is
+  std::vector<bool> follows;  // by axis: an operand has it, and it is split like the operand's
 };
 
 class PartsOfValue {
@@ -72,7 +72,7 @@ class PartsOfValue {
     return placed.axes.empty() ? whole : placed.axes[axis];
   }
 
-  // As all parts have it that are made of operands with that axis.
+  // As in all parts whose operands have that axis.
   Parts cut(std::size_t axis) const {
     const PlacedPart* first = nullptr;
     for (const PlacedPart& part : parts_) {
@@ -103,7 +103,7 @@ class PartsOfValue {
     return all.lo < all.hi ? all : Range{0, 0};
   }
 
-  // The points at which a part computes from block `b` of the operand that has the dim as an axis. Such an axis may have more
+  // The points that a part computes from block `b` of an operand with the dim as an axis. Such an axis may have more
   // cells than the part has points: `Y[i, j] = -A[i, j] for j in i + 1..4` computes at 1..4 of an axis of 4.
   static Range points_of_block(const PlacedPart& part, const Range& points, std::size_t dim, std::int64_t count,
                                std::int64_t b) {
@@ -120,7 +120,7 @@ class PartsOfValue {
     return ir::Blocks{count}.block(points, b);
   }
 
-  // By block of the value along the axis: the blocks of the part that it has cells of.
+  // By block of the value along the axis: the part's blocks that have cells of it.
   std::vector<std::vector<std::int64_t>> overlap(const PlacedPart& part, std::size_t axis, const Parts& cut) const {
     std::int64_t count = shards_of(cut);
     std::vector<std::vector<std::int64_t>> lists(static_cast<std::size_t>(count));

@@ -14,7 +14,7 @@ namespace tap::passes::onnx {
 struct WrittenPart {
   const ir::Operator* op = nullptr;
   std::uint32_t result = 0;  // of the operator
-  Placed placed;             // as that operation alone would have it
+  Placed placed;             // its placement by that operation alone
   std::string name;          // of the operation, for messages
 };
 // Pre: at least two parts, of a value of this shape.

@@ -45,7 +45,7 @@ class ProgramInference {
   }
 
  private:
-  // A spec that was found for a tensor, and what it means if it has the right form.
+  // A spec for a tensor, and its meaning if it is well-formed.
   struct Given {
     std::optional<Placed> placed;
     From from;
@@ -59,7 +59,7 @@ class ProgramInference {
   const std::string& name(ir::ValueId v) const { return graph_[v].name; }
   const std::string& node_of(std::size_t o) const { return names_[o]; }
 
-  // `Y` is Y, Y@1 and Y.sum; `Y@1` is Y@1 alone.
+  // `Y` is Y, Y@1 and Y.sum; `Y@1` is only Y@1.
   bool covers(const std::string& node, std::size_t o) const {
     if (graph_.operations[o].results.empty()) return false;
     if (node == names_[o]) return true;
@@ -67,7 +67,7 @@ class ProgramInference {
     return value.starts_with(node) && (value.size() == node.size() || value[node.size()] == '.');
   }
 
-  // The spec of this tensor at this operation; of nested nodes, that of the innermost.
+  // The spec of this tensor at this operation; among nested nodes, the innermost one's.
   Given given(std::size_t o, ir::ValueId tensor) {
     From from;
     for (std::size_t n = 0; n < shardings_.nodes.size(); ++n) {
@@ -117,7 +117,7 @@ class ProgramInference {
       if (one) return one;
     return std::nullopt;
   }
-  // The specs of the operands that a rule is about; of all operands where it has none.
+  // The specs of the operands that a rule concerns; of all operands if it names none.
   static std::vector<SpecPlace> places(const Broken& broken, const std::vector<From>& from) {
     std::vector<SpecPlace> all;
     auto add = [&](const From& one) {
@@ -129,7 +129,7 @@ class ProgramInference {
     return all;
   }
 
-  // A value is where its writers have it, once all of them have been seen.
+  // A value is where its writers place it, once all of them have been visited.
   void write(std::size_t o, std::size_t r, Placed inferred, const From& from) {
     const ir::Operation& operation = graph_.operations[o];
     ir::ValueId value = operation.results[r];
@@ -189,7 +189,7 @@ class ProgramInference {
     }
   }
 
-  // A spec at `Y` of what only `Y.sum` has, which has a node of its own that says it, is overruled by that.
+  // A spec at `Y` for a tensor of `Y.sum` is overruled by the spec of a node for `Y.sum` itself.
   std::string unused(std::size_t n, std::size_t k) const {
     for (std::size_t m = 0; m < shardings_.nodes.size(); ++m)
       for (std::size_t j = 0; m != n && j < shardings_.nodes[m].specs.size(); ++j)
@@ -205,12 +205,12 @@ class ProgramInference {
   Reduced reduced_;
   std::vector<std::string> names_;       // by operation
   std::vector<std::vector<bool>> used_;  // by node and spec
-  std::vector<std::size_t> writers_;     // by value: how many have not been seen
+  std::vector<std::size_t> writers_;     // by value: how many are not yet visited
   std::vector<Written> written_;         // by value
   Inferred out_;
 };
 
-// The specs say where everything is: what the program says of it goes, and of its meshes stay those over which it requests splits.
+// The specs place everything: removes the program's own shardings, and its meshes except those of requested splits.
 void forget_shardings(ir::Program& program) {
   std::vector<ir::Mesh> kept;
   for (ir::Graph& graph : program.graphs) {

@@ -32,7 +32,7 @@ struct Shardings {
   bool operator==(const Shardings&) const = default;
 };
 
-// A spec by its numbers, or a node.
+// A spec by number, or a node.
 struct SpecPlace {
   std::size_t node = 0;
   std::optional<std::size_t> spec = {};
@@ -40,26 +40,26 @@ struct SpecPlace {
 };
 struct Finding {
   Broken broken;
-  std::string node;                // the operation, or the node as it was named
-  std::string tensor;              // empty: the operation
-  std::vector<SpecPlace> at = {};  // what it is about; of several, `broken.field` is of the first
+  std::string node;                // the operation, or the node's name in the specs
+  std::string tensor;              // empty: it concerns the operation
+  std::vector<SpecPlace> at = {};  // the specs concerned; of several, `broken.field` is of the first
   bool operator==(const Finding&) const = default;
 };
 struct Inferred {
   std::vector<Placed> values;  // of the main graph, by value
-  // By operation and operand, where one is used otherwise than its value is.
+  // By operation and operand, if its use has a different placement than its value.
   std::vector<std::vector<std::optional<Placed>>> operands;
   std::vector<Finding> findings;
-  // Which spec each of them comes from.
+  // The spec that each placement comes from.
   std::vector<std::optional<SpecPlace>> value_from;
   std::vector<std::vector<std::optional<SpecPlace>>> operand_from;
   std::vector<std::vector<std::string>> operations;  // by node of the specs: its operations
 };
-// Pre: calls are inlined. What breaks a rule is a finding, and is taken as unsharded from there on.
+// Pre: calls are inlined. Each violated rule is a finding; the tensor then counts as unsharded.
 Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced = Reduced::on_all);
 
-// The program with these as its shardings, on meshes of their own. What no mesh can say, but a plan that lists the devices,
-// is not sharded there, and reported as `unsaid`; what neither can express is a finding.
+// The program with these shardings, on meshes of their own. A value that needs a plan with explicit devices is left
+// unsharded and listed in `unsaid`; one that a plan cannot express either is a finding.
 struct Annotated {
   ir::Program program;
   std::vector<Finding> findings;
@@ -68,7 +68,7 @@ struct Annotated {
 };
 Annotated annotated(ir::Program program, const Inferred& inferred);
 
-// The specs of all operations of a program whose values are sharded, on a configuration as large as its largest mesh.
+// The specs of all operations of a program whose values are sharded, for as many devices as its largest mesh.
 struct WrittenSpecs {
   Shardings shardings;
   std::vector<Finding> findings;

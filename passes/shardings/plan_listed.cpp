@@ -19,7 +19,7 @@ using ir::onnx::Placed;
 
 namespace {
 
-// By block of that axis, the devices of all shards in it.
+// By block of that axis, the devices of all its shards.
 DeviceSets sets_along(const Placed& placed, std::size_t axis) {
   const std::int64_t count = ir::onnx::shards_of(placed.axes[axis]);
   std::int64_t minor = 1;
@@ -73,7 +73,7 @@ class ListedPlanner {
   }
 
  private:
-  // One of its tensors is on devices that no mesh says: then all of them are listed.
+  // One of its tensors is on devices that no mesh expresses: then all of them are listed.
   bool is_listed(OperationId o) const {
     auto there = [this](ValueId v) { return listed_.values[v.index()].has_value(); };
     const Operation& operation = graph_[o];
@@ -118,8 +118,8 @@ class ListedPlanner {
     return lines;
   }
 
-  // The dims of its results first, so that partials are split by them, too; then what it reduces; then all of what is left.
-  // Where the results are on fewer devices than the partials, these are split for themselves.
+  // The dims of its results first, so that they also split partials; then the reduced dims; then the whole combination.
+  // If the results are on fewer devices than the partials, these are split separately.
   ListedLines of_one(OperationId o) const {
     const Operation& operation = graph_[o];
     const Operator op = in_own_words(program_, operation);

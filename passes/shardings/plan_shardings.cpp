@@ -24,7 +24,7 @@ bool is_region(const Program& program, const Operation& operation, RegionKind ki
   return region && region->kind == kind;
 }
 
-// The splits that the factors of sites ask for.
+// The splits for the factors of sites.
 class Planner {
  public:
   Planner(const Program& program, const Plan& but, const ListedValues& listed) : program_(program), listed_(listed) {
@@ -32,7 +32,7 @@ class Planner {
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
         if (auto place = finder.find(program.main, split->operation)) decided_.emplace(place->graph, place->operation);
-    for (std::size_t g = 0; g < program.graphs.size(); ++g)  // what is split already was decided on, too
+    for (std::size_t g = 0; g < program.graphs.size(); ++g)  // existing splits were already decided
       for (std::size_t o = 0; o < program.graphs[g].operations.size(); ++o)
         if (!program[program.graphs[g].operations[o].op].blockings.empty())
           decided_.emplace(GraphId(g), OperationId(o));
@@ -86,7 +86,7 @@ class Planner {
     for (std::size_t r = 0; r < site.results.size(); ++r) scatter(graph, names[o.index()], op, site, r);
   }
 
-  // On a mesh of one device: what has its sharding runs there, and nowhere else.
+  // On a mesh of one device: an operation with such a sharding runs only there.
   void place_on_one(const Graph& graph, const std::vector<std::string>& names, MeshId mesh, const Site& site) {
     const std::optional<Sharding>& sharding = graph[site.results.front()].sharding;
     if (!sharding || sharding->mesh != mesh) return;
@@ -99,7 +99,8 @@ class Planner {
     }
   }
 
-  // Partials that are combined, each device only the blocks that it is to hold: the operation is then what combines them.
+  // Partials are combined such that each device combines only the blocks that it holds: the operation is then their
+  // combination.
   void scatter(const Graph& graph, const std::string& name, const Operator& op, const SiteShardings& site,
                std::size_t result) {
     const Mesh& mesh = program_[site.mesh];
@@ -119,7 +120,7 @@ class Planner {
     }
   }
 
-  // What several operations write: each split along the blocks of the value.
+  // Several writers of one value: each is split along the blocks of the value.
   void cut_together(const Graph& graph, const std::vector<std::string>& names, MeshId id, const Site& site) {
     const Mesh& mesh = program_[id];
     for (ValueId v : site.results) {
@@ -153,7 +154,7 @@ class Planner {
                          "several operations write this value, and " + why});
   }
 
-  // Blocks of several axes are blocks of blocks, whose ends only a list of all of them can say for each writer.
+  // Blocks of several axes are nested; for each writer, only a list of them all can give their ends.
   static std::vector<AxisCut> cuts_of(const Mesh& mesh, const std::vector<Axes>& axes, bool listed) {
     std::vector<AxisCut> cuts;
     for (std::size_t a = 0; a < axes.size(); ++a) {
@@ -174,7 +175,7 @@ class Planner {
     return cuts;
   }
 
-  // A group is split as its first sharded result is: what it computes on the way is not seen from here.
+  // A group is split like its first sharded result; its inner operations are not considered.
   void add_splits_of_group(const Graph& graph, const std::string& name, const Operation& operation) {
     const Operator op = in_own_words(program_, operation);
     const Factors factors = factors_of(op);
@@ -239,7 +240,7 @@ bool has_calls(const Program& program) {
 ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
                               const ListedValues& listed) {
   ShardedPlan out = Planner(program, but, listed).plan();
-  // What cannot be split is left whole, until all that is left can be.
+  // Leaves dims whole that cannot be split, until the others can be.
   for (;;) {
     SplitResult tried = apply_splits(program, out.plan, caution, NoBoxes::refused);
     if (tried.problems.empty()) return out;

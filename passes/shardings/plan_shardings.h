@@ -16,10 +16,10 @@
 
 namespace tap::passes {
 
-// A dim that is left whole although its factor is sharded, and why.
+// A dim that stays unsplit although its factor is sharded, and why.
 struct LeftWhole {
   std::string operation;
-  std::string dim;    // none: all of it was to go there
+  std::string dim;    // none: the whole operation was to be placed there
   std::string place;  // data, or devices {0}, {1}
   std::string why;
 };
@@ -33,12 +33,12 @@ struct ShardedPlan {
 
 // Whether a value or a use has a sharding.
 bool has_shardings(const ir::Program& program);
-// Whether a call stands where main leads.
+// Whether main reaches a call.
 bool has_calls(const ir::Program& program);
 
-// The operations that `but` splits are left to it. What `listed` says of values of main comes before their shardings.
-// Pre: no calls; shardings have propagated (propagate.h) over a program as the plan will find it: after `lowering()`. Post: the plan can be
-// applied.
+// Operations that `but` splits are skipped. `listed` overrides the shardings of main's values.
+// Pre: no calls; shardings have propagated (propagate.h) over the program after `lowering()`, which the plan applies
+// to. Post: the plan can be applied.
 ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {},
                               const ListedValues& listed = {});
 

@@ -15,7 +15,7 @@ namespace {
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
 
-// The dim that takes the greatest steps along an axis; none where all of it is written at one place.
+// The dim with the largest step along an axis; none if the writes are at one position.
 std::optional<std::uint32_t> walker(const AffineExpr& row) {
   std::optional<std::uint32_t> found;
   for (std::uint32_t d = 0; d < row.coefficients.size(); ++d)
@@ -30,7 +30,7 @@ class WriterCuts {
   WriterCuts(const Operator& op, const std::string& name, const Access& access, const Shape& shape)
       : op_(op), name_(name), access_(access), shape_(shape) {}
 
-  // Why it cannot be split so; empty if it can.
+  // Why it cannot be split this way; empty if it can.
   std::string add(const AxisCut& cut, std::vector<PlannedSplit>& out) const {
     const AffineExpr& row = access_.projection.start.rows[cut.axis];
     const Range axis{0, shape_[cut.axis]};
@@ -60,7 +60,7 @@ class WriterCuts {
   }
 
  private:
-  // The least point of the dim from which on nothing is written before that place.
+  // The least point of the dim such that no earlier point writes at or past that position.
   std::int64_t first_from(const AffineExpr& row, std::uint32_t dim, std::int64_t place) const {
     std::int64_t rest = row.offset;
     for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {

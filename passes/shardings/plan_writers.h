@@ -14,18 +14,18 @@ namespace tap::passes {
 struct AxisCut {
   std::size_t axis = 0;
   ir::Blocks blocks;      // of the whole axis
-  ir::PlannedSplit over;  // whose place is meant
+  ir::PlannedSplit over;  // only its placement is used
 };
 
 struct WritersPlan {
   std::vector<ir::PlannedSplit> splits;
-  std::string why_not;  // … one of them cannot be split so; then there are no splits
+  std::string why_not;  // … if one of them cannot be split so; there are then no splits
 };
-// By the names that a plan has for the operations of the graph.
+// Uses the plan's names for the operations of the graph.
 WritersPlan plan_of_writers(const ir::Program& program, const ir::Graph& graph, const std::vector<std::string>& names,
                             ir::ValueId value, const std::vector<AxisCut>& cuts);
 
-// As a plan calls the dim: by its name, or by its number where that is not the only one.
+// The dim's name in a plan: its own, or its number if the name is not unique.
 std::string plan_dim_name(const ir::Operator& op, std::uint32_t dim);
 
 }  // namespace tap::passes

@@ -18,7 +18,7 @@ using ir::OperationId;
 using ir::Sharding;
 using ir::ValueId;
 
-// Values that one operation computes out of nothing, and of which nothing is said but perhaps a sharding.
+// Values that one operation computes without operands, and without annotations except perhaps a sharding.
 std::vector<bool> constants_of(const ir::Program& program, const ir::Graph& graph) {
   std::vector<int> writers(graph.values.size());
   std::vector<bool> constant(graph.values.size());
@@ -73,7 +73,7 @@ struct AskedOfACopy {
   NodeId of, is;
 };
 
-// Copies to which a sharding was given, for a use or for a name; what the caller gets is none.
+// Copies with an explicit sharding, for a use or for a name; excludes results of the program.
 std::vector<AskedOfACopy> constraints_of(const ShardingNet& net, const ir::Program& program) {
   std::vector<AskedOfACopy> list;
   for (const Hyperedge& hyperedge : net.hyperedges) {
@@ -85,7 +85,7 @@ std::vector<AskedOfACopy> constraints_of(const ShardingNet& net, const ir::Progr
   return list;
 }
 
-// The largest part of an axis list that cuts the dim evenly.
+// The longest prefix of an axis list that divides the dim evenly.
 ir::Axes even_part(const ir::Mesh& mesh, const ir::Axes& axes, std::int64_t points) {
   ir::Axes even;
   for (const ir::AxisRef& axis : axes) {
@@ -98,7 +98,7 @@ ir::Axes even_part(const ir::Mesh& mesh, const ir::Axes& axes, std::int64_t poin
   return even;
 }
 
-// The author's own axes and of those that were added to them: an uneven cut is not cut again, and no axis is left in part.
+// The author's own axes, and inferred ones as long as the dim splits evenly and by whole axes.
 ir::Axes presentable(const ir::Mesh& mesh, const ir::Axes& own, const ir::Axes& added, std::int64_t points) {
   const std::int64_t blocks = size_of(mesh, own);
   if (points % blocks != 0) return own;
@@ -120,7 +120,7 @@ ir::Program with_own_constants(ir::Program program) {
 
 void apply_constraints(ShardingNet& net, const ir::Program& program) {
   std::vector<AskedOfACopy> all = constraints_of(net, program);
-  auto next = [&](NodeId n) -> const AskedOfACopy* {  // the only one that copies this value, which nobody else reads
+  auto next = [&](NodeId n) -> const AskedOfACopy* {  // the only copy of this value, if it has no other reader
     const AskedOfACopy* found = nullptr;
     for (const AskedOfACopy& c : all)
       if (c.of == n) found = found ? nullptr : &c;
@@ -129,7 +129,7 @@ void apply_constraints(ShardingNet& net, const ir::Program& program) {
   std::vector<std::pair<NodeId, Sharding>> given;
   for (const AskedOfACopy& c : all) {
     if (net.nodes[c.of].sharding) continue;
-    // Of a chain the last one says how it will be wanted.
+    // In a chain, the last copy determines the sharding.
     const AskedOfACopy* last = &c;
     bool sole = std::count_if(all.begin(), all.end(), [&](const AskedOfACopy& o) { return o.of == c.of; }) == 1;
     while (const AskedOfACopy* behind = sole ? next(last->is) : nullptr) last = behind;
@@ -166,7 +166,7 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
       }
       if (!first) first = &node;
     }
-    // Each keeps what it was given, and what is read of them is the group.
+    // Each keeps its own, and its readers see the group's.
     if (differ)
       for (NodeId& n : group) {
         std::uint32_t number = std::exchange(net.nodes[n].group, ~0u);

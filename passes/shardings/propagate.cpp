@@ -53,7 +53,7 @@ class Propagator {
     }
   }
 
-  // A dim of a later priority is empty and closed, and its axes are kept free, until it is its turn.
+  // Until its priority's turn, a dim is empty and closed, and its axes are reserved.
   void hold_back_priorities() {
     originals_.resize(net_.nodes.size());
     for (NodeId n = 0; n < net_.nodes.size(); ++n) {

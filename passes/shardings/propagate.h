@@ -19,21 +19,22 @@ struct PropagationOptions {
   Strategy strategy = Strategy::aggressive;
   bool operation_levels = true;
   bool user_priorities = true;
-  bool conservative = false;  // only through what passes through or is reduced, and whole axes only
-  // What makes it a compilation and not one analysis: a constant of its own for each use, a copy with a closed sharding says
-  // so of what it copies, program inputs and results are split evenly by whole axes, and in the end everything is closed.
+  bool conservative = false;  // only pass-through factors and reductions, and only whole axes
+  // For compilation, not just analysis: each use of a constant gets its own copy, a copy with a closed sharding
+  // constrains its operand, program inputs and results are split evenly by whole axes, and in the end everything is
+  // closed.
   bool prepare = true;
   bool finish = true;
 };
 
-// Who set an axis of a value: the operation, from which of its tensors. Without an operation: the program's author, or the
-// group that the value is in.
+// Where an axis of a value comes from: an operation, and which of its tensors. Without an operation: the program's
+// author, or the value's group.
 struct Origin {
   ir::GraphId graph;
   ir::ValueId value;
   std::uint32_t dim = 0;
   ir::AxisRef axis;
-  std::optional<ir::OperationId> operation = {};  // in the same graph; none: across a region's edge, or a group
+  std::optional<ir::OperationId> operation = {};  // in the same graph; none: from outside the region, or a group
   std::optional<std::pair<ir::GraphId, ir::ValueId>> from = {};
   bool operator==(const Origin&) const = default;
 };
@@ -41,11 +42,11 @@ struct Origin {
 struct Propagated {
   ir::Program program;  // with the shardings of values and uses
   std::vector<Origin> origins;
-  // Members of a group that were given different shardings: they keep them, and what is read of them shares one.
+  // Members of a group with different annotations: they keep them, and their readers see one sharding.
   std::vector<std::string> conflicts;
 };
 
-// Pre: calls are inlined (inline_calls.h). Post: only shardings differ, and with `prepare` constants may be there twice.
+// Pre: calls are inlined (inline_calls.h). Post: only shardings differ; with `prepare`, constants may be duplicated.
 Propagated propagate(ir::Program program, const PropagationOptions& options = {});
 
 }  // namespace tap::passes

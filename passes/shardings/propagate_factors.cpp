@@ -15,11 +15,11 @@ using ir::Mesh;
 
 bool is_strict_prefix(const Mesh& mesh, const Axes& a, const Axes& b) { return a != b && is_prefix(mesh, a, b); }
 
-// What several lists agree on, as one after the other is looked at.
+// The common part of several lists, updated list by list.
 struct Agreement {
   const Mesh& mesh;
   Axes axes = {};
-  bool grows = true;  // no list has contradicted, and the next one may add axes
+  bool grows = true;  // no list has conflicted, so the next one may add axes
 
   void look_at(const Axes& list) {
     Axes agreed;
@@ -27,7 +27,7 @@ struct Agreement {
     for (; k < axes.size() && k < list.size(); ++k) {
       bool last_of_list = k + 1 == list.size(), last_of_axes = k + 1 == axes.size();
       if (axes[k] == list[k]) agreed.push_back(list[k]);
-      // A part of an axis with more behind it cannot be a shorter form of the whole: what follows contradicts.
+      // A part of an axis with more axes after it is not a prefix of the whole: what follows conflicts.
       else if (is_prefix(mesh, list[k], axes[k])) {
         agreed.push_back(last_of_list ? axes[k] : list[k]);
         if (!last_of_list) return stop(std::move(agreed));
@@ -75,7 +75,7 @@ class Propagation {
   }
 
  private:
-  // What the tensors that may speak agree on for a factor, major to minor.
+  // The axes for a factor on which the participating tensors agree, major to minor.
   Axes agreed_on(std::uint32_t f) const {
     Direction direction = state_.directions[f];
     if (direction == Direction::none) return {};
@@ -96,7 +96,7 @@ class Propagation {
     return agreement.axes;
   }
 
-  // Cuts the list where an axis does not fit, or fits only in part.
+  // Truncates the list where an axis does not fit, or fits only in part.
   template <class Fitting>
   void truncate(Axes& axes, Fitting fitting) const {
     std::int64_t before = 1;
@@ -117,7 +117,7 @@ class Propagation {
     return axis;
   }
 
-  // The part of an axis that no other factor of the tensor has.
+  // The part of an axis that no other factor of the tensor uses.
   std::optional<AxisRef> free_of_other_factors(AxisRef axis, const TensorAxes& tensor, std::uint32_t f) const {
     std::optional<AxisRef> left = axis;
     for (const FactorAxes& other : tensor.factors)
@@ -125,7 +125,7 @@ class Propagation {
     return left;
   }
 
-  // The part of an axis that the tensor's factor has or can have behind `before` blocks.
+  // The part of an axis that the tensor's factor has or can have after `before` blocks.
   std::optional<AxisRef> fitting_factor(AxisRef axis, const TensorAxes& tensor, const FactorAxes& own,
                                         std::int64_t before) const {
     std::optional<AxisRef> left = apart_from(apart_from(axis, tensor.replicated), tensor.unreduced);
@@ -140,7 +140,7 @@ class Propagation {
         if (common > 1) return axis_of(mesh_, left->id, {digit(mesh_, *left).pre_size, common});
       }
     }
-    // It cannot grow, but what it has of that axis can stay.
+    // It cannot grow, but its part of that axis can stay.
     if (!own.axes.empty() && is_prefix(mesh_, own.axes.back(), *left)) return own.axes.back();
     return std::nullopt;
   }
@@ -170,7 +170,8 @@ class Propagation {
     truncate(axes, [&](AxisRef axis, std::int64_t before) { return fitting_factor(axis, tensor.axes, *own, before); });
     if (!is_strict_prefix(mesh_, own->axes, axes)) return;
     truncate(axes, [&](AxisRef axis, std::int64_t) { return free_of_other_factors(axis, tensor.axes, f); });
-    // From operand to operand only as far as a result goes along: what the result is not cut by would be gathered at once.
+    // Operands propagate to operands only as far as a result does: axes that the result lacks would be gathered at
+    // once.
     if (!tensor.result && state_.elementwise)
       for (const SiteTensor& result : state_.tensors)
         if (const FactorAxes* its = result.result ? result.axes.find(f) : nullptr;
@@ -179,7 +180,7 @@ class Propagation {
     grow(t, f, axes);
   }
 
-  // Who decides a conflict first: the factor of the larger tensor that brings it; of elementwise operations then the one
+  // Order of decision in a conflict: the factor of the larger tensor first; for elementwise operations, then the one
   // with more blocks; then the earlier tensor.
   std::vector<std::uint32_t> by_weight(const std::vector<Axes>& wanted) const {
     struct Source {

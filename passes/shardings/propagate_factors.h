@@ -19,13 +19,13 @@ constexpr Direction operator&(Direction a, Direction b) {
 }
 
 enum class Strategy : std::uint8_t {
-  basic,       // only what no tensor of the site has a conflict with
-  aggressive,  // each tensor takes what it can: conflicts between factors are decided by size
+  basic,       // only axes without conflicts at the site
+  aggressive,  // each tensor takes the axes it can; size decides conflicts between factors
 };
 
 enum class PropagationRole : std::uint8_t {
   full,
-  listener,  // its axes spread no further, but count as conflicts; it can be sharded itself
+  listener,  // its axes do not propagate, but count as conflicts; it can be sharded itself
   absent,
 };
 struct SiteTensor {
@@ -44,7 +44,7 @@ struct SiteState {
   bool conservative = false;  // whole axes only
 };
 
-// Grows the axes of `state.tensors`. Whether each of them grew.
+// Extends the axes of `state.tensors`. Returns, for each, whether it changed.
 std::vector<bool> propagate_factors(SiteState& state, Strategy strategy);
 
 }  // namespace tap::passes

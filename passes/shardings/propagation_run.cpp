@@ -28,7 +28,7 @@ class Spreading {
   }
 
  private:
-  // The caller's shardings of results take precedence over those of operations, and receive theirs last.
+  // The callers' shardings of results precede those of operations, and receive theirs last.
   void visit_results() {
     for (std::uint32_t k = 0; k < net_.hyperedges.size(); ++k)
       if (net_.hyperedges[k].program_result) visit(k);
@@ -55,7 +55,8 @@ class Spreading {
   }
   static std::size_t size(const Hyperedge& hyperedge) { return hyperedge.operands.size() + hyperedge.results.size(); }
 
-  // The one mesh of all that have a sharding; invalid if there is none, or two. A mesh without axes fits with any.
+  // The only mesh of all tensors with a sharding; invalid if there is none, or more than one. A mesh without axes is
+  // compatible with any.
   ir::MeshId mesh_of(const Hyperedge& hyperedge) const {
     ir::MeshId found;
     for (std::size_t t = 0; t < size(hyperedge); ++t) {
@@ -122,7 +123,7 @@ class Spreading {
     for (std::size_t t = 0; t < grown.size(); ++t) {
       if (!grown[t]) continue;
       Node& changed = net_.nodes[node(hyperedge, t)];
-      if (changed.sharding != before[t]) wake(k);  // the same value, read in another way, has just been changed
+      if (changed.sharding != before[t]) wake(k);  // the same value was just changed through another access
       else
         update(k, t, sharding_from(mesh, id, *hyperedge.factors, *state.tensors[t].shape, state.tensors[t].axes), old);
     }
@@ -148,7 +149,7 @@ class Spreading {
     }
   }
 
-  // What is new in a dim, axis by axis.
+  // The new axes of a dim, one by one.
   template <class Tell>
   void each_new(const std::optional<Sharding>& before, const Sharding& after, Tell tell) const {
     const ir::Mesh& mesh = program_[after.mesh];

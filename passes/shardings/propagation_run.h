@@ -6,11 +6,11 @@
 
 namespace tap::passes {
 
-// Lower levels first, so that what costs nothing decides before what costs something.
+// Lower levels first, so that free propagation precedes propagation with a cost.
 enum class PropagationLevel : std::uint8_t {
-  in_place,      // what moves nothing, if none of its operands is used elsewhere
-  in_place_all,  // …                  also if they are
-  pass_through,  // factors that are no reduction and no permutation; of what is repeated only back to what it is made of
+  in_place,             // operations that move no data, if their operands have no other uses
+  in_place_all,         // …                          also if they have
+  pass_through,         // factors that are neither reduction nor permutation; for a broadcast operand only backward
   all_except_repeated,  // all factors, with the same exception
   all,
 };
@@ -24,7 +24,7 @@ struct PropagationRunOptions {
   bool conservative = false;
 };
 
-// Adds to `origins` which hyperedge set what.
+// Records in `origins` which hyperedge set each axis.
 void run_propagation(ShardingNet& net, const ir::Program& program, const PropagationRunOptions& options,
                      std::vector<Origin>& origins);
 

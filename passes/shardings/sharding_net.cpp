@@ -16,7 +16,7 @@ using ir::GraphId;
 using ir::OperationId;
 using ir::ValueId;
 
-// A copy of a tensor of that shape, cell for cell, between so many operands and results.
+// Copies tensors of that shape, cell for cell, between this many operands and results.
 Factors identity_factors(const Shape& shape, std::size_t operands, std::size_t results) {
   Factors all;
   TensorFactors tensor;
@@ -29,7 +29,7 @@ Factors identity_factors(const Shape& shape, std::size_t operands, std::size_t r
   return all;
 }
 
-// Every tensor but repeated ones and scalars has the same axes.
+// All tensors except broadcast ones and scalars have the same axes.
 bool is_elementwise(const Site& site) {
   if (!site.moves_no_data || site.factors.results.empty()) return false;
   const auto& axes = site.factors.results[0].axes;
@@ -71,7 +71,7 @@ class NetBuilder {
       net_.nodes.push_back({g, ValueId(v), {}, 0, graph.values[v].sharding});
   }
 
-  // How often each value is used: read, or given back.
+  // How often each value is used: read, or as an output.
   static std::vector<int> uses_of(const ir::Graph& graph) {
     std::vector<int> uses(graph.values.size());
     for (const ir::Operation& operation : graph.operations)
@@ -119,7 +119,7 @@ class NetBuilder {
     return net_.factors.back().get();
   }
 
-  // The value, or where this use has a sharding of its own a node for that, which copies the value.
+  // The value, or, if this use has its own sharding, a node for the use, which copies the value.
   NodeId node_of_use(GraphId g, OperationId o, std::uint32_t operand, const std::vector<int>& uses) {
     const ir::Operation& operation = program_[g][o];
     ValueId value = operation.operands[operand];
@@ -171,7 +171,7 @@ class NetBuilder {
     }
   }
 
-  // A barrier stands where a computed value is written, and where an input is read.
+  // A barrier applies to the write of a computed value, and to the reads of an input.
   void add_barriers(GraphId g) {
     for (const ir::Barrier& barrier : program_[g].barriers) {
       const Node& node = net_.nodes[net_.node_of(g, barrier.value)];
@@ -182,7 +182,7 @@ class NetBuilder {
     }
   }
 
-  // Groups that have a value in common are one.
+  // Merges groups with a common value.
   void add_groups(GraphId g) {
     for (const ir::ShardingGroup& group : program_[g].groups) {
       std::uint32_t to = static_cast<std::uint32_t>(net_.groups.size());

@@ -16,14 +16,14 @@ using NodeId = std::uint32_t;
 struct Node {
   ir::GraphId graph;
   ir::ValueId value;
-  // Set for a use with a sharding of its own.
+  // Set for a use with its own sharding.
   std::optional<ir::OperationId> reader;
   std::uint32_t operand = 0;
   std::optional<ir::Sharding> sharding;
   std::vector<std::uint32_t> writers = {}, readers = {};  // hyperedges
   std::uint32_t group = ~0u;
   bool apart =
-      false;  // what readers of a value get, where that is another sharding than the value's; kept by no program
+      false;  // what readers of a value see if it differs from the value's own sharding; not part of any program
 };
 
 struct Hyperedge {
@@ -32,11 +32,11 @@ struct Hyperedge {
   std::vector<bool> broadcast;  // by operand
   bool moves_no_data = false;
   bool elementwise = false;
-  bool program_result = false;                   // the copy that is a result of the program, as the caller expects it
-  bool reused_operand = false;                   // an operand that is used elsewhere, too
+  bool program_result = false;                   // a copy to a program result, in the sharding that the caller expects
+  bool reused_operand = false;                   // an operand with other uses
   bool no_forward = false, no_backward = false;  // a barrier
   ir::GraphId graph;
-  std::optional<ir::OperationId> operation;  // none at the edge of a region
+  std::optional<ir::OperationId> operation;  // none at the boundary of a region
 };
 
 struct ShardingNet {
@@ -51,7 +51,7 @@ struct ShardingNet {
 
 ShardingNet net_of(const ir::Program& program);
 
-// A copy of the value that all its readers read from now on.
+// A copy of the value, which all its readers read from now on.
 NodeId copy_for_readers(ShardingNet& net, const ir::Program& program, NodeId of);
 
 }  // namespace tap::passes

@@ -30,7 +30,7 @@ class SiteFinder {
   }
 
  private:
-  // The operations that write parts of what this one writes, in order.
+  // The operations that write parts of the same value as this one, in order.
   std::vector<OperationId> co_writers(OperationId first) const {
     std::vector<OperationId> list{first};
     for (std::size_t k = 0; k < list.size(); ++k)
@@ -65,7 +65,7 @@ class SiteFinder {
     return site;
   }
 
-  // The operation's factors behind those that are there.
+  // Appends the operation's factors to the existing ones.
   void append(Site& site, std::vector<TensorFactors>& results, OperationId o) {
     Factors added = table_[graph_[o].op];
     auto base = static_cast<std::uint32_t>(site.factors.factors.size());
@@ -91,8 +91,8 @@ class SiteFinder {
     }
   }
 
-  // Axis by axis of each value: operations that all run over the whole axis share their factors; else the axis is put
-  // together of pieces, and a reader of a piece has a different position in it.
+  // Axis by axis of each value: operations that all cover the whole axis share their factors; otherwise the axis
+  // consists of pieces, and a reader of a piece has a different position in it.
   void unite(Site& site, const std::vector<TensorFactors>& results) {
     std::vector<std::uint32_t> now(site.factors.factors.size());
     for (std::uint32_t f = 0; f < now.size(); ++f) now[f] = f;
@@ -129,7 +129,7 @@ class SiteFinder {
     rename(site, [&](std::uint32_t f) { return root(f); });
   }
 
-  // The one factor stands for the other, too: what moves in one of them moves.
+  // One factor stands for both: it moves cells if one of them does.
   static std::uint32_t with_kind_of(Factors& all, std::uint32_t one, std::uint32_t other) {
     Factor& factor = all.factors[one];
     if (factor.kind == FactorKind::pass_through) factor.kind = all.factors[other].kind;
@@ -144,7 +144,7 @@ class SiteFinder {
       if (list->factors.size() != lists[0]->factors.size()) return false;
       for (std::size_t k = 0; k < list->factors.size(); ++k) {
         const Factor& factor = all.factors[list->factors[k]];
-        // A factor of an axis alone is a fixed place in it.
+        // A factor of one axis alone is a fixed position in it.
         if (!factor.dim || factor.size != all.factors[lists[0]->factors[k]].size) return false;
         points *= factor.size;
       }
@@ -153,7 +153,7 @@ class SiteFinder {
     return true;
   }
 
-  // Pieces that were cut out of axes before only change places; else every reader needs all pieces.
+  // Pieces of split axes only change positions; otherwise every reader needs all pieces.
   FactorKind kind_of_pieces(const Site& site, const std::vector<const AxisFactors*>& lists) const {
     std::vector<ValueId> read;
     for (std::size_t k = 0; k < site.operands.size(); ++k)
@@ -170,7 +170,7 @@ class SiteFinder {
     return !read.empty() && (all || (some && one)) ? FactorKind::permutation : FactorKind::need_replication;
   }
 
-  // What the value is a copy or a slice of, else itself.
+  // The value that this one is a copy or a slice of, else itself.
   ValueId source(ValueId value) const {
     const auto& writers = uses_.writers[value.index()];
     if (writers.size() != 1) return value;
@@ -220,7 +220,7 @@ std::vector<Site> sites_of(const ir::Program& program, const ir::Graph& graph, F
 
 bool is_copy(const ir::Operator& op) {
   if (!op.map() || op.reads.size() != 1 || op.writes.size() != 1 || op.operands.size() != 1) return false;
-  // Halves are computed with as f32 and rounded again, which gives the same.
+  // 16-bit floats are computed as f32 and rounded again, which gives the same value.
   const ir::CellNode* cell = &op.exprs[op.map()->values[0]];
   if (cell->op == ir::CellOp::cast && cell->type == op.operands[0].element)
     if (const ir::CellNode& inner = op.exprs[cell->args[0]];

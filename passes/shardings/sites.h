@@ -12,15 +12,15 @@ namespace tap::passes {
 
 struct Site {
   std::vector<ir::OperationId> operations;
-  std::vector<ir::ValueId> operands;                            // one for each of factors.operands
-  std::vector<std::pair<ir::OperationId, std::uint32_t>> uses;  // likewise: the operation and its operand's number
+  std::vector<ir::ValueId> operands;                            // one per factors.operands
+  std::vector<std::pair<ir::OperationId, std::uint32_t>> uses;  // likewise: the operation and the number of its operand
   std::vector<ir::ValueId> results;
   Factors factors;
   bool moves_no_data = false;
   std::vector<bool> broadcast = {};  // by operand: repeated along a factor of a result
 };
 
-// The factors of a program's operators, each found once.
+// The factors of a program's operators, each computed once.
 class FactorTable {
  public:
   explicit FactorTable(const ir::Program& program) : program_(program) {}
@@ -31,12 +31,12 @@ class FactorTable {
   std::map<ir::OperatorId, Factors> found_;
 };
 
-// In the order of each site's first operation; operations with regions are none.
+// In the order of each site's first operation; operations with regions are not sites.
 std::vector<Site> sites_of(const ir::Program& program, const ir::Graph& graph, FactorTable& table);
 
-// The operation copies its operand, or a part of it, cell for cell.
+// Whether the operation copies its operand, or a part of it, cell for cell.
 bool is_copy(const ir::Operator& op);
-// … the whole of it, each cell to its own place.
+// … the whole operand, each cell to the same position.
 bool is_identity(const ir::Operator& op);
 
 }  // namespace tap::passes

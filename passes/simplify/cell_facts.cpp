@@ -97,7 +97,7 @@ CellCost cost_of(const Operator& op, const std::vector<CellId>& roots) {
     cost.flops += flops_of(node);
     if (node.op != CellOp::read) continue;
     cost.reads += 1;
-    // Whether the cell is there is asked on each axis.
+    // Whether the cell is in bounds is tested on each axis.
     if (op.reads[node.attribute].fill)
       cost.flops += 2 * static_cast<std::int64_t>(op.reads[node.attribute].projection.rank());
   }

@@ -12,7 +12,7 @@ bool is_bool_operation(CellOp op) {
   return info(op).kind == CellKind::logical || op == CellOp::logical_and || op == CellOp::logical_or;
 }
 
-// A constant's value of the type; none where the type has no such value, as bool has no 0.
+// A constant's value at this type; none if the type has no such value, as bool has no 0.
 std::optional<Scalar> scalar_of(const RuleTerm& term, ElementType type) {
   switch (term.kind) {
     case RuleTerm::number:
@@ -29,7 +29,7 @@ std::optional<Scalar> scalar_of(const RuleTerm& term, ElementType type) {
   return std::nullopt;
 }
 
-// The type that the rule's types mention, where the operation has one: that of its operands.
+// The type that the rule's type restrictions refer to: that of the operands, if there are any.
 std::optional<ElementType> type_of_operands(const CellExprs& exprs, const CellNode& node) {
   if (is_bool_operation(node.op)) return std::nullopt;
   if (info(node.op).kind == CellKind::comparison) return exprs[node.args[0]].type;
@@ -56,7 +56,7 @@ bool match_term(const CellRule& rule, const RuleTerm& term, const CellExprs& exp
   return true;
 }
 
-// The types of an operation's arguments, where they do not follow from variables among them.
+// The types of an operation's arguments, if no variable among them determines them.
 ElementType type_of_argument(const RuleTerm& term, std::size_t k, const Bindings& variables, ElementType type,
                              const CellExprs& exprs) {
   if (is_bool_operation(term.op) || (term.op == CellOp::select && k == 0)) return ElementType::boolean;

@@ -17,9 +17,9 @@ using ir::CellRule, ir::RuleTerm;
 const std::vector<CellRule>& cell_rules();
 
 using Bindings = std::vector<ir::CellId>;  // by variable
-// Whether the cell is the rule's left side, and of what. Says nothing about may_not_fail.
+// Whether the cell matches the rule's left side, and the bindings. Does not check may_not_fail.
 std::optional<Bindings> match(const CellRule& rule, const ir::CellExprs& exprs, ir::CellId cell);
-// A term of the given type with those in the place of variables.
+// The term with its variables bound, at the given type.
 ir::CellId instantiate(const RuleTerm& term, const Bindings& variables, ElementType type, ir::CellExprs& exprs);
 
 }  // namespace tap::passes

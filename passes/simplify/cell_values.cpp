@@ -15,7 +15,7 @@ using namespace ir;
 
 namespace {
 
-// As a constant, unless it would have to be rounded: then the value within an expression is not that constant.
+// As a constant, unless it would have to be rounded: the value within an expression would then differ.
 std::optional<Scalar> as_scalar(oracle::Number n, ElementType type) {
   if (!is_float(type)) return Scalar{type, n.i, 0};
   Scalar rounded = Scalar::floating(type, n.f);
@@ -49,7 +49,7 @@ std::optional<CellValue> folded(CellExprs& exprs, CellId cell) {
 
 namespace {
 
-// Whether every value of `from` is one of `to`, and comes back as it was.
+// Whether `to` contains every value of `from`, so that converting back is exact.
 bool holds_all(ElementType to, ElementType from) {
   if (is_bool(from)) return true;
   if (is_bool(to)) return false;
@@ -93,7 +93,7 @@ bool holds_in(const Range& values, Comparison comparison) {
   return comparison == Comparison::at_least_zero ? values.lo >= 0 : values == Range{0, 1};
 }
 
-// At every point of the domain: by the ranges alone, or because a constraint of the domain says more.
+// At every point of the domain: by the ranges alone, or by a stronger constraint of the domain.
 bool always_holds(const Operator& op, const Constraint& wanted) {
   Box box = op.box();
   if (box.empty()) return false;

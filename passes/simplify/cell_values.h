@@ -16,14 +16,14 @@ namespace tap::passes {
 struct CellValue {
   std::string_view axiom;
   std::vector<ir::CellId> variables;  // of the axiom: a and b, or the a of a cast
-  ir::CellId value;                   // what the cell is
+  ir::CellId value;                   // the simplified cell
 };
 
-// The arithmetic of the oracle on constants.
+// Constant folding by the oracle's arithmetic.
 std::optional<CellValue> folded(ir::CellExprs& exprs, ir::CellId cell);
 // A cast that changes nothing.
 std::optional<CellValue> without_cast(const ir::CellExprs& exprs, ir::CellId cell);
-// Cells are added to the operator's.
+// Adds cells to the operator.
 std::optional<CellValue> affine_form(ir::Operator& op, ir::CellId cell);
 std::optional<CellValue> decided_by_domain(ir::Operator& op, ir::CellId cell);
 

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// ±d + c: the dim and its sign, where the row is one.
+// ±d + c: the dim and its sign, if the row has that form.
 std::optional<std::pair<std::size_t, std::int64_t>> as_signed_dim(const AffineExpr& row) {
   std::optional<std::pair<std::size_t, std::int64_t>> found;
   for (std::size_t d = 0; d < row.coefficients.size(); ++d) {
@@ -25,7 +25,7 @@ std::optional<std::pair<std::size_t, std::int64_t>> as_signed_dim(const AffineEx
   return found;
 }
 
-// The dims from the cell:  axis = s·d + c  →  d = s·axis - s·c.   A dim of one point is that point.
+// The dims from the cell:  axis = s·d + c  →  d = s·axis - s·c.   A dim of one point is constant.
 std::optional<std::vector<AffineExpr>> dims_from_cell(const Operator& op) {
   const std::vector<AffineExpr>& rows = op.writes[0].projection.start.rows;
   std::vector<std::optional<AffineExpr>> dims(op.dims.size());
@@ -88,19 +88,19 @@ class Composer {
   }
 
  private:
-  // Where cells are copied from: an operator, and its dims in terms of the new ones.
+  // A source of cells: an operator, with its dims in terms of the new ones.
   struct Source {
     const Operator& op;
     std::vector<AffineExpr> dims;
-    std::vector<std::uint32_t> tensors;  // by operand, the new one
+    std::vector<std::uint32_t> tensors;  // by operand, the new one's number
     std::unordered_map<CellId, CellId> done;
-    // Not recognised by its operator: producer and consumer may have the same one.
+    // Explicit, since producer and consumer may have the same operator.
     bool is_consumer = false;
   };
 
   Operator& op() { return made_.op; }
 
-  // The consumer's, and the counters that only a producer requests.
+  // The consumer's dims, and counters that only a producer uses.
   void declare_dims() {
     op().name = consumer_.name;
     op().dims = consumer_.dims;
@@ -125,7 +125,7 @@ class Composer {
     return std::nullopt;
   }
 
-  // The consumer's that stay, then the producers' that are not among them.
+  // The consumer's remaining operands, then the producers' others.
   void declare_operands(const std::vector<ValueId>& operands) {
     bool named = !consumer_.operand_names.empty();
     for (const ReplacedOperand& r : replaced_)
@@ -203,7 +203,7 @@ class Composer {
     return op().exprs.read(static_cast<std::uint32_t>(at), type);
   }
 
-  // The producer's cell at the place where the consumer would read it.
+  // The producer's cell at the position that the consumer would read.
   CellId computed(Source& consumer, std::uint32_t number, const Projection& place, std::size_t which) {
     made_.reads.push_back(number);
     made_.replaced_by.push_back(static_cast<std::uint32_t>(which));
@@ -222,7 +222,7 @@ class Composer {
     return op().exprs.apply(CellOp::select, type.element, {*inside, value, copy(consumer, *fill)});
   }
 
-  // What is written rounds to its type.
+  // Written values are rounded to their type.
   CellId rounded(CellId value, ElementType type) {
     const CellNode& node = op().exprs[value];
     if (node.type != type) return op().exprs.cast(value, type);
@@ -230,7 +230,7 @@ class Composer {
     return exact ? value : op().exprs.apply(CellOp::cast, type, {value});
   }
 
-  // 0 <= e and e < n on each axis where that is not plain; none if it is everywhere.
+  // 0 <= e and e < n on each axis where it is not obvious; none if it is always true.
   std::optional<CellId> is_inside(const Projection& place, const Shape& shape) {
     std::optional<CellId> all;
     Box box = op().box();
@@ -252,7 +252,7 @@ class Composer {
 
   CellId number(std::int64_t n) { return op().exprs.constant(Scalar::integer(ElementType::i64, n)); }
 
-  // An index value wraps; where it fits at last, as every place does, that changes nothing.
+  // An index value wraps; that does not matter if the final value fits, as every position does.
   CellId affine_cell(const AffineExpr& e) { return ir::affine_cell(op().exprs, e); }
 
   const Operator& consumer_;

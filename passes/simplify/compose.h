@@ -14,15 +14,16 @@
 
 namespace tap::passes {
 
-// The map whose one result can be computed anywhere, cell by cell: every index dim follows from the cell's place.
+// A map with one result, each of whose cells can be computed separately: the cell's position determines every index
+// dim.
 struct Producer {
   const ir::Operator* op = nullptr;
-  std::vector<ir::AffineExpr> dims;  // by index dim, over the axes of the result; those of counters are not asked
+  std::vector<ir::AffineExpr> dims;  // by index dim, over the axes of the result; not used for counters
 };
-// Empty if the operator is no such map: then `why` says so, as the end of a sentence about it.
+// Empty if the operator is not such a map; `why` is then the end of a sentence about it.
 std::optional<Producer> as_producer(const ir::Operator& op, std::string& why);
 
-// A consumer's operand that is replaced.
+// An operand of the consumer that is replaced.
 struct ReplacedOperand {
   std::uint32_t tensor = 0;
   Producer producer;
@@ -35,7 +36,7 @@ struct Composition {
   std::vector<std::uint32_t> replaced_by;  // … and by which of the replaced operands
 };
 
-// Pre: a map or a reduction, that reads what is replaced by affine accesses alone. Throws Overflow where coordinates do.
+// Pre: a map or a reduction that reads the replaced operands by affine accesses only. Throws Overflow for coordinates.
 Composition compose(const ir::Operator& consumer, const std::vector<ir::ValueId>& operands,
                     const std::vector<ReplacedOperand>& replaced);
 

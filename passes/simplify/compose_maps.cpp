@@ -19,7 +19,7 @@ using namespace ir;
 namespace {
 
 constexpr std::size_t most_cells = 400,
-                      most_reads = 48;  // of a composed operator: more would not stay in registers anyway
+                      most_reads = 48;  // of a composed operator: more would not stay in registers
 
 // How often the operands of a map or a reduction are computed, saturating: a scan or scatter needs only linear work.
 std::int64_t evaluations(const Program& program, const Operator& op) {
@@ -68,7 +68,8 @@ class MapComposer {
   }
 
  private:
-  // In this run, of an operation: nothing yet; what its readers compute by themselves, and is it still written; or a reader.
+  // Of an operation, in this run. open: not yet decided; producer: its readers compute it, but it is still written;
+  // gone: the same, and not written; consumer: a reader.
   enum class Role : std::uint8_t { open, producer, gone, consumer };
 
   bool is_output(ValueId v) const { return outputs_[v.index()]; }
@@ -133,7 +134,7 @@ class MapComposer {
     return true;
   }
 
-  // Cells of it that are computed more than once, against the one write and the reads of it that are saved.
+  // The cost of cells that are computed more than once, against the saved write and reads.
   bool pays(ValueId value, const CellCost& cost, std::string& why) const {
     double cells = 1, times = 0;
     for (std::int64_t n : graph_[value].type.shape) cells *= static_cast<double>(n);
@@ -158,7 +159,7 @@ class MapComposer {
       if (operands[t] == value) all.push_back({t, producer, graph_[uses_.writers[value.index()][0]].operands});
     return all;
   }
-  // With what was decided to be composed into it before.
+  // Including earlier decisions for this reader.
   Composition compose_with(OperationId reader, ValueId value, const Producer& producer) const {
     std::vector<ReplacedOperand> all = replaced_[reader.index()];
     for (ReplacedOperand& r : replacements(reader, value, producer)) all.push_back(std::move(r));
@@ -178,7 +179,7 @@ class MapComposer {
       claim.reads.push_back({made.reads[k], {{}, uses_.writers[value.index()][0]}});
     }
     operation.operands = std::move(made.operands);
-    if (operation.names)  // counters that only a producer has keep its name for them
+    if (operation.names)  // counters that only a producer has keep its names
       for (std::size_t d = operation.names->dims.size(); d < made.op.dims.size(); ++d)
         operation.names->dims.push_back(made.op.dims[d].name);
     operation.op = OperatorId{program_.operators.size() + made_.size()};
@@ -187,7 +188,7 @@ class MapComposer {
   }
 
  public:
-  // Operators to be added when nothing refers to those of the program any more.
+  // To be added when nothing refers to the program's operators any more.
   std::vector<Operator> take_operators() { return std::move(made_); }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace tap::passes {
 
-// Pre: no calls (they would hide readers). One run composes producers none of which was itself composed in that run, so that
-// each claim mentions what was given.
+// Pre: no calls (they would hide readers). One run composes only producers that were not themselves composed in that
+// run, since claims refer to the input program.
 PassResult compose_maps(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

@@ -22,7 +22,7 @@ class Names {
   void take(const std::string& name) { taken_.insert(name); }
   std::string fresh(const std::string& wanted) {
     if (taken_.insert(wanted).second) return wanted;
-    // What was taken once stays so: the search continues where it ended the last time.
+    // Taken names stay taken, so the search continues where it last ended.
     int& number = numbers_.try_emplace(wanted, 2).first->second;
     while (true)
       if (auto [name, fresh] = taken_.insert(fmt::format("{}#{}", wanted, number++)); fresh) return *name;
@@ -33,7 +33,7 @@ class Names {
   std::unordered_map<std::string, int> numbers_;  // by the name that was expected: the next one to try
 };
 
-// Every mention of a value in a graph.
+// Visits every reference to a value in a graph.
 template <class Visit>
 void for_each_value(Graph& graph, Visit visit) {
   for (ValueId& v : graph.inputs) visit(v);
@@ -47,7 +47,7 @@ void for_each_value(Graph& graph, Visit visit) {
   for (Barrier& barrier : graph.barriers) visit(barrier.value);
 }
 
-// Rewrites one graph: operations are appended to `out_`, calls by appending what their graphs hold.
+// Rewrites one graph: appends operations to `out_`; for a call, those of its graph.
 class Inliner {
  public:
   explicit Inliner(const Program& program) : program_(program) {}
@@ -55,14 +55,14 @@ class Inliner {
   GraphClaim take_claim() { return std::move(claim_); }
 
  private:
-  // How values and operations of one (original) graph are called in `out_`.
+  // The correspondence of values and operations of one (original) graph to `out_`.
   struct InlinedGraph {
     const Graph& graph;
-    decltype(OperationRef::path) path;  // of calls that lead to it
+    decltype(OperationRef::path) path;  // of enclosing calls
     std::vector<ValueId> values;
-    std::vector<std::optional<Sharding>> input_use;  // by value: the sharding of this use, of a call's operand
-    std::vector<std::size_t> begin;                  // by operation: the first of those that it became in `out_`
-    std::string called = {};                         // the operator that was called; empty in the graph itself
+    std::vector<std::optional<Sharding>> input_use;  // by value: the sharding of this use, for a call's operand
+    std::vector<std::size_t> begin;                  // by operation: the first one in `out_`
+    std::string called = {};                         // the called operator; empty for the graph itself
   };
 
   void copy_operations(InlinedGraph& frame);
@@ -83,7 +83,7 @@ class Inliner {
   Names names_;
 
  public:
-  std::vector<Operator> added;  // operators beyond those of the program
+  std::vector<Operator> added;  // operators that the program lacks
 };
 
 Graph Inliner::run(GraphId id) {
@@ -108,7 +108,7 @@ Graph Inliner::run(GraphId id) {
   return std::move(out_);
 }
 
-// Values that only were another name for one, and those without any use.
+// Removes aliases, and values without any use.
 void Inliner::drop_unused_values() {
   std::vector<bool> used(out_.values.size(), false);
   for_each_value(out_, [&](ValueId& v) { used[v.index()] = true; });
@@ -163,7 +163,8 @@ void Inliner::copy_operation(InlinedGraph& frame, OperationId id) {
   claim_.operations.push_back(Copied{{frame.path, id}});
 }
 
-// What comes from a call is called after it: `linear` for what computes its one result, `linear.sum` for what helps.
+// Operations of a call are named after it: `linear` for the one that computes its only result, `linear.sum` for the
+// others.
 std::string Inliner::name_in_call(const InlinedGraph& frame, const Operation& operation) const {
   const std::string& own = own_name(program_[operation.op], operation.names);
   if (frame.called.empty()) return own;
@@ -185,7 +186,7 @@ void Inliner::copy_call(InlinedGraph& frame, OperationId id, GraphId callee) {
     if (!call.operand_shardings.empty()) inner.input_use[v] = call.operand_shardings[k];
     if (!inner.input_use[v]) inner.input_use[v] = frame.input_use[call.operands[k].index()];
   }
-  // A result takes the place of the value at the call, unless that place is taken: an operand, or a second result.
+  // A result takes the place of the value at the call, unless that is taken: by an operand, or a second result.
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
     ValueId& place = inner.values[graph.outputs[k].index()];
     if (place.valid()) continue;
@@ -209,8 +210,8 @@ void Inliner::copy_call(InlinedGraph& frame, OperationId id, GraphId callee) {
   }
 }
 
-// The result is the source under another name. Where something is said of the result alone, it must stay a value of its
-// own: then the source is copied.
+// The result is an alias of the source. If only the result has annotations, it must stay a separate value: then the
+// source is copied.
 void Inliner::bind_result(InlinedGraph& frame, ValueId result, ValueId source) {
   ValueId own = frame.values[result.index()];
   if (!has_notes(frame, result)) {
@@ -237,7 +238,7 @@ OperatorId Inliner::identity_operator(const TensorType& type) {
   return OperatorId{program_.operators.size() + added.size() - 1};
 }
 
-// What is said about values and operations of the graph, of those of `out_`.
+// Copies the graph's annotations of values and operations to those of `out_`.
 void Inliner::copy_notes(const InlinedGraph& frame) {
   auto mapped = [&](ValueId v) { return frame.values[v.index()]; };
   for (ShardingGroup group : frame.graph.groups) {
@@ -248,7 +249,7 @@ void Inliner::copy_notes(const InlinedGraph& frame) {
   for (const SplitRequest& split : frame.graph.splits) copy_split(frame, split);
 }
 
-// A split of a call is one of each operation inside that writes the value, or has the dim, that it names.
+// A split of a call becomes one of each inner operation that writes the value, or has the dim, that it names.
 void Inliner::copy_split(const InlinedGraph& frame, SplitRequest split) {
   const std::size_t of = split.operation.index();
   if (split.value) split.value = frame.values[split.value->index()];

@@ -10,7 +10,7 @@
 
 namespace tap::passes {
 
-// Post: no operation of a graph that main reaches is a call; graphs and operators that main does not reach are gone.
+// Post: main reaches no call; graphs and operators that main does not reach are removed.
 PassResult inline_calls(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

@@ -11,7 +11,7 @@ using namespace ir;
 
 namespace {
 
-// Copies an operator without its reduced dims, each of which has the one value that it starts with.
+// Copies an operator without its reduced dims; each is fixed at its first value.
 class Copier {
  public:
   Copier(const Program& program, const Operator& from) : program_(program), from_(from) {
@@ -46,7 +46,7 @@ class Copier {
     return std::move(to_);
   }
 
-  // identity → of a reduction over nothing. What constrains the reduction does not constrain the cells.
+  // identity → for an empty reduction. Constraints on the reduction do not restrict the cells.
   Operator of_nothing() {
     for (const Constraint& c : from_.constraints)
       if (!mentions_reduction(c)) to_.constraints.push_back({placed(c.expr), c.comparison});

@@ -11,7 +11,8 @@
 
 namespace tap::passes {
 
-// The map, without the reduced dims; empty if some cell may combine more than one point, or one cell one and another none.
+// The map, without the reduced dims; empty if a cell may combine more than one point, or if only some cells combine
+// one.
 std::optional<ir::Operator> reduced_once(const ir::Program& program, const ir::Operator& op);
 
 }  // namespace tap::passes

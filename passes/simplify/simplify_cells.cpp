@@ -18,12 +18,12 @@ constexpr std::size_t most_uses = 20'000;  // of axioms in one operator
 
 struct SimplifiedOperator {
   Operator op;
-  std::vector<std::uint32_t> operands;  // those of the old operator that are left
+  std::vector<std::uint32_t> operands;  // remaining operands of the old operator
   CellExprs terms;
-  std::vector<AxiomUse> uses;  // none: the operator is as it was
+  std::vector<AxiomUse> uses;  // none: the operator is unchanged
 };
 
-// Simplifies in an arena that only grows: the old cells keep their ids, so that axioms can mention both.
+// Simplifies in an arena that only grows: the old cells keep their ids, so that axioms can refer to both.
 class CellSimplifier {
  public:
   explicit CellSimplifier(const Operator& op) : from_(op), work_(op) {}
@@ -43,7 +43,7 @@ class CellSimplifier {
  private:
   std::vector<CellId> starts() const { return needed_cells(from_, roots_of(from_)); }
 
-  // Arguments first; so a term's arguments are simple when it is looked at.
+  // Arguments first, so a term's arguments are already simple.
   CellId simple(CellId cell) {
     if (auto at = simple_.find(cell); at != simple_.end()) return at->second;
     CellNode node = work_.exprs[cell];
@@ -56,7 +56,7 @@ class CellSimplifier {
       uses_.push_back({std::string(value->axiom), value->variables});
       if (value->value == result) break;
       result = value->value;
-      // What a rule put together may have arguments that are not simple yet.
+      // A rule may build arguments that are not yet simple.
       CellNode made = work_.exprs[result];
       for (CellId& arg : made.args) arg = simple(arg);
       result = work_.exprs.add(made);
@@ -80,14 +80,14 @@ class CellSimplifier {
     return decided_by_domain(work_, cell);
   }
 
-  // Whether it would take away a failure.
+  // Whether the rule would remove a failure.
   bool fails(const CellRule& rule, const Bindings& variables) const {
     for (std::size_t v = 0; v < variables.size(); ++v)
       if (rule.may_not_fail[v] && may_fail(work_, {variables[v]})) return true;
     return false;
   }
 
-  // What the simple roots need, where reads have simple coordinates and fills.
+  // The cells that the simple roots need, with simple coordinates and fills of reads.
   std::vector<CellId> needed_after() {
     for (Access& access : work_.reads) {
       for (auto& coordinate : access.coordinates)
@@ -112,7 +112,7 @@ class CellSimplifier {
     return numbers;
   }
 
-  // The operator of just these cells, and of what they read.
+  // The operator with only these cells, and the reads that they need.
   void rebuild(const std::vector<CellId>& cells, SimplifiedOperator& result) const {
     Operator& op = result.op;
     op.exprs = {};
@@ -159,7 +159,7 @@ class CellSimplifier {
   std::vector<AxiomUse> uses_;
 };
 
-// Every operator once, however many operations apply it.
+// Simplifies every operator once, however many operations apply it.
 class SimplifiedOperators {
  public:
   const SimplifiedOperator& of(const Operator& op, OperatorId id) {

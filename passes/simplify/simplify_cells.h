@@ -8,7 +8,7 @@
 
 namespace tap::passes {
 
-// Every cell keeps its value, bit by bit, and fails where it failed, save for what is not needed any more.
+// Every cell keeps its value bitwise, and its failures, except for values that are no longer needed.
 PassResult simplify_cells(const ir::Program& program, const PassContext& context);
 
 }  // namespace tap::passes

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// y[e] = x[e], of the same shape: every cell of y is written, so every cell is that of x.
+// y[e] = x[e], of the same shape: every cell of y is written, so y equals x.
 bool copies_every_cell(const Operator& op) {
   const MapBody* map = op.map();
   if (!map || op.operands.size() != 1 || op.reads.size() != 1 || op.writes.size() != 1) return false;
@@ -46,7 +46,7 @@ class GraphSimplifier {
       for (ValueId v : *list) boundary_[v.index()] = true;
   }
 
-  // By the name of a dim, which it keeps then.
+  // By the name of a dim, which must then stay.
   bool asked_to_split(OperationId id) const {
     return std::any_of(graph_.splits.begin(), graph_.splits.end(),
                        [id](const SplitRequest& split) { return split.operation == id && !split.value; });
@@ -75,7 +75,7 @@ class GraphSimplifier {
   }
 
  private:
-  // y = x → x in the place of y; where y is a result, under its name.
+  // y = x → replaces y by x; a result keeps its name.
   bool forward(OperationId id) {
     const Operation& operation = graph_[id];
     ValueId x = to_.now(operation.operands[0]), y = operation.results[0];

@@ -25,7 +25,7 @@ using namespace ir;
 
 namespace {
 
-// The dim that alone gives that axis of the value its coordinate.
+// The dim that alone determines that axis of the value.
 std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& operation, ValueId value,
                                          std::uint32_t axis) {
   for (const Access& write : op.writes) {
@@ -35,7 +35,7 @@ std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& op
   return std::nullopt;
 }
 
-// One decision that waits for the operation it names.
+// A decision that waits for the operation it names.
 struct Pending {
   std::size_t decision;
   PlannedSplit split;
@@ -58,7 +58,7 @@ class SplitApplier {
                      [](const PlanProblem& a, const PlanProblem& b) { return a.decision < b.decision; });
     return std::move(result_);
   }
-  // The operations, of which blocks over devices would write no boxes.
+  // The operations whose blocks over devices would not write boxes.
   const std::set<std::string>& without_boxes() const { return without_boxes_; }
   bool is_of_boxes(const PlanProblem& problem) const { return of_boxes_.contains(problem.decision); }
 
@@ -68,7 +68,7 @@ class SplitApplier {
     PlannedSplit split;
   };
 
-  // The first decision about each operation that there is. False if there is none.
+  // Applies the first decision about each existing operation. False if there is none.
   bool round() {
     OperationFinder finder(result_.program);
     std::map<GraphId, std::map<OperationId, Turn>> turns;
@@ -101,7 +101,7 @@ class SplitApplier {
     return any;
   }
 
-  // What several operations write together they cut together, or none of them over devices.
+  // Several writers of one value are split together over devices, or not at all.
   void check_shared_writes() {
     std::set<std::size_t> told;
     std::map<GraphId, std::vector<int>> writers;
@@ -122,7 +122,7 @@ class SplitApplier {
     }
   }
 
-  // The operation that the split names; where its dim went with the partials, the one that has it now.
+  // The operation that the split names; if its dim moved to the partials, the operation that has it now.
   std::optional<OperationInGraph> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
     auto has_dim = [&](OperationInGraph place) {
       return split.all_at ||
@@ -164,7 +164,7 @@ class SplitApplier {
 
   const Program& program() const { return result_.program; }
 
-  // The reason why a decision cannot be applied is reported once.
+  // Reports the reason why a decision cannot be applied, once.
   std::optional<std::uint32_t> dim_to_cut(const Pending& p, OperationInGraph place) {
     const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
@@ -205,7 +205,7 @@ class SplitApplier {
     return dim;
   }
 
-  // Blocks of a reduced dim that are not walked, and those of a dim along which a scan runs.
+  // Blocks of a reduced dim that are not streamed, and those of the running dim of a scan.
   bool combines_in_parts(const Operator& op, std::uint32_t dim, const PlannedSplit& split) const {
     if (!monoid_of(op)) return false;
     if (op.dims[dim].role == DimRole::reduction) return !GraphSplitter::streams(op, dim, split);
@@ -224,7 +224,7 @@ class SplitApplier {
     return refuse(p, std::move(problem));
   }
 
-  // The combination of many partials is itself cut, until one level combines what is left.
+  // Splits the combination of many partials again, until one level combines the rest.
   static std::optional<Pending> rest_of_tree(const Pending& p, const Operator& op, std::uint32_t dim) {
     const PlannedSplit& split = p.split;
     if (!split.tree || split.blocks.count <= *split.tree || op.dims[dim].role != DimRole::reduction)
@@ -244,7 +244,7 @@ class SplitApplier {
   SplitResult result_;
   Interner interner_;
   std::vector<Pending> pending_;
-  // `H` whose reduction was cut is the combination: the dims that it lacks are those of its partials.
+  // If `H`'s reduction was split, `H` is the combination; the dims that it lacks are its partials'.
   std::map<std::string, std::string> partial_of_;
   std::map<std::pair<GraphId, ValueId>, std::vector<Pending>> over_devices_;  // by value that is written
   std::set<std::string> without_boxes_;
@@ -303,7 +303,7 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
   std::vector<std::string> gathered;
   for (const PlanProblem& problem : result.problems)
     if (applier.is_of_boxes(problem)) gathered.push_back(problem.message);
-  // Others are reported in the words of the plan.
+  // Others are reported in terms of the plan.
   std::erase_if(result.problems, [&](const PlanProblem& p) { return applier.is_of_boxes(p); });
   if (!result.problems.empty()) return result;
   SplitResult again = SplitApplier(apart->program, apart->plan, caution).run();

@@ -19,7 +19,7 @@ namespace {
 
 bool needs_everything(const Operator& op) { return op.region() && op.region()->kind != RegionKind::group; }
 
-// By input of a graph, where it is if not everywhere.
+// By input of a graph, its placement if it is not everywhere.
 using Inputs = std::vector<std::vector<Held>>;
 
 class Expander {
@@ -42,7 +42,7 @@ class Expander {
     }
     for (std::size_t o = 0; o < graph_.operations.size(); ++o) expand(OperationId(o));
     for (ValueId v : graph_.outputs) {
-      // Nobody writes what has no cells.
+      // A value without cells has no writer.
       if (held_of_[v.index()].empty()) hold(v, everywhere, Box::of_shape(graph_[v].type.shape));
       result_.outputs.push_back(held_of_[v.index()]);
     }
@@ -68,7 +68,7 @@ class Expander {
     }
   }
 
-  // For one device, what the others hold is still known (moves come from there), but their tasks are not listed.
+  // For one device, the other devices' boxes are still known (moves come from there), but their tasks are not listed.
   bool wanted(std::int64_t device) const { return !only_ || device == everywhere || device == *only_; }
 
   static bool has_no_block(const Operator& op, const Box& box) {
@@ -87,7 +87,7 @@ class Expander {
     bool writes_all = true;
     for (std::uint32_t k = 0; k < operation.results.size(); ++k) {
       const Shape& shape = graph_[operation.results[k]].type.shape;
-      // The one cell of a 0-d value is not a part of what an empty block writes, though every box of such a value holds it.
+      // The one cell of a 0-d value is not written by an empty block, although every box of such a value contains it.
       if (idle && shape.empty()) {
         writes_all = false;
         continue;
@@ -100,7 +100,7 @@ class Expander {
     for (Task& task : applications(op, operation, std::move(common))) result_.tasks.push_back(std::move(task));
   }
 
-  // Where the operand is held for a device: there, or everywhere.
+  // The operand's box for a device: its own, or everywhere.
   HeldId find(ValueId v, std::int64_t device) {
     for (std::int64_t d : {device, everywhere})
       if (auto it = by_device_.find({v, d}); it != by_device_.end()) return it->second;
@@ -121,7 +121,7 @@ class Expander {
     return id;
   }
 
-  // What a device needs comes from itself where it can, else from the holders of each part in turn.
+  // A device takes what it needs from itself if it can, else from the holders of each part in turn.
   void move_to(OperationId o, std::int64_t device, const Box& box) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
@@ -140,8 +140,9 @@ class Expander {
       left = std::move(rest);
       return moves;
     };
-    // What it has itself stands where its turn is among the others, so that all devices list the same. Of those that hold the
-    // same, it takes from the one that stands among them as it does among those that hold what it holds.
+    // Its own boxes are used in their turn among the others, so that all devices list the same order. Of several
+    // holders of the same cells, it takes the one whose number among them equals its own number among the holders of
+    // its box.
     auto own = by_device_.find({source, device});
     std::vector<Move> of_its_own;
     if (own != by_device_.end()) of_its_own = take(own->second);
@@ -158,7 +159,7 @@ class Expander {
         moves = take(holders[number % holders.size()]);
       for (Move& move : moves) list.push_back(std::move(move));
     }
-    if (!only_)  // of what all send to each, rows alone are kept
+    if (!only_)  // only rows of what all send to each other are kept
       for (Move& move : list) move.from = numbered(source, move.from.id);
     for (Move& move : only_ ? std::move(list) : in_rows(std::move(list))) result_.tasks.emplace_back(std::move(move));
     TAP_CHECK(left.empty() && of_its_own.empty(), "no device holds a part of a transfer");
@@ -171,7 +172,7 @@ class Expander {
     return known == it->second.end() ? HeldMember(id) : known->second;
   }
 
-  // The holders of a value by what they hold: several may hold the same.
+  // The holders of a value by box: several may hold the same one.
   const std::vector<std::vector<HeldId>>& pieces(ValueId v) {
     auto [it, fresh] = pieces_.try_emplace(v);
     if (!fresh) return it->second;
@@ -196,11 +197,11 @@ class Expander {
   std::vector<std::vector<HeldId>> held_of_;  // by value
   std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
   std::map<ValueId, std::vector<std::vector<HeldId>>> pieces_;
-  std::map<HeldId, std::size_t> number_;  // among those that hold the same
+  std::map<HeldId, std::size_t> number_;  // among the holders of the same box
   std::map<ValueId, std::map<HeldId, HeldMember>> members_;
 };
 
-// What a step finds of a state on devices is where a step leaves it, which does not hang on where it was found.
+// A trip's state is where the previous trip leaves it, whatever its initial placement.
 Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
   const Graph& graph = program[blocks.graph];
   const std::vector<ValueId> left = trip_results(program, blocks.graph);

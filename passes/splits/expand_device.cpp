@@ -21,7 +21,8 @@ namespace {
 
 using Coordinates = std::vector<std::int64_t>;  // along the axes that an operation is placed on
 
-// The places of a mesh as numbers with digits: those of an operation's axes, and the others, along which it is repeated.
+// The positions of a mesh as numbers with digits: those of an operation's axes, and the others, along which it is
+// repeated.
 class Places {
  public:
   Places(const Mesh& mesh, const std::vector<AxisRef>& placed) {
@@ -52,7 +53,7 @@ class Places {
     }
     return place;
   }
-  // Which repetition of its coordinates the place is.
+  // The number of the position among the repetitions of its coordinates.
   std::int64_t repetition(std::int64_t place) const {
     std::int64_t repetition = 0, stride = 1;
     for (auto d = digits_.rbegin(); d != digits_.rend(); ++d) {
@@ -75,7 +76,7 @@ class Places {
   std::int64_t repetitions_ = 1;
 };
 
-// A box of a value, and who has it, by place in the mesh: all iterates of some coordinates.
+// A box of a value, and its holders, by position in the mesh: all repetitions of some coordinates.
 struct Piece {
   Box box;
   std::vector<Coordinates> coordinates;
@@ -104,7 +105,7 @@ class DeviceExpander {
   }
 
  private:
-  // What a step finds of a state is where a step leaves it.
+  // A trip's state is where the previous trip leaves it.
   void inputs() {
     const std::vector<ValueId> left = trip_results(program_, result_.graph);
     for (ValueId v : graph_.inputs) {
@@ -153,7 +154,7 @@ class DeviceExpander {
       coordinates.push_back(coordinate(mesh, position, *p.axis));
     return coordinates;
   }
-  // Of coordinates that are negative nothing is known.
+  // Negative coordinates are unknown.
   static Box box_at(const Operator& op, const Operation& operation, const Coordinates& coordinates) {
     Box box = op.box();
     std::size_t k = 0;
@@ -163,7 +164,8 @@ class DeviceExpander {
     return narrowed(op, std::move(box));
   }
 
-  // What a device that runs the operation on that box holds of a result; nothing of a 0-d value that an empty block does not write.
+  // The box of a result that a device holds after running the operation on that box; empty for a 0-d value that an
+  // empty block does not write.
   Box held_box(const Operation& operation, std::uint32_t result, const Box& box) const {
     const Operator& op = program_[operation.op];
     if (op.transfer()) return read_region(op, 0, box);
@@ -208,7 +210,7 @@ class DeviceExpander {
     return it->second;
   }
 
-  // What a device needs comes from itself where it can, else from the holders of each part in turn.
+  // A device takes what it needs from itself if it can, else from the holders of each part in turn.
   void move_to(OperationId o, std::int64_t device, const Box& box) {
     const Operation& operation = graph_[o];
     const ValueId source = operation.operands[0];
@@ -229,7 +231,7 @@ class DeviceExpander {
     auto list = [&](std::vector<Move> moves) {
       for (Move& move : moves) result_.tasks.emplace_back(std::move(move));
     };
-    // What it has itself stands where its turn is among the others.
+    // Its own boxes are used in their turn among the others.
     const auto own = by_device_.find({source, device});
     std::vector<Move> of_its_own;
     if (own != by_device_.end()) of_its_own = take(own->second);
@@ -262,7 +264,7 @@ class DeviceExpander {
       });
   }
 
-  // Which of those it is that hold what the device holds of the value; if that is nothing, any number of its own.
+  // The device's number among the holders of the same box of the value; if it holds nothing, an arbitrary one.
   std::int64_t number_of(ValueId source, std::int64_t device, const Operation& operation, std::uint32_t result,
                          const Mesh& mesh, const std::vector<AxisRef>& axes, const Places& places) const {
     const auto own = by_device_.find({source, device});
@@ -280,7 +282,7 @@ class DeviceExpander {
     return std::max<std::int64_t>(device, 0);
   }
 
-  // The holders in the order of their places.
+  // The holders in the order of their positions.
   static std::int64_t holder(const Piece& piece, const Places& places, std::int64_t number) {
     if (piece.coordinates.size() == 1) return places.place(piece.coordinates[0], number);
     std::vector<std::int64_t> all;
@@ -290,7 +292,7 @@ class DeviceExpander {
     return all[static_cast<std::size_t>(number)];
   }
 
-  // The boxes of the result that reach into what is needed, in the order of who has them first.
+  // The boxes of the result that overlap the needed box, ordered by first holder.
   std::vector<Piece> pieces_in(const Box& need, const Operation& operation, std::uint32_t result, const Mesh& mesh,
                                const std::vector<AxisRef>& axes, const Places& places) const {
     const Operator& op = program_[operation.op];
@@ -329,7 +331,8 @@ class DeviceExpander {
   std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
 };
 
-// A value of several writers over a mesh: what a device holds is the hull of what it writes, and pieces are not one writer's.
+// For a value of several writers over a mesh, a device holds the hull of its writes, so pieces do not belong to one
+// writer.
 bool has_writers_together(const Program& program, const Graph& graph) {
   std::vector<int> writers(graph.values.size()), over_mesh(graph.values.size());
   for (const Operation& operation : graph.operations)
@@ -342,7 +345,7 @@ bool has_writers_together(const Program& program, const Graph& graph) {
   return false;
 }
 
-// Devices that are listed are few, and what runs as a whole on some is not found along the axes of a mesh.
+// Listed devices are few, and an operation placed as a whole is not found along mesh axes.
 bool lists_devices(const Graph& graph) {
   return std::any_of(graph.operations.begin(), graph.operations.end(), [](const Operation& operation) {
     return std::any_of(operation.placements.begin(), operation.placements.end(), [](const BlockPlacement& p) {

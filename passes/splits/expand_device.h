@@ -11,7 +11,8 @@
 
 namespace tap::passes {
 
-// The tasks of expand(program, device), in their order; of what others hold only what is moved from them. Pre: realised.
+// The tasks of expand(program, device), in order; of other devices' boxes, only those that it receives from. Pre:
+// realised.
 ir::BlockProgram expand_device(const ir::Program& program, std::int64_t device);
 
 }  // namespace tap::passes

@@ -21,7 +21,7 @@ PlanProblem plan_problem(PlanPart part, std::string message, std::string help = 
   return PlanProblem{0, std::move(message), part, "", std::move(help)};
 }
 
-// Blocks on devices are split first: those on threads are then within one device.
+// Blocks on devices are split first, so that blocks on threads are within one device.
 bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
   return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
     bool apart = std::any_of(operation.placements.begin(), operation.placements.end(),
@@ -30,7 +30,7 @@ bool stands_outside(const Operator& op, const Operation& operation, std::uint32_
   });
 }
 
-// The blocks that the lists give to a device, by list; nothing where one of them does not have it.
+// The blocks that the lists give to a device, by list; nothing if one of them lacks it.
 std::optional<std::vector<std::size_t>> blocks_given_to(std::int64_t device, const std::vector<DeviceSets>& lists) {
   std::vector<std::size_t> blocks;
   for (const DeviceSets& list : lists) {
@@ -42,7 +42,7 @@ std::optional<std::vector<std::size_t>> blocks_given_to(std::int64_t device, con
   return blocks;
 }
 
-// Of sets for several dims: the first combination of blocks that no device has.
+// For lists of several dims: the first combination of blocks that no device has.
 std::optional<std::vector<std::size_t>> without_device(const std::vector<DeviceSets>& lists) {
   std::set<std::vector<std::size_t>> found;
   for (const auto& set : lists.front())
@@ -58,7 +58,7 @@ std::optional<std::vector<std::size_t>> without_device(const std::vector<DeviceS
   return at;
 }
 
-// The dim that a block dim cuts; the block dim itself where none is left.
+// The dim that a block dim splits; the block dim itself if that is gone.
 std::string name_of_placed(const Operator& op, const BlockPlacement& placed) {
   if (placed.dim == whole_operation) return "all of it";
   std::uint32_t dim = placed.dim;
@@ -111,7 +111,7 @@ std::optional<PlanProblem> why_not_on_list(const Program& program, const Operato
   return std::nullopt;
 }
 
-// Whether the cells that two blocks of the dim write lie between each other: y[2*i + r] split over r.
+// Whether two blocks of the dim write interleaved cells: y[2*i + r] split over r.
 bool interleaves(const Operator& op, std::uint32_t dim) {
   for (const Access& write : op.writes)
     for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {

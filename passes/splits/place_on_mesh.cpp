@@ -47,7 +47,7 @@ std::vector<std::string> names_of(const std::vector<Named>& list) {
   return names;
 }
 
-// Of an axis that the plan names alone, and that no mesh has, or more than one.
+// For an axis that is named without its mesh, and that no mesh has, or several.
 PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
   std::vector<std::string> axes, holders;
   for (const Mesh& mesh : program.meshes)

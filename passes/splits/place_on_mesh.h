@@ -11,10 +11,11 @@ struct PlaceOnMesh {
   ir::MeshId mesh;
   ir::AxisRef axis;
 };
-// Pre: the split is for a mesh axis. Nothing where the program has none of that name, or several of an axis that is named alone.
+// Pre: the split is for a mesh axis. Nothing if the name is unknown, or an axis is named without its mesh and is
+// ambiguous.
 std::optional<PlaceOnMesh> named_place(const ir::Program& program, const ir::PlannedSplit& split);
 
-// Why the split, which is for a mesh axis, cannot be; its decision is left 0.
+// Why the split, which is for a mesh axis, is impossible; the problem's decision number is left 0.
 std::optional<PlanProblem> why_not_over_axis(const ir::Program& program, ir::OperationInGraph place,
                                              const ir::PlannedSplit& split);
 

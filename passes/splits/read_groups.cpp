@@ -13,7 +13,7 @@ using namespace ir;
 
 namespace {
 
-// Where blocks lie the furthest from each other: reads are affine in the places.
+// The positions where blocks are furthest apart: reads are affine in the position.
 std::vector<std::int64_t> corners(const Program& program, const Operation& operation, const DevicePlaces& places) {
   const Mesh* mesh = mesh_of(program, operation);
   if (mesh == nullptr) return {0, places.count() - 1};
@@ -27,7 +27,7 @@ std::vector<std::int64_t> corners(const Program& program, const Operation& opera
   return found;
 }
 
-// As ir::read_pieces decides that cells are far apart: at least half of the box around them is unused.
+// Like ir::read_pieces: cells are far apart if at least half of their bounding box is unused.
 bool are_far_apart(const Box& a, const Box& b) {
   if (a.empty() || b.empty()) return false;
   const std::int64_t cells = checked::add(a.size(), b.size()) - intersect(a, b).size();
@@ -56,7 +56,7 @@ std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, con
   auto are_near = [&](std::size_t a, std::size_t b) {
     return std::none_of(touched.begin(), touched.end(), [&](const auto& at) { return are_far_apart(at[a], at[b]); });
   };
-  std::vector<std::size_t> group(groups[0].size());  // by read: the first that it is near to, through others or not
+  std::vector<std::size_t> group(groups[0].size());  // by read: the first one close to it, directly or not
   for (std::size_t k = 0; k < group.size(); ++k) {
     group[k] = k;
     for (std::size_t other = 0; other < k; ++other)

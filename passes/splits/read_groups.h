@@ -11,12 +11,12 @@
 
 namespace tap::passes {
 
-// The numbers of the reads, in groups. Only maps and reductions can have operands for each: what a region or an outside kernel
-// is given is what its author said.
+// The numbers of the reads, in groups. Only maps and reductions are grouped: the operands of regions and outside
+// kernels are fixed by their author.
 std::vector<std::vector<std::uint32_t>> nearby_reads(const ir::Program& program, const ir::Operation& operation,
                                                      std::uint32_t operand);
 
-// The operator with each group but the first as an operand of its own, behind the others.
+// The operator in which each group but the first is a separate operand, appended to the others.
 ir::Operator with_operands_for(ir::Operator op, std::uint32_t operand,
                                const std::vector<std::vector<std::uint32_t>>& groups);
 

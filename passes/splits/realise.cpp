@@ -19,8 +19,8 @@ namespace {
 
 // A dim split over devices, or a dim whose points are placed one by one (then without blocks).
 struct MeshCut {
-  BlockPlacement place;        // of no dim
-  std::vector<Blocks> blocks;  // the last of them, within those that cut the dim before
+  BlockPlacement place;        // without its dim
+  std::vector<Blocks> blocks;  // the last one splits the blocks of the earlier ones
   Range of;
   bool operator==(const MeshCut&) const = default;
 };
@@ -43,10 +43,10 @@ std::vector<MeshCut> cuts_of(const Operator& op, const Operation& operation, std
   return cuts;
 }
 
-// What the devices hold, or ask for, along one axis of a tensor.
+// What devices hold, or need, along one axis of a tensor.
 struct AxisHold {
-  std::vector<MeshCut> cuts;  // none: all of them the same
-  bool one_to_one = true;     // a cut dim's coordinate is the axis's
+  std::vector<MeshCut> cuts;  // none: all devices have the same
+  bool one_to_one = true;     // a split dim's coordinate is the axis's
 };
 AxisHold along(const Operator& op, const Operation& operation, const Access& access, std::size_t axis) {
   const AffineExpr& row = access.projection.start.rows[axis];
@@ -60,8 +60,8 @@ AxisHold along(const Operator& op, const Operation& operation, const Access& acc
   return hold;
 }
 
-// Whether every device that runs the consumer also runs the producer, as far as dims are concerned of which the write does not
-// speak: a result that does not depend on them is written by every block, but a device without a block writes nothing.
+// Whether every device that runs the consumer also runs the producer, considering only dims that the write does not
+// use: every block writes a result that does not depend on them, but a device without a block writes nothing.
 bool runs_where_needed(const Operator& p, const Operation& producer, const Access& from, const Operator& c,
                        const Operation& consumer) {
   auto spoken = [&](std::uint32_t dim) {
@@ -76,7 +76,7 @@ bool runs_where_needed(const Operator& p, const Operation& producer, const Acces
     for (const Blocking& b : p.blockings) told |= b.block_dim == placed.dim && spoken(b.dim);
     for (const Blocking& b : p.blockings) {
       if (told || b.block_dim != placed.dim) continue;
-      // Of a value without cells a row may have lost the dim: that is no result that does not depend on it.
+      // For an empty value, a row may have lost the dim; that does not make the result independent of it.
       if (std::count(from.invariant_dims.begin(), from.invariant_dims.end(), b.dim) == 0) continue;
       auto speaks = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
       if (std::any_of(p.constraints.begin(), p.constraints.end(), speaks)) continue;
@@ -136,7 +136,7 @@ class Realiser {
   }
 
  private:
-  // What a device reads far from each other of what is moved has memory of its own each.
+  // Reads of a moved value that are far apart on a device get separate memory.
   void group_reads(Operation& operation) {
     for (std::uint32_t k = 0, given = static_cast<std::uint32_t>(operation.operands.size()); k < given; ++k) {
       if (!needs_transfer(operation, k)) continue;
@@ -179,8 +179,8 @@ class Realiser {
     return where(a) == where(b);
   }
 
-  // The consumer's accesses of that operand as a copy, placed like the consumer. What several consumers need alike is moved
-  // once.
+  // The consumer's accesses of that operand as a transfer, placed like the consumer. Consumers with equal needs share
+  // one.
   ValueId transfer(const Operation& consumer, std::uint32_t operand) {
     ValueId source = consumer.operands[operand];
     Operation operation{{}, {source}, {}, {}};
@@ -259,7 +259,7 @@ class Realiser {
   const Graph before_;
   Graph after_;
   DefUse uses_;
-  const std::vector<ValueId> left_;  // by value: what a step finds of the state is where the step before left it
+  const std::vector<ValueId> left_;  // by value: for a state, the value that the previous trip leaves
   GraphClaim claim_;
   std::set<std::string> names_;
   std::vector<std::pair<Operation, ValueId>> made_;

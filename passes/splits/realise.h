@@ -18,12 +18,13 @@ struct RealiseResult {
   ir::Program program;
   ir::Step step;
 };
-// Pre: splits are applied. Post: every operand of an operation is held where the operation runs.
+// Pre: splits are applied. Post: every operand of an operation is held on the devices where the operation runs.
 RealiseResult realise(const ir::Program& program);
 // As a pass.
 PassResult realise(const ir::Program& program, const PassContext& context);
 
-// Whether each device that runs the consumer holds of the value what access `read` of it requests, decided by the facts alone.
+// Whether each device that runs the consumer holds the cells of the value that access `read` needs, from static facts
+// alone.
 bool held_where_read(const ir::Program& program, const ir::Graph& graph, const ir::Operation& producer,
                      std::uint32_t write, const ir::Operation& consumer, std::uint32_t read);
 

@@ -18,7 +18,7 @@ namespace {
 template <class T>
 using ByDevice = std::map<std::int64_t, std::vector<T>>;
 
-// The places of devices along which rows go. Those of a mesh in an order of its own have numbers there.
+// The positions of devices along which rows run. A mesh with an order of its own has its own numbering.
 class PlacesInRows {
  public:
   PlacesInRows(const Program& program, const Graph& graph) {
@@ -30,14 +30,14 @@ class PlacesInRows {
     }
     if (meshes.empty()) return;
     auto other = [&](const Mesh* mesh) { return mesh->devices != meshes[0]->devices; };
-    if (std::ranges::any_of(meshes, other) || (listed && !meshes[0]->devices.empty())) return;  // in no order
+    if (std::ranges::any_of(meshes, other) || (listed && !meshes[0]->devices.empty())) return;  // no common order
     devices_ = meshes[0]->devices;
     for (std::size_t place = 0; place < devices_.size(); ++place)
       places_[devices_[place]] = static_cast<std::int64_t>(place);
     find_turns(program, graph);
   }
 
-  const std::vector<std::int64_t>& devices() const { return devices_; }  // by place; none: they are the places
+  const std::vector<std::int64_t>& devices() const { return devices_; }  // by position; none: they are the positions
   std::int64_t place(std::int64_t device) const {
     return device == everywhere || devices_.empty() ? device : places_.at(device);
   }
@@ -58,8 +58,8 @@ class PlacesInRows {
   }
 
  private:
-  // Places at which a coordinate along an axis, or a part of one that blocks are placed on, begins anew: rows go along
-  // coordinates, so that those of different values fit. Each divides the next.
+  // Positions at which a coordinate along an axis, or along a part of one that blocks are placed on, restarts: rows
+  // follow coordinates, so that those of different values match. Each divides the next.
   void find_turns(const Program& program, const Graph& graph) {
     std::set<std::int64_t> found;
     for (const Operation& operation : graph.operations) {
@@ -85,7 +85,7 @@ class PlacesInRows {
   std::vector<std::int64_t> turns_;
 };
 
-// Takes each row of what is held of a value, and what its members were.
+// Passes on each row of a value's boxes, and its members.
 template <class Take>
 void each_row(const PlacesInRows& places, const BlockGraph& listed, const std::vector<HeldId>& ids, Take take) {
   ByDevice<Held> lists;
@@ -125,7 +125,7 @@ class RowMaker {
   }
 
  private:
-  // Of each value what is held, apart from what of it is given.
+  // The held boxes of each value, with those of inputs separately.
   void hold() {
     const std::set<HeldId> given(listed_.inputs.begin(), listed_.inputs.end());
     std::map<std::pair<ValueId, bool>, std::size_t> known;
@@ -171,7 +171,7 @@ class RowMaker {
   BlockGraph listed_;
   const PlacesInRows places_;
   BlockGraph all_;
-  std::vector<HeldMember> members_;  // by what was held
+  std::vector<HeldMember> members_;  // by held box
 };
 
 }  // namespace

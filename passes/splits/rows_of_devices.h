@@ -10,12 +10,12 @@
 
 namespace tap::passes {
 
-// Of what is held of a value, which member it is of the row that it will be in, which the first one's id stands for.
+// For each box that is held of a value: its future row, given by the id of the row's first box, and its number in it.
 std::map<ir::HeldId, ir::HeldMember> numbers_in_rows(const ir::Program& program, const ir::BlockGraph& listed,
                                                      const std::vector<ir::HeldId>& held_of_value);
 
-// Pre: nothing is in a row but boxes, and moves from the members that numbers_in_rows tells. Tasks of one operation may change
-// places.
+// Pre: rows contain only boxes; moves start at the members that numbers_in_rows gives. Tasks of one operation may be
+// reordered.
 ir::BlockGraph in_rows_of_devices(const ir::Program& program, ir::BlockGraph listed);
 
 }  // namespace tap::passes

@@ -75,7 +75,7 @@ class WrittenTogether {
     return fmt::format("`{}.{}`", mesh.name, to_string(mesh, *place.axis));
   }
 
-  // Whether it goes there; what each of its blocks writes.
+  // Whether the blocks are placed; and what each of them writes.
   static bool add_blocks(const Writer& writer, const BlockPlacement& place, std::vector<std::vector<Box>>& written) {
     bool there = false;
     for (const BlockPlacement& p : writer.operation->placements) {

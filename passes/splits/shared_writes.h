@@ -15,8 +15,8 @@
 
 namespace tap::passes {
 
-// Why not, in a sentence; empty if they do, or if nothing of it is split over devices. First what follows from where the blocks
-// of `operation`, one of the writers, go.
+// Why not, in a sentence; empty if they do, or if no writer is split over devices. Looks first for problems with the
+// blocks of `operation`, one of the writers.
 std::string why_no_boxes(const ir::Program& program, const ir::Graph& graph, ir::ValueId value,
                          std::string_view operation);
 

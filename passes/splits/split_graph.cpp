@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-// Pre: a mesh axis that it names is there (why_not_over_axis).
+// Pre: the mesh axis that it names exists (why_not_over_axis).
 void place_blocks(const Program& program, Operation& operation, std::uint32_t dim, const PlannedSplit& split) {
   if (split.placement == Placement::unspecified) return;
   BlockPlacement placed{dim, split.placement, {}, {}, split.devices, split.all_at.value_or(0)};
@@ -61,7 +61,7 @@ std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, 
   return std::nullopt;
 }
 
-// Operations of a cut scan: local, totals, carry, combined.
+// Operations of a split scan: local, totals, carry, combined.
 void GraphSplitter::cut_running(OperationId o, const SplitScan& parts, const PlannedSplit& split) {
   const Operation& operation = before_[o];
   const std::string base = before_[operation.results[0]].name;

@@ -8,21 +8,22 @@
 
 namespace tap::passes {
 
-// Rewrites one graph: each operation in its order, as it is, or cut by the one split that is its turn.
+// Rewrites one graph: operations in order, each unchanged or with one split applied.
 class GraphSplitter {
  public:
   GraphSplitter(ir::Program& program, ir::Interner& interner, ir::GraphId id);
 
   void copy(ir::OperationId o);
-  void place_all(ir::OperationId o, const ir::PlannedSplit& split);  // as it is, on these devices alone
-  // The name of the partials, if the operation becomes their combination.
+  void place_all(ir::OperationId o, const ir::PlannedSplit& split);  // unsplit, on these devices only
+  // Returns the name of the partials if the operation becomes their combination.
   std::optional<std::string> cut(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
-  // What it computes in a value of its own, and then in its place; the name of that value (stage_interleaved_writes.h).
+  // Computes into a staging buffer, then puts the cells in place; returns the buffer's name
+  // (stage_interleaved_writes.h).
   std::string stage_interleaved_writes(ir::OperationId o, const ir::Operator& staged, const ir::Operator& placed);
   // Puts the graph in its place in the program.
   ir::GraphClaim finish();
 
-  // A reduction dim that goes over a sequential loop is streamed; else its blocks become partials.
+  // A reduction dim in a sequential loop is streamed; otherwise its blocks become partials.
   static bool streams(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
 
  private:

@@ -3,7 +3,7 @@
 //
 //   y = total(x)  over i, reduce r by sum   split over r   is p = total(x) over i and block b of r,   y[i] = sum[b] p[i, b]
 //
-// A kernel finds the cells of its regions by their own axes, so that the number of the block is the last axis of a partial.
+// A kernel finds the cells of its regions by their own axes, so the block number is the last axis of a partial.
 #include <algorithm>
 
 #include "ir/graph.h"
@@ -16,7 +16,7 @@ using namespace ir;
 
 namespace {
 
-// The dim that alone says which cell of the axis is written, by its name; else a name that no other has.
+// The name of the dim that alone determines the written cell of the axis; else a new name.
 std::string name_of_axis(const Operator& op, std::size_t axis, const std::vector<IndexDim>& taken) {
   const Projection& at = op.writes[0].projection;
   auto is_taken = [&](const std::string& name) { return std::ranges::count(taken, name, &IndexDim::name) > 0; };

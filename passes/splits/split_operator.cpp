@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// k_block, or a name like it that no dim has.
+// k_block, or a similar unused name.
 std::string block_dim_name(const Operator& op, std::uint32_t dim) {
   std::string base = op.dims[dim].name + "_block", name = base;
   auto taken = [&] { return std::any_of(op.dims.begin(), op.dims.end(), [&](auto& d) { return d.name == name; }); };
@@ -35,7 +35,7 @@ bool speaks_of_reduction(const Operator& op, const Constraint& constraint) {
   return false;
 }
 
-// Writes of the combination: as the operator's, over its own dims.
+// Writes of the combination: the operator's, over the combination's dims.
 Access combined_write(const Operator& op, const Access& write, std::size_t dims,
                       const std::vector<std::uint32_t>& renumbered) {
   Access result = write;
@@ -64,7 +64,7 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
   if (d.role == DimRole::counter) return "`" + d.name + "` is the counter of an iterate, whose trips run in sequence";
   if (streamed && d.role != DimRole::reduction) return "";
   if (d.role == DimRole::parallel || streamed) return "";
-  // The cells of an inner block would then lie in several places: one in each block of the walk.
+  // Otherwise the cells of an inner block would be in several places: one in each block of the stream.
   for (const Blocking& b : op.blockings)
     if (b.dim == dim && op.dims[b.block_dim].role == DimRole::reduction)
       return "it is already streamed; split it into partials first";
@@ -76,7 +76,7 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
   if (monoid.laws.associative == Law::broken) return "the monoid is not associative";
   for (std::uint32_t outer = 0; outer < op.dims.size(); ++outer) {
     if (op.dims[outer].role != DimRole::reduction || outer == dim) continue;
-    // Blocks that are streamed come before the dim that they cut, wherever they stand, and before no other.
+    // Streamed blocks come before the blockings of the dim that they split, and before no others.
     bool streams = std::any_of(op.blockings.begin(), op.blockings.end(),
                                [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
     if (is_block_dim(op, outer) ? !streams : outer > dim) continue;

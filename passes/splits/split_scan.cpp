@@ -67,8 +67,8 @@ class ScanCutter {
                        [&](const Access& w) { return axis_along(w).has_value(); });
   }
 
-  // Block r of the reduced dim holds what cells of block r of the running dim see and those before do not. The first and the
-  // last block take what no cell of another distinguishes.
+  // Block r of the reduced dim has the points that cells of block r of the running dim use and earlier cells do not.
+  // The first and the last block also take points that no cell distinguishes.
   Blocks reduced_blocks() const {
     Range along = op_.dims[along_].range, reduced = op_.dims[reduced_].range;
     if (shift_ == 0 && along == reduced) return blocks_;
@@ -116,7 +116,7 @@ class ScanCutter {
     return cut;
   }
 
-  // c[r] = sum[q < r] t[q], or of the blocks behind where the scan runs backwards
+  // c[r] = sum[q < r] t[q], or of the later blocks if the scan runs backwards
   Operator carry(const Operator& totals) const {
     Operator op;
     op.name = op_.name;

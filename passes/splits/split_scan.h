@@ -16,9 +16,9 @@ namespace tap::passes {
 
 struct SplitScan {
   ir::Operator local, totals, carry, combined;
-  std::uint32_t local_block = 0, totals_block = 0, combined_block = 0;  // the dims that number the blocks
+  std::uint32_t local_block = 0, totals_block = 0, combined_block = 0;  // the block dims
 };
-// Empty if the dim is not the running dim of a scan whose bound follows it one by one.
+// Empty if the dim is not the running dim of a scan whose bound advances with it by one.
 std::optional<SplitScan> split_scan(const ir::Program& program, const ir::Operator& op, std::uint32_t dim,
                                     const ir::Blocks& blocks);
 

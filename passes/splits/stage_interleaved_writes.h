@@ -15,10 +15,10 @@ namespace tap::passes {
 struct StagedWrites {
   ir::Program program;
   ir::Step step;
-  ir::Plan plan;  // its splits of those operations are of what they compute
+  ir::Plan plan;  // its splits of these operations apply to the staged ones
 };
-// The operations are named as in the plan. Nothing if one of them cannot be: regions and outside kernels write as they do, and
-// what is split already, or does not write at every point, stays.
+// Operations have the plan's names. Nothing if one of them cannot be staged: regions, outside kernels, operations that
+// are already split, and those that do not write at every point.
 std::optional<StagedWrites> stage_interleaved_writes(const ir::Program& program, const ir::Plan& plan,
                                                      const std::set<std::string>& operations);
 

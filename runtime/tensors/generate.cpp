@@ -10,7 +10,7 @@ std::uint64_t first_state(std::uint64_t seed) { return seed * 0xD1B54A32D192ED03
 void fill_rand(Tensor& tensor, std::uint64_t seed) {
   ElementType type = tensor.type();
   std::uint64_t state = first_state(seed);
-  // A cast of the 32 high bits to 17 (or 9) values by multiplication.
+  // Maps the 32 high bits to 17 (or 9) values by multiplication.
   std::uint64_t values = type == ElementType::u8 ? 9 : 17;
   std::int64_t least = type == ElementType::u8 ? 0 : -8;
   for (std::int64_t at = 0; at < tensor.size(); ++at) {
@@ -45,7 +45,7 @@ std::uint64_t splitmix64(std::uint64_t state) {
 
 void fill(Tensor& tensor, const Maker& maker, std::string_view spec) {
   switch (maker.kind) {
-    case Maker::Kind::zeros: break;  // a new Tensor is zero already
+    case Maker::Kind::zeros: break;  // a new Tensor is already zero
     case Maker::Kind::ones:
       for (std::int64_t at = 0; at < tensor.size(); ++at) tensor.store_i64(at, 1);
       return;

@@ -29,8 +29,8 @@ struct Maker {
 
 std::uint64_t splitmix64(std::uint64_t state);
 
-// Throws Failure, exit 2, where the type cannot hold what the rule gives; `spec` is quoted in it.
-// `iota` wraps in an integer type; in a float type positions are rounded.
+// Throws Failure, exit 2, with `spec`, if the type cannot represent a value. `iota` wraps in an integer type; in a
+// float type, positions are rounded.
 void fill(Tensor& tensor, const Maker& maker, std::string_view spec);
 
 }  // namespace tap

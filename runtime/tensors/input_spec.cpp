@@ -63,7 +63,7 @@ std::optional<Maker> parse_maker(std::string_view text, std::string_view spec) {
   return std::nullopt;
 }
 
-// `f32[4, 8]=`: taken off `text` where it begins with one.
+// `f32[4, 8]=`: removes it from the start of `text`, if it is there.
 std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_view spec, bool alone) {
   std::size_t bracket = text.find('[');
   auto type = element_type_named(trimmed(text.substr(0, std::min(bracket, text.size()))));
@@ -92,7 +92,7 @@ std::optional<TypedShape> take_typed_shape(std::string_view& text, std::string_v
   return result;
 }
 
-// What another language calls `f32`: float32, and likewise int64, uint8, bfloat16. Empty for other words.
+// Tap's name for another language's type: f32 for float32, and likewise int64, uint8, bfloat16. Empty for other words.
 std::string own_type_name(std::string_view word) {
   for (auto [theirs, ours] : {std::pair{"bfloat", "bf"}, {"float", "f"}, {"uint", "u"}, {"int", "i"}}) {
     if (!word.starts_with(theirs)) continue;
@@ -102,7 +102,7 @@ std::string own_type_name(std::string_view word) {
   return "";
 }
 
-// A value that is neither a file nor made up nor begins as a literal does: what it was meant to be.
+// Reports a value that is neither a file nor a generator nor the start of a literal, with the probable intention.
 void refuse_other_words(const std::string& name, std::string_view value, std::string_view spec) {
   std::string_view word = value.substr(0, value.find_first_of("[:,( "));
   if (is_identifier(word) && word != "true" && word != "false" && word != "inf" && word != "nan") {

@@ -28,7 +28,7 @@ namespace tap {
 
 struct FileValue {
   std::string path;
-  std::string entry;  // of an archive; empty where none was given
+  std::string entry;  // of an archive; empty if not given
   bool operator==(const FileValue&) const = default;
 };
 
@@ -40,7 +40,7 @@ struct TypedShape {
 
 struct InputSpec {
   std::string text;               // as the user wrote it, for messages
-  std::string role = "input";     // what it is for: the input `X`, or the result `Y` that --expect compares
+  std::string role = "input";     // the input `X`, or the result `Y` that --expect compares
   std::string name;               // empty: every entry of the file, by name
   std::optional<TypedShape> own;  // `f32[4, 8]`
   std::variant<FileValue, Maker, Literal> value;
@@ -48,22 +48,22 @@ struct InputSpec {
 
 // Throws Failure, exit 2, which shows what was expected.
 InputSpec parse_input_spec(std::string_view text);
-// The same where only shapes are requested: `X=f32[4, 8]` needs no value.
+// The same if only shapes are needed: `X=f32[4, 8]` needs no value.
 InputSpec parse_shape_spec(std::string_view text);
 
-// The shape where it is known without the program: of a file's tensor, of a literal, or as written. Throws Failure, exit 3,
-// for a file that cannot be read.
+// The shape if it is known without the program: of a file's tensor, of a literal, or as written. Throws Failure, exit
+// 3, for a file that cannot be read.
 std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files);
 
 // One spec per entry for a spec without a name, else the spec itself.
 std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files);
 
-// The tensor. `shape` is the declared one where it is known already; without it the spec must have its own.
-// Throws Failure: another type or shape than declared (exit 3), a value that the type cannot hold (exit 2), no memory.
+// The tensor. `shape` is the declared one if it is known; without it the spec must have its own.
+// Throws Failure: wrong type or shape (exit 3), a value that the type cannot represent (exit 2), out of memory.
 Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files);
 
-// The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists what is expected, where one is
-// missing, given twice or not an input at all. `declared` are descriptions for the list: {"X", "X: f32[2, n]"}.
+// The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists the expected inputs, if
+// one is missing, given twice or unknown. `declared` has descriptions for the list: {"X", "X: f32[2, n]"}.
 struct DeclaredInput {
   std::string name, description;
 };

@@ -60,7 +60,7 @@ class LiteralReader {
 
   void close() {
     if (counts_.empty()) throw wrong_literal(spec_, "unmatched `]`");
-    // An empty bracket fixes the depth: nothing can stand deeper in its brothers.
+    // An empty bracket fixes the depth: its siblings cannot be deeper.
     if (counts_.back() == 0) {
       if (depth_known_ && counts_.size() != result_.shape.size()) throw ragged();
       depth_known_ = true;

@@ -73,7 +73,7 @@ SharedBytes read_all(int fd, const std::string& path, std::size_t size) {
   return {std::move(memory), size};
 }
 
-// Null where mapping is not possible (the table is full, an odd file system).
+// Null if mapping is impossible (the table is full, an unusual file system).
 std::shared_ptr<Mapping> map(int fd, std::size_t size) {
   auto mapping = std::make_shared<Mapping>();
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -91,7 +91,7 @@ std::shared_ptr<Mapping> map(int fd, std::size_t size) {
 struct MappedFile::State {
   std::string path;
   SharedBytes bytes;
-  std::shared_ptr<const Mapping> mapping;  // null where the file was read into memory
+  std::shared_ptr<const Mapping> mapping;  // null if the file was read into memory
   dev_t device = 0;
   ino_t inode = 0;
   timespec modified{};
@@ -99,7 +99,7 @@ struct MappedFile::State {
 
 MappedFile MappedFile::open(const std::string& path, std::uint64_t map_from) {
   struct stat status {};
-  // Asked before opening: opening a device may already do something.
+  // Checked before opening: opening a device may have side effects.
   if (stat(path.c_str(), &status) != 0) throw cannot_read(path, system_reason(errno));
   require_regular(path, status);
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

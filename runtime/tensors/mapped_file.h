@@ -44,7 +44,7 @@ class MappedFile {
   std::shared_ptr<const State> state_;
 };
 
-// Whether two paths lead to one file, through symbolic and hard links. False where one of them does not exist.
+// Whether two paths lead to one file, through symbolic and hard links. False if one of them does not exist.
 bool same_file(const std::string& a, const std::string& b);
 
 }  // namespace tap

@@ -17,7 +17,7 @@ std::string who(const InputSpec& spec) {
   return spec.name.empty() ? quoted(spec.text) : "the " + spec.role + " " + quoted(spec.name);
 }
 
-// x.astype('float32') where the file is to be written with another type; none for what NumPy does not have.
+// x.astype('float32') to write the file with another type; none for types that NumPy lacks.
 std::string help_to_convert(const InputSpec& spec, ElementType type) {
   std::string help = "tapc does not convert types";
   const char* name = npy_name_of(type);

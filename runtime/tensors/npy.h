@@ -31,7 +31,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& 
 Tensor parse_npy(const SharedBytes& bytes, const std::string& who, const DataLimits& limits = {});
 
 bool npy_can_hold(ElementType type);
-// What stands before the data, a multiple of 64 bytes. Pre: npy_can_hold(type).
+// What precedes the data, a multiple of 64 bytes. Pre: npy_can_hold(type).
 std::string npy_header(ElementType type, const Shape& shape);
 
 }  // namespace tap

@@ -6,7 +6,7 @@ namespace tap {
 namespace {
 
 struct Known {
-  std::string_view code;  // without its byte order
+  std::string_view code;  // without the byte order
   ElementType type;
   const char* written;
   const char* name;  // in Python

@@ -13,9 +13,9 @@ struct NpyType {
   bool big_endian;
 };
 
-// Throws Failure, exit 3, that names what the type is and why it cannot be read.
+// Throws Failure, exit 3, which names the type and why it is unsupported.
 NpyType parse_npy_type(std::string_view descr, const std::string& who);
-// Null where NumPy has no such type.
+// Null if NumPy has no such type.
 const char* npy_type_of(ElementType type);  // <f4
 const char* npy_name_of(ElementType type);  // float32
 

@@ -18,7 +18,7 @@ struct NpyHeaderText {
   Shape shape;
 };
 
-// Linear in the text's length; throws Failure, exit 3, that says at which byte of the header what was expected.
+// Linear in the text's length; throws Failure, exit 3, with the byte of the header and what was expected there.
 NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& who, std::size_t most_dims);
 
 }  // namespace tap

@@ -17,7 +17,7 @@
 namespace tap {
 
 struct ZipEntry {
-  std::string name;  // as the archive has it: `w.npy`
+  std::string name;  // as in the archive: `w.npy`
   bool deflated = false;
   std::uint32_t crc = 0;
   std::uint64_t packed_size = 0;

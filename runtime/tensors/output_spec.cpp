@@ -44,7 +44,7 @@ void require_types(const OutputSpec& spec, const std::vector<DeclaredOutput>& de
   }
 }
 
-// Also of files that are not there yet: the same name in one folder.
+// Also for files that do not exist yet: the same name in one folder.
 bool will_be_same_file(const std::string& a, const std::string& b) {
   if (same_file(a, b)) return true;
   auto split = [](const std::string& path) {

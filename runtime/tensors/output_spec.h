@@ -33,13 +33,13 @@ struct DeclaredOutput {
   ElementType type;
 };
 
-// To be asked before anything runs. Throws Failure: a result that the program lacks, two results for one .npy file, bf16
-// for NumPy's formats (exit 2); a path that is one of the inputs' files, also through a link (exit 3).
+// Call before anything runs. Throws Failure: a result that the program lacks, two results for one .npy file, bf16 in a
+// NumPy format (exit 2); a path that is one of the inputs' files, also through a link (exit 3).
 void check_outputs(const std::vector<OutputSpec>& specs, const std::vector<DeclaredOutput>& declared,
                    const std::vector<std::string>& input_paths);
 
 struct PlannedOutputs {
-  std::vector<OutputFile> files;  // in the order of their first mention
+  std::vector<OutputFile> files;  // in order of first mention
   std::vector<NamedTensor> printed;
 };
 // Pre: check_outputs passed for these results.

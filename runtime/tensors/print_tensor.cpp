@@ -17,7 +17,7 @@ std::string characters(T value) {
   return {text, end};
 }
 
-// The standard library has no 16-bit floats: the fewest digits that read back as the same one.
+// The standard library has no 16-bit floats: the fewest digits that read back as the same value.
 std::string shortest_half(double value, ElementType type) {
   for (int digits = 1; digits < 10; ++digits) {
     char text[64];
@@ -58,7 +58,7 @@ class Printer {
     text_ += '[';
     for (std::int64_t i = 0; i < extent; ++i) {
       if (i > 0) separate(dim, innermost);
-      // Leaving out a single element would save nothing.
+      // Omitting a single element would save nothing.
       if (i == edge_ && extent > 2 * edge_ + 1) {
         text_ += "...";
         i = extent - edge_;

@@ -30,7 +30,7 @@ void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::stri
   }
 }
 
-// Together the ranges must be the data, each byte once.
+// Together the ranges must cover the data, each byte once.
 void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t size, const std::string& who) {
   std::vector<const SafetensorsEntry*> sorted;
   for (const SafetensorsEntry& e : entries) sorted.push_back(&e);

@@ -39,7 +39,7 @@ class SafetensorsFile {
   std::vector<SafetensorsEntry> entries_;
 };
 
-// Larger elements first, then as given, so that each tensor's data are aligned to its element size.
+// Larger elements first, otherwise in the given order, so that each tensor's data is aligned to its element size.
 Content encode_safetensors(const std::vector<NamedTensor>& tensors);
 
 }  // namespace tap

@@ -10,7 +10,7 @@
 
 namespace tap {
 
-// Linear in the text's length (save sorting the names). Ranges are not checked yet. Throws Failure, exit 3.
+// Linear in the text's length (except for sorting the names). Does not check ranges. Throws Failure, exit 3.
 std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& who,
                                                        const DataLimits& limits);
 

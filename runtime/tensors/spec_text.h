@@ -21,7 +21,7 @@ inline bool is_identifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
 }
 
-// `all.npz:entry` → {`all.npz`, `entry`}. A path may hold colons itself: only one after an archive's ending splits.
+// `all.npz:entry` → {`all.npz`, `entry`}. Paths may contain colons: only one after an archive's ending splits.
 inline std::pair<std::string_view, std::string_view> split_entry(std::string_view text) {
   for (std::string_view ending : {".npz:", ".safetensors:"}) {
     if (std::size_t at = text.find(ending); at != text.npos && at > 0) {

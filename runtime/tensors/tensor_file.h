@@ -26,9 +26,9 @@ class TensorFiles {
 
   // Pre: format_of(path). All throw Failure.
   std::vector<std::string> entries(const std::string& path);            // of an archive
-  Tensor load(const std::string& path, const std::string& entry = {});  // of an archive: one that it has
+  Tensor load(const std::string& path, const std::string& entry = {});  // for an archive: an existing entry
 
-  // Before results are published: throws Failure (exit 3) if a file changed while its data were in use.
+  // Call before results are published: throws Failure (exit 3) if a file changed while its data was in use.
   void require_intact() const;
   const std::vector<std::string>& paths() const { return paths_; }  // in the order of opening
 

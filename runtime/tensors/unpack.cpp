@@ -22,7 +22,7 @@ void copy_element(std::byte* to, const std::byte* from, std::size_t size, bool r
   for (std::size_t i = 0; i < size; ++i) to[i] = from[size - 1 - i];
 }
 
-// Walks the shape in row-major order and keeps the Fortran position beside it.
+// Traverses the shape in row-major order, and tracks the Fortran position.
 void copy_transposed(std::byte* to, const std::byte* from, const Shape& shape, std::size_t size, bool reversed) {
   std::vector<std::int64_t> stride(shape.size()), index(shape.size(), 0);
   std::int64_t step = 1;

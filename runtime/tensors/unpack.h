@@ -13,10 +13,10 @@ namespace tap {
 struct Packing {
   ElementType type = ElementType::f32;
   bool big_endian = false;
-  bool fortran_order = false;  // the first index runs fastest
+  bool fortran_order = false;  // the first index varies fastest
 };
 
-// Pre: bytes.size() is what type and shape take. Throws Failure: a bool that is neither 0 nor 1, or no memory.
+// Pre: bytes.size() fits type and shape. Throws Failure: a bool that is neither 0 nor 1, or out of memory.
 Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, const std::string& who);
 
 }  // namespace tap

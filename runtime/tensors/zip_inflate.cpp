@@ -20,7 +20,7 @@ void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntr
     z_stream& stream;
     ~Closer() { inflateEnd(&stream); }
   } closer{stream};
-  // zlib counts in 32 bits, so both sides are given out in portions. One spare byte notices data beyond the size.
+  // zlib counts in 32 bits, so input and output are passed in portions. One spare byte detects data beyond the size.
   std::uint64_t in = 0, out = 0;
   Bytef spare = 0;
   bool used_spare = false;

@@ -25,7 +25,7 @@ inline constexpr std::uint16_t stored = 0;
 inline constexpr std::uint16_t deflated = 8;
 
 inline constexpr std::uint16_t extra_zip64 = 0x0001;
-inline constexpr std::uint16_t extra_alignment = 0xD935;  // as Android's zipalign writes it
+inline constexpr std::uint16_t extra_alignment = 0xD935;  // as written by Android's zipalign
 
 inline constexpr std::uint16_t flag_encrypted = 1 << 0;
 inline constexpr std::uint16_t flag_descriptor = 1 << 3;
@@ -33,7 +33,7 @@ inline constexpr std::uint16_t flag_patched = 1 << 5;
 inline constexpr std::uint16_t flag_strong_encryption = 1 << 6;
 inline constexpr std::uint16_t flag_masked = 1 << 13;
 
-inline constexpr std::uint32_t all32 = 0xFFFFFFFF;  // stands in a 32-bit field whose value is in the zip64 part
+inline constexpr std::uint32_t all32 = 0xFFFFFFFF;  // in a 32-bit field: the value is in the zip64 part
 inline constexpr std::uint16_t all16 = 0xFFFF;
 
 inline Failure malformed(const std::string& who, const std::string& what) {

@@ -20,7 +20,7 @@ struct Directory {
   std::uint64_t offset = 0, size = 0, count = 0;
 };
 
-// The end record stands last, save a comment of at most 65535 bytes that must fill the rest of the file exactly.
+// The end record is last, except for a comment of at most 65535 bytes that must fill the rest of the file exactly.
 std::size_t find_end(Bytes bytes, const std::string& who) {
   if (bytes.size() < zip::end_size) {
     throw zip::malformed(who, "it is truncated: an end record takes " + std::to_string(zip::end_size) +
@@ -75,7 +75,7 @@ void require_harmless(const std::string& name, const std::string& who) {
     throw wrong_data(Code::data_malformed, who + " has an entry " + quoted(name) + " whose name " + why);
 }
 
-// Values of all ones in the fixed part stand in the zip64 extra field instead, in this order.
+// Values of all ones in the fixed part are in the zip64 extra field instead, in this order.
 void read_zip64(Bytes extra, ZipEntry& entry, std::uint64_t& header, const std::string& who) {
   bool wanted = entry.size == zip::all32 || entry.packed_size == zip::all32 || header == zip::all32;
   for (std::size_t at = 0; wanted && at + 4 <= extra.size();) {
@@ -118,7 +118,7 @@ void require_supported(const ZipEntry& entry, std::uint16_t flags, std::uint16_t
   }
 }
 
-// The local header must agree; what it says about sizes is not used. Returns where the data begin.
+// The local header must agree; its sizes are ignored. Returns where the data begins.
 std::uint64_t data_begin(Bytes bytes, std::uint64_t header, std::uint64_t limit, const ZipEntry& entry,
                          const std::string& who) {
   std::string name = quoted(entry.name);

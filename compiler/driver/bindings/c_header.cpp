@@ -5,7 +5,7 @@
 namespace tap::driver {
 namespace {
 
-// What all generated headers share; several may be included together.
+// The common part of all generated headers; several may be included together.
 constexpr std::string_view common = R"(#ifndef TAPESTRY_ABI_1
 #define TAPESTRY_ABI_1
 
@@ -61,7 +61,7 @@ typedef struct tapestry_dltensor {
 #endif
 )";
 
-// Inside a comment of C.
+// For use inside a C comment.
 std::string shown(std::string_view name) {
   std::string out;
   for (char c : name) out += (c >= ' ' && c <= '~' && c != '*' && c != '\\' && c != '?') ? c : '_';

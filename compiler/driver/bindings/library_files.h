@@ -1,4 +1,4 @@
-// The files beside a compiled library: its manifest, a C header, a Python module, and the CMake and pkg-config files.
+// The files next to a compiled library: its manifest, a C header, a Python module, and the CMake and pkg-config files.
 // Names from the program occur only in data and comments, escaped; every identifier is the prefix followed by fixed
 // words.
 #pragma once
@@ -23,7 +23,7 @@ struct LibraryFacts {
   backend::Target target;
   std::vector<std::string> features;
   const backend::Schedule* schedule = nullptr;
-  std::int64_t scratch_bytes = 0;  // that one thread needs beside its memory
+  std::int64_t scratch_bytes = 0;  // per thread, beyond the arena
   ProgramWork work;
 };
 

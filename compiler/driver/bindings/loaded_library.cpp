@@ -27,7 +27,7 @@ Failure unfit(const std::string& library, const std::string& what) {
   return wrong_data(Code::data_malformed, tap::quoted(library) + " cannot be run: " + what);
 }
 
-// Tensors as DLPack's, so that the library holds their types and shapes against its own: a manifest may have been edited.
+// Tensors in DLPack's form, so that the library checks types and shapes: the manifest may have been edited.
 class Arguments {
  public:
   void add(const Tensor& tensor, void* data) { add(tensor.type(), tensor.shape(), data); }
@@ -40,7 +40,7 @@ class Arguments {
     t.shape = shape.data();
     tensors_.push_back(t);
   }
-  // With a null behind the last, where the library finds that one is missing; or in place of the last.
+  // With a null after the last one, where the library notices a missing tensor; or in place of the last one.
   const library::DlTensor* const* pointers() { return pointers(tensors_.size()); }
   const library::DlTensor* const* without_the_last() { return pointers(tensors_.size() - 1); }
   bool any() const { return !tensors_.empty(); }
@@ -115,8 +115,8 @@ LoadedLibrary::LoadedLibrary(const Manifest& manifest, const std::string& path) 
   require_shapes();
 }
 
-// Before any tensor is made: the library is given all of them without cells, which it refuses, those of other types or shapes
-// first and by that reason.
+// Called before any tensor is allocated: passes all tensors without cells to the library, which must refuse them; wrong
+// types or shapes are reported first, with that reason.
 void LoadedLibrary::require_shapes() const {
   Arguments constants, given, out;
   bool any = false;
@@ -181,7 +181,7 @@ std::vector<Tensor> LoadedLibrary::run(const std::vector<Tensor>& inputs, std::s
   if (Context context{nullptr, release}; constants.any())
     require_missed(prepare(&context.it, constants.without_the_last(), &options), "constants");
   Context context{nullptr, release};
-  const std::int32_t prepared = prepare(&context.it, constants.pointers(), &options);  // first: it makes the context
+  const std::int32_t prepared = prepare(&context.it, constants.pointers(), &options);  // first: it creates the context
   check(prepared, context.it);
   if (given.any()) require_missed(run(context.it, given.without_the_last(), out.pointers()), "inputs");
   if (out.any()) require_missed(run(context.it, given.pointers(), out.without_the_last()), "outputs");
@@ -190,7 +190,7 @@ std::vector<Tensor> LoadedLibrary::run(const std::vector<Tensor>& inputs, std::s
   return outputs;
 }
 
-// A library that runs without the last tensor of the manifest has fewer of them.
+// A library that runs without the manifest's last tensor has fewer tensors than the manifest.
 void LoadedLibrary::require_missed(std::int32_t status, const char* what) const {
   if (status == static_cast<std::int32_t>(executor::Status::wrong_argument)) return;
   throw unfit(shown_, fmt::format("its number of {} differs from the manifest", what));

@@ -20,8 +20,8 @@ class LoadedLibrary {
   LoadedLibrary(const LoadedLibrary&) = delete;
   LoadedLibrary& operator=(const LoadedLibrary&) = delete;
 
-  // Inputs in the manifest's order, constants among them. Throws ir::EvaluationError; Failure, exit 3, where the
-  // library has other tensors than the manifest says.
+  // Inputs in the manifest's order, including constants. Throws ir::EvaluationError; Failure, exit 3, if the library's
+  // tensors differ from the manifest's.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs, std::size_t threads,
                           const std::vector<OutsideFunction>& kernels) const;
 

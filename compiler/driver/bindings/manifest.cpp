@@ -125,7 +125,7 @@ class ManifestReader {
 std::string manifest_text(const LibraryFacts& facts) {
   AllocationMustSucceed here;
   const backend::Schedule& s = *facts.schedule;
-  std::int64_t buffers = 0;  // those of rows, too
+  std::int64_t buffers = 0;  // including those in rows
   for (const backend::Buffer& buffer : s.buffers) buffers += ir::count_of(buffer.row);
   ordered_json all = {
       {"format", "tapestry-manifest"},
@@ -154,7 +154,7 @@ std::string manifest_text(const LibraryFacts& facts) {
   return all.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// A source file cannot begin like this.
+// A source file cannot start like this.
 bool is_manifest(std::string_view text) {
   std::size_t at = text.find_first_not_of(" \t\r\n");
   return at != text.npos && text[at] == '{';

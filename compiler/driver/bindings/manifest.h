@@ -20,12 +20,12 @@ struct ManifestTensor {
 struct Manifest {
   std::int64_t abi = 0;
   std::string program, prefix;
-  std::string file, hash;  // of the library, which lies in the manifest's folder
+  std::string file, hash;  // of the library, in the manifest's folder
   std::string target;
   std::vector<std::string> features;  // that the code may use
   std::vector<ManifestTensor> inputs, outputs;
   std::vector<std::string> outside;  // symbols of outside kernels
-  std::int64_t shards = 0;           // boxes that operations are applied to
+  std::int64_t shards = 0;           // number of boxes that operations are applied to
   ProgramWork work;
   bool operator==(const Manifest&) const = default;
 };

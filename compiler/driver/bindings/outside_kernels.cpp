@@ -16,7 +16,7 @@
 namespace tap::driver {
 namespace {
 
-// The function of that name that the library itself defines. dlsym also finds those of the libraries that it needs.
+// The function of that name that the library itself defines. dlsym also finds functions of its dependencies.
 void* own_function(void* handle, const std::string& symbol) {
   void* address = ::dlsym(handle, symbol.c_str());
   if (!address) return nullptr;
@@ -27,7 +27,7 @@ void* own_function(void* handle, const std::string& symbol) {
   if (::dladdr1(address, &info, reinterpret_cast<void**>(&owner), RTLD_DL_LINKMAP) == 0 || owner != library)
     return nullptr;
   ::dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)), RTLD_DL_SYMENT);
-  bool function = entry && ELF64_ST_TYPE(entry->st_info) == STT_FUNC;  // the type has one place in both classes of ELF
+  bool function = entry && ELF64_ST_TYPE(entry->st_info) == STT_FUNC;  // the same in both classes of ELF
   return function ? address : nullptr;
 }
 
@@ -43,7 +43,7 @@ Failure no_kernel(const std::string& what, const std::vector<std::string>& libra
               .help("`nm -D` lists what a library defines; in C++ a kernel is declared `extern \"C\"`")};
 }
 
-// Copies the cells that a box of coordinates and a tensor share; `to_region` says in which direction.
+// Copies the cells that a box of coordinates and a tensor share; `to_region` gives the direction.
 void copy_shared(const ir::Box& box, Tensor& region, Tensor& whole, bool to_region) {
   ir::Box shared = intersect(box, ir::Box::of_shape(whole.shape()));
   auto region_strides = row_major_strides(region.shape()), whole_strides = row_major_strides(whole.shape());
@@ -85,7 +85,7 @@ OutsideKernels::OutsideKernels(const ir::Program& program, const std::vector<std
 }
 
 void OutsideKernels::load(const std::string& path) {
-  // With a slash in it, a name is a path and never searched for.
+  // A name with a slash is a path, and dlopen does not search for it.
   std::string name = path.find('/') == path.npos ? "./" + path : path;
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
@@ -149,7 +149,7 @@ void OutsideKernels::call_on(const ir::Box& box, const ir::Operator& op, const s
     copy_shared(bounds, region, whole, true);
     regions.add(std::move(region));
   }
-  ir::Box points = box;  // over nothing that is reduced, the kernel still writes the identity
+  ir::Box points = box;  // for an empty reduction, the kernel still writes the identity
   for (std::size_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == ir::DimRole::reduction) points.dims[d] = {0, 1};
   for (const ir::Access& write : op.writes)

@@ -24,16 +24,16 @@ namespace tap::driver {
 
 class OutsideKernels {
  public:
-  // Finds the kernels that the program's main graph can reach. Throws Failure if a library cannot be loaded, or none has
-  // one of the kernels.
+  // Finds the kernels that main reaches. Throws Failure if a library cannot be loaded, or no library has one of the
+  // kernels.
   OutsideKernels(const ir::Program& program, const std::vector<std::string>& libraries);
-  // Those of a compiled program.
+  // The kernels of a compiled program.
   OutsideKernels(const std::vector<std::string>& symbols, const std::vector<std::string>& libraries);
   ~OutsideKernels();
   OutsideKernels(const OutsideKernels&) = delete;
   OutsideKernels& operator=(const OutsideKernels&) = delete;
 
-  // On the whole index space, block after block where it is split.
+  // On the whole index space, block by block if it is split.
   void call(const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) const;
   OutsideFunction function(const std::string& symbol) const;
 

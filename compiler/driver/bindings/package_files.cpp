@@ -4,7 +4,8 @@
 
 namespace tap::driver {
 
-// Both are found beside the library, wherever the folder is moved to. The names are those of files that `compile` accepts.
+// Both find the library next to them, wherever the folder is moved to. The names are those of files that `compile`
+// accepts.
 std::string cmake_config(const LibraryFacts& facts) {
   return fmt::format(
       R"(# The program that tapc compiled as {1}: target_link_libraries(your_program PRIVATE tapestry::{0})

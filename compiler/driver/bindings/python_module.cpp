@@ -8,7 +8,7 @@
 namespace tap::driver {
 namespace {
 
-// A text of Python, in ASCII: JSON's escapes are Python's.
+// A Python string literal in ASCII: JSON's escapes are valid in Python.
 std::string python_text(const std::string& text) {
   AllocationMustSucceed here;
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);

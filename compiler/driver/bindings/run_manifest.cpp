@@ -32,7 +32,7 @@ std::vector<Tensor> load_inputs(const Manifest& manifest, const RunnableOptions&
   return tensors;
 }
 
-// Options that are decided when a program is compiled, or that describe its compilation.
+// Refuses options that apply to compiling a program.
 void refuse_compiling(const RunnableOptions& options, const EngineOptions& engine) {
   const PassOptions& passes = options.passes;
   const std::pair<bool, const char*> given[] = {{!options.source.dims.empty(), "--dim"},

@@ -17,7 +17,7 @@ struct LoadedProgram {
   std::function<Evaluation()> run;  // throws ir::EvaluationError
 };
 
-// Null where the file is something else. Throws Failure; the tensors may be mapped from `files`.
+// Null if the file is not a manifest. Throws Failure; the tensors may be mapped from `files`.
 std::optional<LoadedProgram> load_manifest(const RunnableOptions& options, const EngineOptions& engine,
                                            TensorFiles& files);
 

@@ -46,7 +46,7 @@ struct Figures {
   std::size_t kernels = 0;
 };
 
-// Once to warm up, then until the time is up. Results go into the same memory each time, as callers of a library would.
+// One warm-up run, then runs until the time is up. Results use the same memory each time, as a library's callers would.
 Median time_runs(backend::Executable& executable, const std::vector<Tensor>& inputs, const BenchOptions& options) {
   Phase phase("running native code");
   std::vector<double> seconds;
@@ -129,7 +129,7 @@ Action declare_bench(CLI::App& app) {
   add_native_options(app, options->engine);
   app.add_option("--seconds", options->seconds, "Total time of all runs in seconds (default 1)")
       ->check(CLI::Range(0.0, 86400.0))
-      ->check([](const std::string& text) {  // which a NaN is not outside
+      ->check([](const std::string& text) {  // a NaN is not outside a range
         return text.find_first_of("nN") == text.npos ? "" : "Value " + text + " not in range 0 to 86400";
       });
   app.add_option("--runs", options->least, "Minimum number of timed runs (default 5)")->check(CLI::Range(1, 100000));

@@ -17,7 +17,7 @@ class Describer {
  public:
   explicit Describer(const Program& program) : program_(program) {}
 
-  // The choices in a graph and in the regions of its operations; `path` leads there in a plan.
+  // The choices in a graph and in the regions of its operations; `path` is the graph's path in a plan.
   void graph(GraphId id, const std::string& path) {
     if (!seen_.insert(id).second) return;
     const Graph& graph = program_[id];
@@ -33,7 +33,7 @@ class Describer {
   std::string text;
 
  private:
-  // `values`: what the values of the graph around it are called once everything around it is picked.
+  // `values`: the names that the enclosing graph's values have once its choices are picked.
   void choice(const Operation& operation, const RegionBody& region, const std::vector<std::string>& values,
               const std::string& path, std::size_t indent) {
     const std::size_t count = region.alternatives.size();

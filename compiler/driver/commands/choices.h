@@ -10,7 +10,7 @@
 
 namespace tap::driver {
 
-// Every choice, named as a plan names it, with its alternatives; and why some are not offered.
+// Every choice, by its name in plans, with its alternatives; and why some are not offered.
 //
 //   C: choose 0 or 1
 //     0  as it is written
@@ -19,7 +19,7 @@ namespace tap::driver {
 //          C.z: f32[3, 4, 5] = products(A, B)
 //          C: f32[3, 5] = sum_axis(C.z)
 //
-// Pre: the program is what offer_choices made.
+// Pre: the program is the result of offer_choices.
 std::string describe_choices(const ir::Program& program, const std::vector<passes::Remark>& remarks);
 
 }  // namespace tap::driver

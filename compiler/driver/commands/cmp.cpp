@@ -142,7 +142,7 @@ Action declare_cmp(CLI::App& app) {
   add_tolerance_options(app, options->tolerance, "", "0", "0");
   app.add_flag("--json", options->json, "Print JSON (docs/schema/cmp.schema.json)");
   return [options](Session& session) {
-    // Unlike results that somebody expects, files are equal or not unless something else is requested.
+    // By default, files are compared exactly, unlike expected results.
     if (!options->tolerance.relative) options->tolerance.relative = 0;
     if (!options->tolerance.absolute) options->tolerance.absolute = 0;
     return cmp(session, *options);

@@ -24,7 +24,7 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-// CLI11 says `--format: jso not in {text,dot}`: what was given, and the words it could have been.
+// CLI11's message is `--format: jso not in {text,dot}`: the given word, and the valid ones.
 struct WrongChoice {
   std::string option, given;
   std::vector<std::string> choices;
@@ -43,7 +43,7 @@ std::optional<WrongChoice> as_wrong_choice(const std::string& text) {
   return result;
 }
 
-// CLI11 says `--threads: Value 0 not in range 1 to 4096`, and the same of a word that is not a number.
+// CLI11's message is `--threads: Value 0 not in range 1 to 4096`, also for a word that is not a number.
 std::optional<std::string> as_out_of_range(const std::string& text) {
   static constexpr std::string_view middle = ": Value ", range = " not in range ";
   auto value = text.find(middle), at = text.rfind(range);
@@ -55,7 +55,7 @@ std::optional<std::string> as_out_of_range(const std::string& text) {
   return fmt::format("invalid value `{}` for {}: expected a number from {}", given, text.substr(0, value), bounds);
 }
 
-// CLI11 says `--format excludes --splits`.
+// CLI11's message is `--format excludes --splits`.
 std::string as_excluded(const std::string& text) {
   static constexpr std::string_view middle = " excludes ";
   auto at = text.find(middle);
@@ -63,7 +63,7 @@ std::string as_excluded(const std::string& text) {
   return text.substr(0, at) + " cannot be combined with " + text.substr(at + middle.size());
 }
 
-// CLI11 says `Could not convert: --threads = abc`.
+// CLI11's message is `Could not convert: --threads = abc`.
 std::string as_wrong_number(const std::string& text) {
   static constexpr std::string_view begin = "Could not convert: ";
   auto equals = text.find(" = ");
@@ -71,7 +71,8 @@ std::string as_wrong_number(const std::string& text) {
   return "invalid value `" + text.substr(equals + 3) + "` for " + text.substr(begin.size(), equals - begin.size());
 }
 
-// CLI11 says `--plan: At Most 1 required but received 2`, `--from: 2 required TEXT missing`, or at least so many.
+// CLI11's message is `--plan: At Most 1 required but received 2`, `--from: 2 required TEXT missing`, or a minimum
+// number.
 std::string as_wrong_count(const std::string& text) {
   static constexpr std::string_view most = ": At Most ", override = " was given a disallowed flag override";
   if (auto at = text.find(override); at != text.npos) return text.substr(0, at) + " takes no value";
@@ -91,7 +92,7 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return fmt::format("{}", fmt::join(words, separator));
 }
 
-// The value of --name=VALUE or --name VALUE anywhere on the line: needed before the line is understood.
+// The value of --name=VALUE or --name VALUE anywhere on the line: needed before the line is parsed.
 std::string early_value(int argc, const char* const* argv, std::string_view name, std::string otherwise) {
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
@@ -118,7 +119,7 @@ CommandLine::CommandLine()
     actions_.emplace_back(sub, command.declare(*sub));
     add_message_options(*sub);
   }
-  // An option takes as many words as it says, and no more: what follows is a FILE, or another option.
+  // An option takes exactly its number of words: what follows is a FILE or another option.
   for (auto& [sub, action] : actions_)
     for (CLI::Option* option : sub->get_options())
       if (!option->get_lnames().empty() || !option->get_snames().empty()) option->allow_extra_args(false);
@@ -200,7 +201,7 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) throw wrong(as_wrong_count(text));
     if (dynamic_cast<const CLI::ConversionError*>(&error)) throw wrong(as_wrong_number(text));
     if (auto range = as_out_of_range(text)) throw wrong(*range);
-    // An unknown option is the likely reason why something else is missing: it is reported first.
+    // An unknown option is probably why something else is missing, so it is reported first.
     for (const std::string& argument : app_.remaining(true))
       if (argument.starts_with("-") && argument != "--") throw unexpected_argument(argument);
     if (dynamic_cast<const CLI::ExtrasError*>(&error) && !app_.remaining(true).empty())
@@ -210,7 +211,7 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
   apply_message_options(session);
 }
 
-// `tapc help`, `tapc help run`: as --help says it.
+// `tapc help`, `tapc help run`: the same as --help.
 int CommandLine::help(Session& session, int argc, const char* const* argv) {
   std::string name = argc > 2 ? argv[2] : "--help";
   const char* asked[] = {argv[0], name.c_str(), "--help"};
@@ -220,7 +221,7 @@ int CommandLine::help(Session& session, int argc, const char* const* argv) {
 
 int CommandLine::run(Session& session, int argc, const char* const* argv) {
   if (argc > 1 && argv[1] == std::string_view("help")) return help(session, argc, argv);
-  if (argc > 1 && argv[1][0] != '-') {  // CLI11 would only say that a command is missing
+  if (argc > 1 && argv[1][0] != '-') {  // CLI11 would only report a missing command
     std::vector<std::string> names = command_names();
     if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
       apply_message_options(session);

@@ -19,7 +19,7 @@ class CommandLine {
   int help(Session& session, int argc, const char* const* argv);
   void parse(Session& session, int argc, const char* const* argv);
   void apply_message_options(Session& session) const;
-  const CLI::App& chosen() const;  // the subcommand given, else the whole
+  const CLI::App& chosen() const;  // the given subcommand, else the root
   Failure wrong(std::string message, std::string help = "") const;
   Failure no_command(const std::string& name) const;
   Failure unexpected_argument(const std::string& argument) const;
@@ -31,10 +31,10 @@ class CommandLine {
   std::string colour_ = "auto";
 };
 
-// The commands and options as words: what a completion script offers.
+// Commands and options as words, for completion scripts.
 struct OptionWords {
   std::vector<std::string> names;    // -o, --output
-  std::vector<std::string> choices;  // of its value, where there is a fixed set
+  std::vector<std::string> choices;  // of its value, if there is a fixed set
   std::string summary;
   bool takes_value = false;
 };

@@ -49,7 +49,7 @@ bool is_prefix(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-// What the exported names begin with: what the user says, or the program's name where it is fit for that.
+// The prefix of exported names: the user's, or the program's name if that is valid.
 std::string prefix_for(const CompileCommand& command, const std::string& program) {
   if (!command.name.empty() && !is_prefix(command.name))
     throw wrong_command(Code::command_line, tap::quoted(command.name) + " is not a valid prefix for C functions",
@@ -62,7 +62,7 @@ std::string prefix_for(const CompileCommand& command, const std::string& program
 }
 
 backend::Target target_for(const CompileCommand& command, const CompileOutputs& outputs) {
-  backend::Target target = *backend::target_named(command.target);  // the option took no other
+  backend::Target target = *backend::target_named(command.target);  // the option accepts no others
   if (!target.linkable && ((outputs.is_library && !outputs.wants("obj")) || outputs.wants("exe")))
     throw wrong_command(Code::command_line,
                         std::string("tapc links ") + (outputs.wants("exe") ? "programs" : "libraries") +
@@ -81,10 +81,10 @@ struct Made {
   Compiled compiled;
   ir::Plan plan;
   pipeline::Compilation pipeline = {};
-  std::string mlir = {};  // if requested: of the program before the plan fuses and splits it
+  std::string mlir = {};  // if requested: the program before the plan fuses and splits it
 };
 
-// `machine`: that of the code; without one only MLIR is expected.
+// `machine`: the target's; without one, only MLIR is expected.
 Made make(Session& session, const CompileCommand& command, const CompileOutputs& outputs, FileId file,
           const ir::Machine* machine) {
   Made made;
@@ -154,7 +154,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
   return files;
 }
 
-// A standalone program loads nothing but the C library, so it has no outside kernels; and NumPy's files have no bf16.
+// A standalone program loads only the C library, so it has no outside kernels; and NumPy's files have no bf16.
 void require_standalone(const LibraryFacts& facts) {
   const backend::Schedule& schedule = *facts.schedule;
   if (!schedule.outside.empty())
@@ -170,7 +170,7 @@ void require_standalone(const LibraryFacts& facts) {
                             "convert it in the program: f32(x)");
 }
 
-// The rule is about what a build tool requests: the library, or the object where there is none.
+// The rule is for the build tool's target: the library, or the object if there is none.
 void write_with_depfile(const Session& session, const CompileCommand& command, std::vector<OutputFile> files) {
   if (!command.depfile.empty()) {
     auto made = std::find_if(files.begin(), files.end(), [](const OutputFile& f) { return !f.path.ends_with(".h"); });

@@ -16,7 +16,7 @@ namespace tap::driver {
 struct OutputKind {
   std::string_view word, ending, what;
 };
-// Those of --emit, in the order in which they are written.
+// The values of --emit, in the order in which they are written.
 std::span<const OutputKind> output_kinds();
 
 struct CompileOutputs {
@@ -33,7 +33,7 @@ struct CompileOutputs {
   std::string header() const;  // without folders
 };
 
-// Throws Failure where OUT's ending is none that we write, or contradicts --emit.
+// Throws Failure if OUT's ending is unknown or contradicts --emit.
 CompileOutputs compile_outputs(const std::string& output, const std::vector<std::string>& emit);
 
 }  // namespace tap::driver

@@ -19,7 +19,7 @@ StoredTexts& decided_plans() {
   return folder;
 }
 
-// Messages about lines of a plan are about those of --plan.
+// Messages about plan lines must refer to --plan, not to this plan.
 ir::Plan earlier_plan(Session& session, const std::string& path) {
   const auto plan = session.plan;
   ir::Plan earlier = read_plan(session, path);

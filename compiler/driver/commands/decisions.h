@@ -21,20 +21,20 @@ namespace tap::driver {
 
 struct DecisionOptions {
   std::string plan, plan_out, start_from, budget;
-  std::int64_t evaluations = -1;  // not given
+  std::int64_t evaluations = -1;  // -1: not given
 };
 // --plan-out only of a command that `writes`.
 void add_decision_options(CLI::App& app, DecisionOptions& options, bool writes = true);
 void add_effort_options(CLI::App& app, DecisionOptions& options);  // --evaluations and --budget alone
 
-// The plan of the command line, into the options of the passes. Throws Failure as read_plan does.
+// Reads the command line's plan into the options of the passes. Throws Failure as read_plan does.
 void read_decisions(Session& session, const DecisionOptions& options, PassOptions& passes);
 
-// That the cost model decides what the plan leaves open, for the processor of `target` or the machine of a file.
+// Lets the cost model decide what the plan leaves open, for the processor of `target` or the machine of a file.
 struct Decider {
   std::string machine_file = "";
   std::string target = "native";
-  bool no_cache = false;  // decides anew
+  bool no_cache = false;  // ignores stored decisions
 };
 void let_decide(Session& session, const DecisionOptions& options, const Decider& by, pipeline::Options& wanted);
 

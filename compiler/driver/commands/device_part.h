@@ -13,8 +13,8 @@
 
 namespace tap::driver {
 
-// Pre: realised. Throws Failure where no operation runs on that device.
+// Pre: realised. Throws Failure if no operation runs on that device.
 std::string part_of_device(const ir::Program& program, std::int64_t device);
-void require_device(const ir::Program& program, std::int64_t device);  // the same Failure
+void require_device(const ir::Program& program, std::int64_t device);  // throws the same Failure
 
 }  // namespace tap::driver

@@ -60,7 +60,7 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   if (text.empty()) {
     const std::vector<std::string> names = names_of_values(propagated.found.program);
     auto near = did_you_mean(name, names);
-    for (const std::string& inside : names)  // of an iterate, say: `Y/u`
+    for (const std::string& inside : names)  // of an iterate, for example: `Y/u`
       if (inside.ends_with("/" + name)) near = inside;
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, fmt::format("{} has no value `{}`", file, name))

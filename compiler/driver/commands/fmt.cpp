@@ -25,7 +25,7 @@ struct Formatted {
   std::string text;
 };
 
-// Empty if the file does not parse; that is already reported then.
+// Empty if the file does not parse, which is already reported.
 std::optional<Formatted> format_file(Session& session, const std::string& path) {
   FileId file = read_source(session, path);
   require_source(session, file);

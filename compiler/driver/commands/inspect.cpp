@@ -2,8 +2,8 @@
 //
 //   tapc inspect mlp.tap -o mlp.svg
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
-//   tapc inspect mlp.tap --splits             what a plan can name and cut
-//   tapc inspect mlp.tap --device=3           what that device computes and takes from others, by the shardings or --plan
+//   tapc inspect mlp.tap --splits             what a plan can name and split
+//   tapc inspect mlp.tap --device=3           what that device computes and receives, by the shardings or --plan
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace tap::driver {
 namespace {
 
 struct InspectOptions {
-  std::string file, format, output, plan;  // format: empty where neither --format nor the output's ending says it
+  std::string file, format, output, plan;  // format: empty if neither --format nor the output's ending gives it
   bool splits = false, choices = false;
   std::optional<std::int64_t> device;
   SourceOptions source;
@@ -52,7 +52,7 @@ constexpr Format formats[] = {{"text", {".txt", ".ir"}, as_text},
                               {"json", {".json", ".json"}, as_json},
                               {"graphml", {".graphml", ".graphml"}, as_graphml}};
 
-// The ending of the output's name decides, and --format may only repeat it. Lists are text.
+// The ending of the output's name decides; --format may only repeat it. Lists are text.
 void take_ending(InspectOptions& options) {
   const std::string_view ending = ending_of(options.output);
   const bool list = options.splits || options.device;
@@ -72,14 +72,14 @@ void take_ending(InspectOptions& options) {
   options.format = format->name;
 }
 
-// The passes up to the one that offers what the plan can choose.
+// The passes up to the one that offers the choices of a plan.
 std::vector<passes::Pass> offering_passes() {
   std::vector<passes::Pass> list;
   for (const passes::Pass& pass : passes::passes_before("pick_choices")) list.push_back(pass);
   return list;
 }
 
-// With a plan: what all of its lines make; to be split: what stands there once the lines before its splits are applied.
+// With a plan, the result of all of its lines; for splits, the program after the lines before its splits.
 Compiled compiled_for(Session& session, const InspectOptions& options, std::string& text) {
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
@@ -127,7 +127,7 @@ Action declare_inspect(CLI::App& app) {
   std::vector<std::string> names;
   for (const Format& format : formats) names.emplace_back(format.name);
   app.add_option("FILE", options->file, "A source file or a stage text")->required();
-  // Options are kept: looking one up by name ends the process when memory runs out.
+  // Keeps option pointers: looking one up by name ends the process when memory runs out.
   auto* format =
       app.add_option(
              "--format", options->format,

@@ -59,7 +59,7 @@ program main(X: f32[rows, cols]) -> (Y: f32[rows, cols]) {
       Diagnostic(wrong ? Code::command_line : Code::cannot_write, Span{}, what + ": " + std::strerror(error))};
 }
 
-// With the rights that a folder has which mkdir makes.
+// With the permissions that mkdir gives a folder.
 void fill(const std::string& folder) {
   std::vector<OutputFile> files;
   for (const ProjectFile& file : project_files)
@@ -70,7 +70,7 @@ void fill(const std::string& folder) {
   if (::chmod(folder.c_str(), 0777 & ~mask) != 0) fail("`" + folder + "` cannot be made accessible", errno);
 }
 
-// Made beside its final place and renamed, so that an incomplete project never has the requested name.
+// Created next to its final place and renamed, so that an incomplete project never has the requested name.
 int make_project(Session& session, const std::string& directory) {
   if (directory.empty())
     throw Failure{
@@ -86,7 +86,7 @@ int make_project(Session& session, const std::string& directory) {
     fail("`" + directory + "` was not created", EEXIST);
   std::string staging =
       (target.has_parent_path() ? target.parent_path() / ".tapc-new-XXXXXX" : fs::path(".tapc-new-XXXXXX")).string();
-  CommitSection undivided;  // a signal would leave the folder behind: it waits for the end
+  CommitSection undivided;  // otherwise a signal would leave the folder behind
   if (!::mkdtemp(staging.data())) fail("`" + directory + "` cannot be created", errno);
   try {
     fill(staging);

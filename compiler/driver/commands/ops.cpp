@@ -31,7 +31,7 @@ struct OpsOptions {
   std::vector<std::string> parameters;
 };
 
-// From `op` to before the body, on one line.
+// From `op` up to the body, on one line.
 std::string heading(const SourceMap& sources, const Signature& signature) {
   std::string_view text = sources.text(signature.span);
   std::size_t begin = 0;
@@ -61,7 +61,7 @@ std::string indented(std::string_view text, std::string_view by) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// `add: y = a + b` beside the name `add` is `y = a + b`.
+// `add: y = a + b` next to the name `add` is `y = a + b`.
 std::string said_of(const std::string& name, const std::string& doc) {
   std::string line = first_line(doc);
   return line.starts_with(name + ": ") ? line.substr(name.size() + 2) : line;
@@ -83,7 +83,7 @@ std::string list_all(const std::vector<Signature>& all, const ast::Module& modul
   return text;
 }
 
-// What a file declares that has no operators.
+// The declarations of a file without operators.
 std::string without_operators(const ast::Module& module, const std::string& file) {
   std::vector<std::string> monoids, programs;
   for (const ast::Declaration& item : module.declarations) {
@@ -96,7 +96,7 @@ std::string without_operators(const ast::Module& module, const std::string& file
   return text + "\n";
 }
 
-// `iterate 5 times, state x: f32[4]:` before what is inside it.
+// `iterate 5 times, state x: f32[4]:` before its body.
 std::string iterate_heading(const ir::Program& program, const ir::Operator& op, const ir::RegionBody& region) {
   std::string states;
   const ir::Graph& body = program[region.graph];
@@ -106,7 +106,7 @@ std::string iterate_heading(const ir::Program& program, const ir::Operator& op, 
   return fmt::format("\niterate {} {}, with the state {}:\n", trips, trips == 1 ? "time" : "times", states);
 }
 
-// Which axes are split alike, and how far the windows of a block reach beyond it.
+// Which axes are sharded alike, and how far the windows of a block reach beyond it.
 std::string factor_lines(const ir::Operator& op) {
   passes::Factors factors = passes::factors_of(op);
   std::string text = "  factors  " + to_string(factors) + "\n";
@@ -134,7 +134,7 @@ void show_operators(const ir::Program& program, ir::GraphId graph, std::set<ir::
   }
 }
 
-// Each dim of a pack gets the one size that is given here.
+// Each dim of a pack gets the same given size.
 std::map<std::string, std::int64_t> single_sizes(const SourceOptions& source) {
   std::map<std::string, std::int64_t> dims;
   for (const auto& [name, sizes] : compile_options(source).dims) {
@@ -163,7 +163,7 @@ std::string show_one(Session& session, const ast::Module& module, const Signatur
 }
 
 int ops(Session& session, OpsOptions options) {
-  // As a program writes it where it has an operator of that name itself.
+  // `std.NAME`, which a program writes if it has its own operator of that name.
   if (options.file.empty() && options.name.starts_with("std.")) options.name.erase(0, 4);
   Phase phase("describing operators");
   FileId file = options.file.empty() ? session.sources.add("std.tap", std::string(embedded::std_tap))

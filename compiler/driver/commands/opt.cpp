@@ -48,8 +48,8 @@ bool asks_for_choices(const PassOptions& options) {
   return std::find(options.passes.begin(), options.passes.end(), "offer_choices") != options.passes.end();
 }
 
-// The text that --stage requests: the graph after the passes; split and placed, with transfers; every application and
-// every move; or the loops of the kernels of native code.
+// The text that --stage requests: the graph after the passes; the sharded graph, with transfers; every application and
+// move; or the loops of native kernels.
 std::string stage_text(Session& session, const OptOptions& options) {
   PassOptions chosen = options.passes;
   chosen.plan = read_plan(session, options.plan);

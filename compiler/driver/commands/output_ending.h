@@ -11,7 +11,7 @@
 
 namespace tap::driver {
 
-// What follows the last `/`.
+// The part after the last `/`.
 std::string base_name(const std::string& path);
 std::string_view ending_of(std::string_view path);
 

@@ -74,7 +74,7 @@ int Dumps::after(std::string_view pass, bool changed, const std::function<std::s
   ++number_;
   bool wanted = wanted_ == "changed" ? changed : !wanted_.empty() && (wanted_ == "all" || wanted_ == pass);
   if (!wanted) return number_;
-  std::error_code ignored;  // if it cannot be created, writing reports it
+  std::error_code ignored;  // writing reports the failure
   std::filesystem::create_directories(folder_, ignored);
   write_outputs(session_, {{fmt::format("{}/{:02}-{}.txt", folder_, number_, pass), {text()}}});
   return number_;
@@ -133,7 +133,7 @@ pipeline::Compilation compile(Session& session, Given given, pipeline::Options h
     int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
     if (options.time) times.add(run, number);
   };
-  // The certificate is written before it is judged, so that there is something to look at.
+  // The certificate is written before the check, so that it can be inspected.
   const bool judged_here = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
   if (judged_here) how.proof = pipeline::Proof::recorded;
   const auto* file = std::get_if<GivenFile>(&given);

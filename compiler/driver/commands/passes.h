@@ -23,14 +23,14 @@ struct PassOptions {
   std::vector<std::string> passes;  // with `chosen`; else those of the lowering
   bool chosen = false;
   ir::Plan plan = {};
-  bool fuse = false;       // groups that the compiler chooses, beside those of the plan
+  bool fuse = false;       // automatic fusion, in addition to the plan's groups
   std::string dump_after;  // a pass, `all` or `changed`; empty: no dumps
   std::string dump_dir = ".";
-  std::string certificate;  // a file for it; empty: none
+  std::string certificate;  // its file; empty: none
   bool verify = true;
-  bool require_proof = false;  // what the checker only assumes is refused
-  bool strict_fp = false;      // floats are combined as they are written
-  bool no_distribute = false;  // products and folds are computed as they are written
+  bool require_proof = false;  // what the checker only assumes is an error
+  bool strict_fp = false;      // no reassociation of floats
+  bool no_distribute = false;  // products and folds stay as written
   bool no_implicit_reshard = false;
   bool time = false;
   bool remarks = false;
@@ -38,36 +38,36 @@ struct PassOptions {
 void take(PassOptions& options, const SourceOptions& source);  // options that apply to every pass
 void add_pass_options(CLI::App& app, PassOptions& options);
 
-// The dumps: NN-PASS.txt, counting every run of a pass and every step of a plan.
+// The dumps: NN-PASS.txt, numbered by run of a pass and step of a plan.
 class Dumps {
  public:
-  // Throws Failure, exit 2, where --dump-after names no pass.
+  // Throws Failure, exit 2, if --dump-after is not a pass.
   Dumps(const Session& session, const PassOptions& options);
 
-  // The number of this run.
+  // Returns the number of this run.
   int after(std::string_view pass, bool changed, const std::function<std::string()>& text);
 
  private:
-  const Session& session_;  // whose files are not written over
+  const Session& session_;  // its files are not overwritten
   std::string wanted_, folder_;
   int number_ = 0;
 };
 
-// For the pipeline. Throws Failure, exit 2, for the name of a pass that there is not.
+// For the pipeline. Throws Failure, exit 2, for an unknown pass.
 pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop);
 
-// What is compiled: the file of the command, or a graph that was made of it before.
+// The input of a compilation: the command's file, or a graph that was made from it.
 using Given = std::variant<GivenFile, ir::Program>;
 
-// Compiles, writes the dumps and the certificate, reports warnings, remarks and times on standard error. Throws as
+// Compiles, writes the dumps and the certificate, prints warnings, remarks and times on standard error. Throws as
 // pipeline::compile does.
 pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps);
 
-// The certificate's file, and beside it, as FILE.rules.ir, the rules that it mentions.
+// The certificate's file, and FILE.rules.ir with the rules that it refers to.
 std::vector<OutputFile> certificate_files(const std::string& file, const pipeline::Compilation& made);
 
-// The list for people: the stages in order and the passes of each, with the reason for their place.
+// The list for people: the stages in order and the passes of each, with the reasons for their positions.
 std::string list_of_passes();
 
 }  // namespace tap::driver

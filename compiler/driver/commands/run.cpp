@@ -85,8 +85,8 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
   return engine;
 }
 
-// Where the tasks of native code cannot be certified, an earlier program is run, and at last the graph is interpreted, which
-// takes no step that would have to be certified.
+// If the tasks of native code cannot be certified, runs an earlier program, and at last interprets the graph, which
+// needs no further certified step.
 Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, EngineOptions engine,
                                bool skip_unjustified) {
   while (true) {
@@ -135,7 +135,7 @@ int run(Session& session, const RunOptions& options) {
   files.require_intact();
   std::vector<NamedTensor> results;
   for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});
-  // Before anything is published: files of an earlier run are not replaced by results that are known to be wrong.
+  // Before anything is published: results that are known to be wrong must not replace files of an earlier run.
   if (!as_expected(session, expected, results, options.tolerance, files)) return exit_code::check_failed;
   if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
   if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.tell(summary_text(summary));

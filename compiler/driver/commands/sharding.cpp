@@ -2,12 +2,12 @@
 // device.
 //
 //   tapc sharding mlp.tap                      X  f32[1024, 1024]  pod[{data}, {}]  f32[256, 1024], 1 MiB
-//   tapc sharding mlp.tap --strategy=basic     only what contradicts nothing
+//   tapc sharding mlp.tap --strategy=basic     only axes without conflicts
 //   tapc sharding mlp.tap --device=5           X  f32[1024, 1024]  pod[{data}, {}]  [256..512, 0..1024], 1 MiB
 //   tapc sharding mlp.tap --moves              Y  all_reduce {model} -> pod[{data}, {}]  3072 bytes
 //   tapc sharding mlp.tap --plan               split H dim i into 4 over pod.data
 //   tapc sharding mlp.tap --from onnx-json f   specs of ONNX's formalism, checked and inferred (onnx_sharding.h)
-//   tapc sharding mlp.tap --to onnx-json       ours as such specs
+//   tapc sharding mlp.tap --to onnx-json       the program's shardings as such specs
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -33,7 +33,7 @@ struct ShardingOptions {
   SourceOptions source;
 };
 
-// As a plan for `--plan`; shardings that it cannot express are reported.
+// As a plan for `--plan`; reports shardings that it cannot express.
 ir::Plan plan_of(Session& session, const ir::Program& program, const passes::ListedValues& listed = {}) {
   passes::ShardedPlan sharded = passes::plan_of_shardings(program, {}, {}, listed);
   for (const passes::LeftWhole& left : sharded.left)
@@ -41,7 +41,7 @@ ir::Plan plan_of(Session& session, const ir::Program& program, const passes::Lis
   return std::move(sharded.plan);
 }
 
-// The program that the plan is for declares no mesh of what the specs say: their devices are listed.
+// The plan's program declares no meshes for the specs, so their devices are listed.
 ir::Plan without_meshes(ir::Plan plan, const ir::Program& program) {
   for (ir::Decision& decision : plan.decisions)
     if (auto* split = std::get_if<ir::PlannedSplit>(&decision); split && split->axis)
@@ -60,7 +60,7 @@ void refuse_implicit_moves(const ShardingOptions& options, const ir::Program& pr
   if (auto moves = passes::implicit_moves(program, true)) throw Failure{exit_code::wrong_program, std::move(*moves)};
 }
 
-// The shardings that a file of specs gives, instead of those that the program states and that spread.
+// Uses the shardings in a file of specs instead of the program's.
 int from_specs(Session& session, const ShardingOptions& options) {
   OnnxProgram found =
       read_onnx_shardings(session, options.file, options.source, options.from.back(), onnx_choices(options));
@@ -86,7 +86,7 @@ int sharding(Session& session, const ShardingOptions& options) {
   how.strategy = options.strategy == "basic" ? passes::Strategy::basic : passes::Strategy::aggressive;
   how.conservative = options.conservative;
   how.finish = !options.open;
-  if (options.plan) how.prepare = false;  // the program stays as the plan will find it
+  if (options.plan) how.prepare = false;  // the program stays as the plan expects it
   PropagatedFile propagated = propagate_file(session, options.file, options.source, how, options.plan);
   const ir::Program& program = propagated.found.program;
   refuse_implicit_moves(options, program);
@@ -98,7 +98,7 @@ int sharding(Session& session, const ShardingOptions& options) {
   return exit_code::done;
 }
 
-// What is printed is one thing.
+// Only one of them may be printed.
 void exclude_each_other(const std::vector<CLI::Option*>& options) {
   for (CLI::Option* option : options)
     for (CLI::Option* other : options)

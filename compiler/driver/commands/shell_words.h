@@ -9,7 +9,7 @@ namespace tap::driver {
 // 'it'\''s'
 std::string quoted_for_shell(std::string_view text);
 
-// As it is where a shell takes it literally, else quoted: hello, 'a b;c'
+// Quoted only if a shell would not take it literally: hello, 'a b;c'
 std::string shell_word(std::string_view text);
 
 }  // namespace tap::driver

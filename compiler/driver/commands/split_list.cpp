@@ -24,7 +24,7 @@ std::string_view role_of(const IndexDim& dim) {
   return "";
 }
 
-// As a plan names it: by its number where its name is not the only one.
+// As in a plan: by number if the name is not unique.
 std::string dim_name(const Operator& op, std::uint32_t dim) {
   const std::string& name = op.dims[dim].name;
   bool known = find_dim(op, name) == std::optional(dim);

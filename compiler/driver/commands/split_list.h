@@ -11,7 +11,7 @@
 
 namespace tap::driver {
 
-// Pre: the program that a plan mentions: the passes before it have run.
+// Pre: the passes before a plan have run.
 std::string list_splits(const ir::Program& program);
 
 }  // namespace tap::driver

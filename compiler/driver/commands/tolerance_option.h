@@ -11,7 +11,7 @@ class App;
 
 namespace tap::driver {
 
-// `relative` and `absolute` say what they are without the option.
+// `relative` and `absolute` describe the defaults.
 void add_tolerance_options(CLI::App& app, Tolerance& tolerance, const std::string& of, const std::string& relative,
                            const std::string& absolute);
 

@@ -16,7 +16,7 @@
 namespace tap::driver {
 namespace {
 
-// How far the way is followed. What is behind the sharded graph costs time for each block.
+// Up to which stage the program is verified. Stages after the sharded graph take time for each block.
 const std::vector<std::string> verified_stages = {
     "sharded",
     "block",
@@ -37,7 +37,7 @@ struct VerifyOptions {
   bool time = false;
 };
 
-// With the stages beside it, tapc-check can look at it again.
+// Writes the stages, too, so that tapc-check can repeat the check.
 void write(const Session& session, const VerifyOptions& options, const pipeline::Compilation& made) {
   std::vector<OutputFile> files;
   if (!options.certificate.empty()) files = certificate_files(options.certificate, made);

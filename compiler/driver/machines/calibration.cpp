@@ -14,10 +14,10 @@ namespace {
 
 using cost::Device, cost::Instruction;
 
-// One step of a chain, from `{x}` and the element `{w}` beside it. Several such steps keep the arithmetic units busy.
+// One step of a chain, from `{x}` and the neighbouring element `{w}`. Several steps keep the arithmetic units busy.
 struct Step {
   Instruction kind;
-  const char* floats;  // null: not of this class of types
+  const char* floats;  // null: not for this class of types
   const char* integers;
   int times;
 };
@@ -62,7 +62,7 @@ class Calibrator {
   }
   void note(const std::string& name, double value, double spread) { measured_.push_back({name, value, spread}); }
 
-  // A sum in the written order is a chain of additions, which take four cycles on most processors of the last years.
+  // A sum in the written order is a chain of additions, which take four cycles on most recent processors.
   void cycle() {
     constexpr double cells = 8192;
     const TrialResult sum = run_trial(
@@ -73,7 +73,7 @@ class Calibrator {
     note("latency", device_.latency, sum.spread);
   }
 
-  // An empty program, and one that does nothing much a thousand times.
+  // An empty program, and one with a thousand trivial operations.
   void beginnings() {
     const TrialResult once = trial("program p(X: f32[16]) -> (Y: f32[16]) { Y[i] = X[i] * 0.5 }\n");
     const TrialResult often =
@@ -101,7 +101,7 @@ class Calibrator {
     l1.write = device_.stores * static_cast<double>(device_.core.vector_bytes);
   }
 
-  // What a kind of instructions adds to what is known of the others.
+  // The time that one kind of instruction adds to known ones.
   void rates(ElementType type) {
     learn(type, Instruction::gather,
           trial(fmt::format("program p(X: {0}[64, 48]) -> (Y: {0}[48, 64]) {{ Y[j, i] = X[i, j] }}\n", name_of(type))));
@@ -109,7 +109,7 @@ class Calibrator {
       const char* form = is_float(type) ? step.floats : step.integers;
       if (!form) continue;
       const bool wide = size_of(type) == 8;
-      if (step.kind == Instruction::arithmetic) {  // sums in registers wait for nothing
+      if (step.kind == Instruction::arithmetic) {  // sums in registers have no stalls
         learn(type, step.kind,
               trial(fmt::format("program p(A: {0}[112, 256], B: {0}[256, 64]) -> (C: {0}[112, 64]) {{ C[i, j] = sum[k] "
                                 "A[i, k] * B[k, j] }}\n",
@@ -152,7 +152,7 @@ class Calibrator {
     }
     if (count == 0) return;
     const double seconds = result.least - beginning();
-    // At least a tenth of the time is the instruction's own, however much the others overlap with it.
+    // At least a tenth of the time is the instruction's own, however much others overlap with it.
     double& rate = device_.rates.of(type, kind);
     rate = count / std::max(seconds - known, seconds / 10);
     note(fmt::format("rates.{}.{}", name_of(type), cost::instructions[static_cast<std::size_t>(kind)].name), rate,
@@ -162,7 +162,8 @@ class Calibrator {
     device_.rates.by_type[static_cast<std::size_t>(type)] = device_.rates.by_type[static_cast<std::size_t>(other)];
   }
 
-  // Of what fits into the level and not into the one before. Of memory, several times the last cache, as far as there is memory.
+  // A size that fits into the level and not into the previous one. For memory, several times the last cache, as far as
+  // memory allows.
   double bytes_for(std::size_t level) const {
     const bool memory = level + 1 == device_.levels.size();
     const double before = device_.levels[level - 1].bytes;
@@ -172,7 +173,7 @@ class Calibrator {
   struct Streams {
     double read = 0, write = 0, spread = 0;
   };
-  // By the model's own terms: the time of a stream is that of its bytes and what computing does not hide of it.
+  // By the model's own terms: a stream takes the time of its bytes, plus the part of computing that this does not hide.
   Streams streams(std::size_t level, std::size_t threads) {
     const double bytes = std::floor(bytes_for(level) / 65536) * 65536;
     const double seconds = bytes > 32e6 ? 1 : 0.1;
@@ -206,7 +207,7 @@ class Calibrator {
     note("write." + level.name, found.write, found.spread);
   }
 
-  // With all threads: how much of their rates is left, what memory gives to all, and what it takes to wake them.
+  // With all threads: the remaining fraction of their rates, the shared memory bandwidth, and the time to wake them.
   void together() {
     const auto threads = static_cast<std::size_t>(device_.threads);
     const double all = static_cast<double>(threads);

@@ -13,7 +13,7 @@ namespace tap::driver {
 struct Measured {
   std::string name;  // rates.f32.arithmetic
   double value = 0;
-  double spread = 0;  // a share of the value: how far repetitions lie apart
+  double spread = 0;  // relative spread of repetitions
 };
 struct Calibration {
   cost::Device device;

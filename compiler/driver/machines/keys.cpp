@@ -7,7 +7,7 @@ using cost::Device, cost::Link;
 
 constexpr double kib = 1 << 10, gib = 1 << 30, most_bytes = 0x1p60, most_seconds = 3600;
 
-// A level's number, where the device has such a level.
+// A level's field, if the device has such a level.
 template <std::size_t L, double cost::MemoryLevel::*Field>
 constexpr auto set_level = +[](Device& d, double v) {
   if (L < d.levels.size()) d.levels[L].*Field = v;

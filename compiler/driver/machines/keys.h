@@ -9,7 +9,7 @@
 namespace tap::driver {
 
 struct DeviceKey {
-  std::string_view table;  // of a device; empty: its own
+  std::string_view table;  // of a device; empty: top level
   std::string_view name;
   Unit unit;
   double least, most;

@@ -182,7 +182,7 @@ class MachineReader {
     key.set(device, value);
   }
 
-  // [rates.f32], and in it the kinds of instructions.
+  // [rates.f32], with a key for each kind of instruction.
   void read_rates(Device& device, const toml::table& rates) const {
     for (auto&& [type, node] : rates) {
       const auto element = element_type_named(type.str());
@@ -239,7 +239,7 @@ class MachineReader {
                   "write from = 0, to = 1 and bandwidth = \"25 GB/s\"");
     cluster_.pairs.push_back(pair);
   }
-  // Of pairs, devices that are there; of levels, as many devices as are listed.
+  // Pairs must name existing devices; levels must cover the listed devices.
   void check_pairs(const toml::table& file) const {
     std::int64_t listed = 0;
     for (const auto& [type, many] : cluster_.layout) listed += many;
@@ -256,7 +256,7 @@ class MachineReader {
                     "devices are counted from 0");
   }
 
-  // A term may use those above it, so none can need itself.
+  // A term may use earlier ones only, so there are no cycles.
   void read_terms(const toml::table& terms) {
     std::vector<std::pair<const toml::key*, const toml::node*>> ordered;
     for (auto&& [name, node] : terms) ordered.emplace_back(&name, &node);

@@ -6,10 +6,10 @@
 
 namespace tap::driver {
 
-// What the file leaves out is as `known` has it. Throws Failure, exit 3.
+// `known` has the values that the file omits. Throws Failure, exit 3.
 cost::Cluster read_machine_file(const Session& session, FileId file, const cost::Device& known);
 
-// A file that reads back as the same. `notes` stand above it as comments.
+// The text of a machine file that reads back as the same cluster, preceded by `notes` as comments.
 std::string machine_file_of(const cost::Cluster& cluster, const std::string& notes);
 
 }  // namespace tap::driver

@@ -16,9 +16,9 @@ struct UnitInfo {
 };
 const UnitInfo& info(Unit unit);
 
-// Nothing where the text is none of that unit. Of sizes, whole bytes.
+// Nothing if the text is not in that unit. Sizes are whole bytes.
 std::optional<double> read_quantity(std::string_view text, Unit unit);
-// As messages say it: 4 KiB, 2.5 GB/s.
+// For messages: 4 KiB, 2.5 GB/s.
 std::string shown(double value, Unit unit);
 
 }  // namespace tap::driver

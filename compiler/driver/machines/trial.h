@@ -13,17 +13,17 @@ namespace tap::driver {
 struct Trial {
   std::string text;  // of the program
   std::size_t threads = 1;
-  double seconds = 0.04;  // to run it, in all
-  bool strict = false;    // floats are combined as they are written
+  double seconds = 0.04;  // total run time
+  bool strict = false;    // no reassociation of floats
 };
 
 struct TrialResult {
   double least = 0;   // seconds of the fastest run
-  double spread = 0;  // of the least of each fifth of the runs: how far they lie apart, as a share
+  double spread = 0;  // relative spread of the minima of each fifth of the runs
   std::vector<backend::Kernel> kernels;
   std::vector<ir::Box> boxes;  // of the first call of each kernel
 };
-// Inputs are numbers between 0.5 and 1.5, or small whole ones.
+// Inputs are numbers between 0.5 and 1.5, or small integers.
 TrialResult run_trial(Session& session, const Trial& trial, const ir::Machine& machine);
 
 }  // namespace tap::driver

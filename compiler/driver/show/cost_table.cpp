@@ -35,7 +35,7 @@ nlohmann::ordered_json json_of(const MemoryCost& memory) {
 std::string cost_table(const CostReport& report, const cost::Model& model) {
   const Cost& total = report.cost.total;
   std::vector<Amount> terms = terms_of(total, model.cluster(), model.device());
-  std::vector<bool> shown;  // a column of nothing is left out
+  std::vector<bool> shown;  // an empty column is omitted
   for (const Amount& term : terms) {
     bool some = term.value != 0;
     shown.push_back(some);

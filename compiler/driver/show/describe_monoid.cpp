@@ -12,7 +12,7 @@
 namespace tap::driver {
 namespace {
 
-// What its generics are in the sample: f32, or i32 where they are integers.
+// The types of its generics in the sample: f32, or i32 for integers.
 std::map<std::string, std::string> types_of(const ast::MonoidDecl& monoid) {
   std::map<std::string, std::string> types;
   for (const ast::MonoidComponent& component : monoid.components)

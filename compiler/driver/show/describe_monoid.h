@@ -13,7 +13,7 @@ namespace tap::driver {
 
 std::vector<const ast::MonoidDecl*> monoids_of(const ast::Module& module);
 
-// `file` is the file that declares it; `library` says that it is the standard library. What `laws` knows is not found out again.
+// `file` declares the monoid; `library`: it is the standard library. Laws that `laws` knows are not checked again.
 std::string describe_monoid(Session& session, const ast::Module& module, const ast::MonoidDecl& monoid, FileId file,
                             bool library, LawMemory& laws);
 

@@ -56,7 +56,7 @@ std::string draw_node(const DrawnNode& node, NodeCentre place, Size size) {
   return text + "</g>\n";
 }
 
-// A curve that leaves downwards and arrives from above; its title is the value's type, shown by browsers on hovering.
+// A curve that leaves downwards and arrives from above; its title is the value's type, which browsers show on hovering.
 std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::vector<Size>& sizes) {
   NodeCentre from = layout.places[edge.from], to = layout.places[edge.to];
   from.y += sizes[edge.from].height / 2;

@@ -27,7 +27,7 @@ struct Drawing {
   std::vector<DrawnEdge> edges;
 };
 
-// Where blocks go: threads, pod.data.
+// The placement of blocks: threads, pod.data.
 std::string place_name(const ir::Program& program, const ir::BlockPlacement& placement);
 
 Drawing draw(const ir::Program& program, const ir::Graph& graph);
@@ -36,7 +36,7 @@ std::string to_dot(const Drawing& drawing);
 std::string to_svg(const Drawing& drawing);
 std::string to_graphml(const Drawing& drawing);
 
-// &lt; for <, and what XML cannot hold at all becomes U+FFFD.
+// &lt; for <; characters that XML cannot contain become U+FFFD.
 std::string xml_text(std::string_view text);
 
 }  // namespace tap::driver

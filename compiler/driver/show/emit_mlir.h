@@ -7,8 +7,8 @@
 
 namespace tap::driver {
 
-// The shardings propagate first. Throws Failure, exit 2, naming the operation that MLIR cannot say.
-// Pre: as the passes leave it, before a plan cuts it.
+// Propagates shardings first. Throws Failure, exit 2, with the operation that MLIR cannot express.
+// Pre: the passes have run, and no plan was applied.
 std::string mlir_text(ir::Program program);
 
 }  // namespace tap::driver

@@ -15,7 +15,7 @@ using Edges = std::vector<std::pair<std::size_t, std::size_t>>;
 using Neighbours = std::vector<std::vector<std::size_t>>;
 using Layers = std::vector<std::vector<std::size_t>>;
 
-// A node's layer is the length of the longest way to it. A node without predecessors stands just above its first user.
+// A node's layer is the length of the longest path to it. A node without predecessors is directly above its first user.
 std::vector<std::size_t> layers_of(std::size_t count, const Edges& edges) {
   Neighbours below(count);
   std::vector<std::size_t> waiting(count), layer(count), order;
@@ -39,7 +39,7 @@ std::vector<std::size_t> layers_of(std::size_t count, const Edges& edges) {
   return layer;
 }
 
-// Orders a layer by the mean place of each node's neighbours in `neighbours`.
+// Orders a layer by the mean position of each node's neighbours in `neighbours`.
 void sort_by_neighbours(std::vector<std::size_t>& layer, const Neighbours& neighbours, std::vector<double>& position) {
   std::vector<std::pair<double, std::size_t>> wanted;
   for (std::size_t n : layer) {

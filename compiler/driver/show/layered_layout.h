@@ -19,7 +19,7 @@ struct Layout {
   Size size;
 };
 
-// `edges` are pairs of node numbers, from above to below. Pre: no cycle.
+// `edges` are pairs of node numbers, from upper to lower. Pre: no cycle.
 Layout lay_out(const std::vector<Size>& nodes, const std::vector<std::pair<std::size_t, std::size_t>>& edges);
 
 }  // namespace tap::driver

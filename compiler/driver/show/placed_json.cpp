@@ -13,7 +13,7 @@ using nlohmann::json;
 
 constexpr std::size_t deepest = 64;
 
-// Moves along the text and says how far it has come.
+// An iterator over the text that records its position.
 struct CountingByte {
   using iterator_category = std::forward_iterator_tag;
   using value_type = char;
@@ -38,7 +38,7 @@ struct CountingByte {
   bool operator!=(const CountingByte& other) const { return byte != other.byte; }
 };
 
-// Builds the values that nlohmann's parser reports; a mistake is thrown within this file.
+// Builds the values that nlohmann's parser reports; errors are thrown within this file.
 class Builder {
  public:
   explicit Builder(std::string_view text) : text_(text), reached_(text.data()) {
@@ -83,7 +83,7 @@ class Builder {
 
  private:
   std::size_t reached() const { return static_cast<std::size_t>(reached_ - text_.data()); }
-  // Between two tokens there are only spaces, commas and colons.
+  // Only spaces, commas and colons separate two tokens.
   std::size_t begin() const { return std::min(text_.find_first_not_of(" \t\r\n,:", last_), text_.size()); }
   ByteRange token() {
     ByteRange at{begin(), reached()};
@@ -95,7 +95,7 @@ class Builder {
     add(kind, token());
     return true;
   }
-  // The byte after a number has been read, too.
+  // The parser has also read the byte after a number.
   bool number_of(PlacedJson::Kind kind, std::int64_t number) {
     std::size_t first = begin();
     last_ = std::min(text_.find_first_not_of("+-.0123456789eE", first), text_.size());
@@ -113,7 +113,7 @@ class Builder {
   bool start(PlacedJson::Kind kind) {
     ByteRange at = token();
     if (open_.size() == deepest) throw JsonMistake{fmt::format("it is nested more than {} deep", deepest), at};
-    open_.push_back(&add(kind, at));  // stays where it is: its list grows again only when it is closed
+    open_.push_back(&add(kind, at));  // stays valid: its list grows again only after it is closed
     return true;
   }
   bool end() {

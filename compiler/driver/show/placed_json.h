@@ -23,9 +23,9 @@ struct PlacedJson {
   enum class Kind : std::uint8_t { null, boolean, whole, number, text, list, object };
   Kind kind = Kind::null;
   ByteRange at;
-  std::int64_t whole = 0;         // of integers of 64 bits; any other number is a `number`
-  std::string text = {};          // of a text
-  std::vector<PlacedJson> items;  // of a list, or the values of an object …
+  std::int64_t whole = 0;         // an integer of 64 bits; any other number has the kind `number`
+  std::string text = {};          // for a string
+  std::vector<PlacedJson> items;  // of an array, or the values of an object …
   struct Name {
     std::string text;
     ByteRange at;
@@ -36,7 +36,7 @@ struct PlacedJson {
 struct JsonMistake {
   std::string message;
   ByteRange at;
-  std::string other = {};  // what stands at the second place, if there is one
+  std::string other = {};  // the text at the second location, if there is one
   ByteRange other_at = {};
 };
 std::variant<PlacedJson, JsonMistake> parse_placed_json(std::string_view text);

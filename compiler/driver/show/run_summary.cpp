@@ -13,7 +13,7 @@ std::string duration_text(double seconds) {
 }
 
 std::string summary_text(const RunSummary& summary) {
-  constexpr double often = 4;  // operations for each byte
+  constexpr double often = 4;  // operations per byte
   std::string text = "ran in " + duration_text(summary.seconds);
   text += summary.shards
               ? fmt::format(": {} on {}", plural(*summary.shards, "shard"), plural(summary.threads, "thread"))

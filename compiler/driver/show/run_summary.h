@@ -14,10 +14,10 @@ namespace tap::driver {
 struct RunSummary {
   double seconds = 0;
   std::size_t threads = 1;
-  std::optional<std::int64_t> shards;  // boxes that operations are applied to, each once; none where it is interpreted
+  std::optional<std::int64_t> shards;  // boxes that operations are applied to, each once; none if interpreted
   ProgramWork work;
 };
-// The speed is that of arithmetic, or of memory where each byte is used less than a few times.
+// Shows arithmetic speed, or memory bandwidth if each byte is used only a few times.
 std::string summary_text(const RunSummary& summary);
 
 std::string duration_text(double seconds);  // 1.92 ms

@@ -15,7 +15,7 @@ namespace {
 
 using ir::Box;
 
-// For a tensor that does not exist, but whose operator can be analysed all the same.
+// For a tensor that is too large to exist, but whose operator can still be analysed.
 constexpr std::int64_t too_many = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t bytes_of_box(const Box& box, const ir::TensorType& type) {
@@ -29,7 +29,7 @@ std::string bytes_or_more(std::int64_t bytes) {
   return bytes == too_many ? "2^63 bytes or more" : byte_size(static_cast<double>(bytes));
 }
 
-// The hull of what the points of a box read of an operand, by all accesses to it: a stencil has several.
+// The hull of the cells of an operand that the points of a box read, by all accesses: a stencil has several.
 Box read_by(const ir::Operator& op, std::uint32_t operand, const Box& points) {
   Box all{std::vector<ir::Range>(op.operands[operand].shape.size())};
   for (const ir::Access& read : op.reads)
@@ -37,7 +37,7 @@ Box read_by(const ir::Operator& op, std::uint32_t operand, const Box& points) {
   return all;
 }
 
-// What the two halves of a dim both read.
+// The cells that both halves of a dim read.
 std::vector<SharedBytes> shared_by_halves(const ir::Operator& op, std::uint32_t dim) {
   ir::Range range = op.dims[dim].range;
   Box lower = op.box(), upper = op.box(), whole = op.box();

@@ -16,15 +16,15 @@ namespace tap::driver {
 struct SharedBytes {
   std::uint32_t operand = 0;
   std::int64_t bytes = 0;
-  bool whole = false;  // each shard needs all of what is read
+  bool whole = false;  // each shard needs the whole operand
 };
 struct DimFacts {
   std::uint32_t dim = 0;
   bool splittable = false;
-  std::string why_not;              // if it is not
+  std::string why_not;              // if it is not possible
   std::string combined_by;          // the monoid's name, if its shards give partials
   std::int64_t partial_bytes = 0;   // of one shard's partial
-  std::vector<SharedBytes> shared;  // operands of which two shards need the same cells
+  std::vector<SharedBytes> shared;  // operands with cells that two shards need
 };
 
 std::vector<DimFacts> sharding_facts(const ir::Program& program, const ir::Operator& op);

@@ -30,7 +30,7 @@ ir::TensorType on_a_device(const ir::Program& program, const ir::Value& value) {
   return {value.type.element, local_shape(program[value.sharding->mesh], *value.sharding, value.type.shape)};
 }
 
-// Nothing where it is on other devices.
+// Nothing if it is on other devices.
 std::optional<ir::Box> box_on(const ir::Program& program, const ir::Value& value, std::int64_t device) {
   if (!value.sharding) return ir::Box::of_shape(value.type.shape);
   const ir::Mesh& mesh = program[value.sharding->mesh];
@@ -92,7 +92,7 @@ std::string sums(const ir::Program& program, const ir::Graph& graph) {
   return text;
 }
 
-// Follows the origins of one axis of a value back to what was written.
+// Follows the origins of one axis of a value back to an annotation.
 class Reasons {
  public:
   Reasons(const Session& session, const passes::Propagated& found, const ValuePlaces& places)
@@ -119,7 +119,7 @@ class Reasons {
 
  private:
   static constexpr std::uint32_t any_dim = ~0u;
-  static constexpr std::size_t shown = 8;  // steps of a long way at its start; the last one is always shown
+  static constexpr std::size_t shown = 8;  // steps shown at the start of a long chain; the last one is always shown
 
   static std::string told(const std::vector<std::string>& way) {
     std::string text;
@@ -157,7 +157,7 @@ class Reasons {
   const ValuePlaces& places_;
 };
 
-// What reached an input or a result of the program, and was cut back in the end.
+// Shardings that reached an input or a result of the program and were reduced at the end.
 std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId graph, ValueId value) {
   const Sharding& sharding = *found.program[graph][value].sharding;
   const ir::Mesh& mesh = found.program[sharding.mesh];
@@ -196,7 +196,7 @@ std::string axis_lines(Reasons& reasons, const ir::Program& program, GraphId gra
                             byte_size(bytes_of(about.type)));
 }
 
-// Of every graph, what a device has of each value.
+// For every graph, the given part of each value.
 std::string tables(const ir::Program& program, const std::function<std::string(const ir::Value&)>& on_device) {
   std::string text;
   for (const auto& [graph, path] : ir::graph_paths(program)) {

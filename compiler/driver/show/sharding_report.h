@@ -15,12 +15,12 @@ struct Compiled;  // compiler/frontend/elaborate/compile.h
 
 namespace tap::driver {
 
-// A line for each value of the main graph, and the sums; inner graphs follow with the path that leads to them.
+// A line for each value of the main graph, and the totals; then inner graphs, with their paths.
 std::string list_shardings(const ir::Program& program);
-// The same with the box that this device holds of each. Throws Failure where it is in no mesh.
+// The same with the box of each value on this device. Throws Failure if it is in no mesh.
 std::string list_shardings_on(const ir::Program& program, std::int64_t device);
 
-// Where the values of the program that was written are, by name.
+// Source locations of the values of the original program, by name.
 using ValuePlaces = std::map<std::string, Span, std::less<>>;
 ValuePlaces places_of_values(const Compiled& compiled);
 

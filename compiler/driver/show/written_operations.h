@@ -15,10 +15,10 @@ namespace tap::driver {
 
 std::map<std::string, Span, std::less<>> written_operations(const Compiled& compiled);
 
-// Where its inputs are declared.
+// The locations of the inputs' declarations.
 std::map<std::string, Span, std::less<>> declared_inputs(const Compiled& compiled);
 
-// Of the operation, or of the call that it came from; invalid where neither is known.
+// The location of the operation, or of the call that it came from; invalid if neither is known.
 Span written_at(const std::map<std::string, Span, std::less<>>& operations, std::string_view name);
 
 }  // namespace tap::driver

@@ -15,7 +15,7 @@ namespace tap {
 using ir::CellId;
 using ir::CellOp;
 
-// Each may apply two others: far fewer lines of text than this are written.
+// Each may apply two others, so a short text can cause far more.
 constexpr std::size_t most_applications = 10'000;
 
 Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call, Frame& frame,
@@ -32,13 +32,13 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
     if (name == "rank" || name == "size")
       return constant(frame, ElementType::i64, eval_size(elaboration_, env, id), env[id].span);
   }
-  // T.compute(x): in the type that T computes in, f32 for f16 and bf16, else T.
+  // T.compute(x): in the computation type of T, f32 for f16 and bf16, else T.
   if (call.callee.size() == 2 && call.callee[1].text == "compute" && !call.has_params)
     if (auto type = try_type(env, call.callee[0].text)) return cast(env, id, call, compute_type(*type), frame);
   return inlined(env, id, call, frame, expected);
 }
 
-// y[i] = exp(x[i]), both of integers: a conversion of x[i] alone would leave the other to be found next.
+// y[i] = exp(x[i]), both of integers: converting only x[i] would cause another error.
 [[noreturn]] static void refuse_between_integers(Elaboration& elaboration, const ir::CellOpInfo& f, ElementType to,
                                                  ElementType from, Span call, Span argument) {
   std::string source = source_of(elaboration, argument);
@@ -84,7 +84,8 @@ Cell CellElaborator::function(const Env& env, ast::ExprId id, const ast::Call& c
   return apply(op, {argument}, spans, frame);
 }
 
-// Known while compiling, a shift by the width or more, or by a negative number, is a slip; at run time the first gives 0.
+// A shift by the width or more, or by a negative number, that is known at compile time is a mistake; at run time the
+// former gives 0.
 void CellElaborator::refuse_wide_shift(ElementType type, const Cell& by, Span span, const Frame& frame) {
   auto bits = static_cast<std::int64_t>(8 * size_of(type));
   auto count = constant_value(frame.cells, by.id);
@@ -118,11 +119,11 @@ Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::
 
 Cell CellElaborator::convert(const Cell& value, ElementType to, Frame& frame) {
   if (value.type == to) return value;
-  // 16-bit floats are carried in f32: the value is rounded to `to` first.
+  // 16-bit floats are computed in f32: the value is rounded to `to` first.
   return {Cell::Kind::typed, frame.cells.cast(frame.cells.cast(value.id, to), compute_type(to)), to};
 }
 
-// T(value), of a float parameter and where T is a type of integers or bool.
+// T(value), for a float parameter, if T is an integer type or bool.
 std::optional<std::int64_t> CellElaborator::parameter_as_integer(const Env& env, ast::ExprId id, const ast::Call& call,
                                                                  ElementType to) {
   auto* name = std::get_if<ast::NameRef>(&env[call.args[0].value].node);
@@ -196,7 +197,7 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
   return *definition;
 }
 
-// The operator may use an argument under a condition, or not at all: here it is not evaluated yet.
+// The operator may use an argument under a condition, or not at all, so it is not evaluated yet.
 Cell CellElaborator::for_type(const ThunkEntity& argument, Frame& frame) {
   bool outer = std::exchange(for_type_, true);
   Cell cell = thunk(argument, frame, std::nullopt);
@@ -204,8 +205,8 @@ Cell CellElaborator::for_type(const ThunkEntity& argument, Frame& frame) {
   return cell;
 }
 
-// Literals take the parameter's type, or that of the typed arguments. The arguments stay expressions: one that stands
-// under an `if` of the operator is not evaluated where that is not taken.
+// Literals take the parameter's type, or that of the typed arguments. Arguments stay expressions: one that is used
+// under an `if` of the operator is evaluated only if that branch is taken.
 std::vector<ThunkEntity> CellElaborator::arguments(const Env& env, const ast::Call& call, const ast::OpDecl& op,
                                                    Frame& frame, std::optional<ElementType> expected) {
   std::vector<ThunkEntity> thunks;
@@ -230,7 +231,7 @@ std::vector<ThunkEntity> CellElaborator::arguments(const Env& env, const ast::Ca
   return thunks;
 }
 
-// Every equation is a let; later ones see earlier ones.
+// Every equation becomes a let; later ones can use earlier ones.
 void CellElaborator::bind_equations(Env& callee, const Definition& definition, const ast::OpDecl& op, Span span) {
   std::set<std::string> written;
   auto bind = [&](const std::string& name, ThunkEntity value) {
@@ -281,7 +282,7 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   callee.scope = definition.scope;
   Elaboration::Called called(elaboration_, signature.name.text, span);
   bind_signature(elaboration_, callee, signature, env, call.params, given, span);
-  // What was applied to these cells before is the same cell.
+  // Equal applications share one cell.
   auto key = std::tuple(static_cast<const void*>(definition.declaration), binding_key(callee, signature, given), cells,
                         Frame::Guards());
   if (frame.applied.size() > most_applications)

@@ -38,7 +38,7 @@ class Folder {
     }
   }
 
-  // What is not taken need not be constant.
+  // A branch that is not taken need not be constant.
   std::optional<Scalar> lazy(const CellNode& node) {
     auto condition = value(node.args[0]);
     if (!condition) return std::nullopt;

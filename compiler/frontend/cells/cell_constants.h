@@ -7,7 +7,7 @@
 
 namespace tap {
 
-// Empty where an index variable or a tensor decides it, or where it has no value (a division by zero).
+// Empty if it depends on an index variable or a tensor, or has no value (a division by zero).
 std::optional<ir::Scalar> constant_value(const ir::CellExprs& exprs, ir::CellId cell);
 
 }  // namespace tap

@@ -45,7 +45,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::IntLiteral&
   return constant(frame, *expected, value, env[id].span);
 }
 
-// A number where a truth value is expected. Where a generic type is what is bool, `T(0)` is neutral: it is 0 of any type.
+// A number where a truth value is expected. If a generic type is bool, `T(0)` is correct for any type.
 void CellElaborator::refuse_number(const Env& env, Span span) {
   std::string number = source_of(elaboration_, span), generic;
   for (const Env* at = &env; at; at = at->parent)
@@ -107,7 +107,7 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
   }
   if (auto* tensor = std::get_if<TensorEntity>(entity)) {
     if (tensor->poisoned) throw Abandoned{};
-    // The cell that is most likely meant stands where the one does that is written.
+    // The intended cell probably has the indices of the cell being written.
     auto indices = space_.left_indices(tensor->type.shape);
     std::string read = name + "[" + indices.value_or("…") + "]";
     Diagnostic d(Code::whole_tensor_arithmetic, span,
@@ -133,7 +133,7 @@ Cell CellElaborator::thunk(const ThunkEntity& thunk, Frame& frame, std::optional
     return cell;
   };
   if (thunk.type) return known(thunk.type);
-  // A literal's type comes from the context of each use; a typed value is the same everywhere.
+  // A literal's type comes from the context of each use; a typed value is the same for all.
   Cell cell = known(std::nullopt);
   return cell.is_literal() && expected ? known(expected) : cell;
 }

@@ -52,7 +52,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Unary& unar
     CellId operand = of_type(env, unary.operand, frame, ElementType::boolean, span, "`not` takes bool");
     return make(frame, CellOp::logical_not, ElementType::boolean, {operand});
   }
-  // -128 is a value of i8 though 128 is not.
+  // -128 is a value of i8 although 128 is not.
   if (auto* literal = std::get_if<ast::IntLiteral>(&env[unary.operand].node);
       literal && !literal->negated && expected && !is_bool(*expected)) {
     if (is_float(*expected) && literal->magnitude == 0)
@@ -70,7 +70,8 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Unary& unar
 
 void CellElaborator::mismatch(const Env& env, ast::ExprId left, ast::ExprId right, ElementType l, ElementType r,
                               Span op) {
-  // The side that loses nothing is converted in the suggestion: truth values to numbers, integers to floats, small to large.
+  // The suggestion converts the side that loses nothing: truth values to numbers, integers to floats, small to large
+  // types.
   bool convert_left = is_bool(l) || (is_float(r) && !is_float(l)) ||
                       (!is_bool(r) && is_float(l) == is_float(r) && size_of(l) < size_of(r));
   Diagnostic d(Code::needs_cast, op,

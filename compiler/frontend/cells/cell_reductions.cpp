@@ -78,14 +78,14 @@ Cell CellElaborator::read_hoisted(const Hoisted& hoisted, Frame& frame) {
   return {Cell::Kind::typed, frame.read(std::move(read)), hoisted.type};
 }
 
-// What lazy conditions around the reduction keep from being evaluated must not be evaluated in its operation either: the
-// operand becomes `if condition then operand else identity`.
+// Under lazy conditions around the reduction, its operation must not evaluate the operand either: the operand becomes
+// `if condition then operand else identity`.
 CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inner,
                                      const std::vector<VarId>& parallel) {
   ElementType type = inner.cells[operand].type;
   for (std::size_t n = guards_.size(); n-- > 0;) {
     const Guard guard = guards_[n];
-    // A condition is itself evaluated under the conditions around it.
+    // A condition is itself evaluated under the enclosing conditions.
     auto guards = std::vector<Guard>(guards_.begin(), guards_.begin() + static_cast<std::ptrdiff_t>(n));
     auto ids = std::vector<std::uint32_t>(guard_ids_.begin(), guard_ids_.begin() + static_cast<std::ptrdiff_t>(n + 1));
     std::swap(guards, guards_);
@@ -105,7 +105,7 @@ CellId CellElaborator::guard_operand(CellId operand, CellId identity, Frame& inn
   return operand;
 }
 
-// Stands for a reduction of which only the type is expected; it becomes an operation where it is evaluated, if it is.
+// A placeholder for a reduction of which only the type is needed; it becomes an operation if it is evaluated.
 Cell CellElaborator::unevaluated(ElementType type, Frame& frame) {
   return {Cell::Kind::typed, frame.cells.argument(unevaluated_++, compute_type(type)), type};
 }
@@ -166,14 +166,14 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
     for (VarId var : inner.used())
       if (space_[var].role != VarRole::counter && std::find(reduction.begin(), reduction.end(), var) == reduction.end())
         parallel.push_back(var);
-    // In the order of the left side, so that the local lies as the result does; variables of outer reductions follow.
+    // In the order of the left side, so that the local has the result's layout; variables of outer reductions follow.
     const auto& left = space_.left_vars();
     std::stable_sort(parallel.begin(), parallel.end(), [&](VarId a, VarId b) {
       return std::find(left.begin(), left.end(), a) < std::find(left.begin(), left.end(), b);
     });
   };
   collect();
-  // One that reads what the guards keep from being evaluated is not the same under others.
+  // A reduction that depends on the guards differs under other guards.
   bool reads_guarded = asked_for_guards_ != guards_before;
   bool can_fail = inner.can_fail();
   Hoisted hoisted{{}, {}, type, {}, can_fail || reads_guarded, guard_ids_.back()};

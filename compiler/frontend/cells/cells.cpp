@@ -82,7 +82,7 @@ void CellElaborator::push_guard(ast::ExprId condition, const Env& env, bool nega
   guards_.push_back({condition, &env, negated, known_value && (known_value->i != 0) == negated});
   auto key = std::tuple(guard_ids_.back(), condition.index(), &env, negated);
   auto known = known_guards_.emplace(key, static_cast<std::uint32_t>(known_guards_.size() + 1)).first;
-  // A reduction that can fail is an operation of its own under every combination of conditions that leads to it.
+  // A reduction that can fail becomes a separate operation for every combination of conditions that leads to it.
   constexpr std::size_t most_guards = 10'000;
   if (known_guards_.size() > most_guards)
     elaboration_.fail(Diagnostic(Code::nesting_too_deep, env[condition].span,
@@ -110,7 +110,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::If& choice,
   Pair pair{branch(true, std::nullopt), branch(false, std::nullopt)};
   bool both_literal = pair.left.is_literal() && pair.right.is_literal();
   if (both_literal && !expected) return pair.left.kind == Cell::Kind::float_literal ? pair.left : pair.right;
-  // Only literals are looked at again: a chain of `else if` would otherwise double at every link.
+  // Elaborates only literals again: otherwise a chain of `else if` would double at every link.
   if (pair.left.is_literal()) pair.left = branch(true, both_literal ? expected : pair.right.type);
   if (pair.right.is_literal()) pair.right = branch(false, both_literal ? expected : pair.left.type);
   if (pair.left.type != pair.right.type)

@@ -1,4 +1,4 @@
-// Cell expressions: from syntax to typed cells of a Frame. Reductions inside an expression become operations of their own
+// Cell expressions: from syntax to typed cells of a Frame. Reductions inside an expression become separate operations
 // ("hoisted"), operators applied to cells are inlined, literals take the type of their context.
 #pragma once
 
@@ -15,7 +15,7 @@ inline std::string type_text(ElementType type) { return std::string(name_of(type
 
 class CellElaborator {
  public:
-  // `body` is null inside a monoid: no tensors there.
+  // `body` is null inside a monoid, which has no tensors.
   CellElaborator(Elaboration& elaboration, BodyBuilder* body, IndexSpace& space, std::string label)
       : elaboration_(elaboration), body_(body), space_(space), label_(std::move(label)) {}
 
@@ -31,21 +31,21 @@ class CellElaborator {
   std::vector<ir::CellId> tuple(const Env& env, ast::ExprId id, Frame& frame, const std::vector<ElementType>& types,
                                 Span why);
 
-  // The scope of a reduction's operand; walks and solves it if that has not been done.
+  // The scope of a reduction's operand; traverses and solves it on first use.
   const Env& reduction_scope(const Env& env, ast::ExprId id);
-  // The monoid of a reduction whose operand has this type, and that of one of a user's for the types that its operands
-  // have by themselves; a literal has the type of the cell that it is written to, where that is known.
+  // The monoid of a reduction whose operand has this type; and of a reduction by a user's monoid, given the types of
+  // its operands. A literal has the type of the cell that it is written to, if that is known.
   ir::MonoidId builtin_monoid(const Env& scope, const ast::Reduce& reduce, ElementType type,
                               std::optional<ElementType> expected);
   MonoidInstance user_monoid(const Env& env, const Env& scope, const ast::Reduce& reduce,
                              const std::vector<std::optional<ElementType>>& written_to);
 
-  // A built-in function of typed cells, and a conversion: what a call of them on cells or on whole tensors comes to.
+  // A built-in function of typed cells, and a conversion; also used for calls on whole tensors.
   Cell apply(ir::CellOp op, const std::vector<Cell>& args, const std::vector<Span>& spans, Frame& frame);
   Cell convert(const Cell& value, ElementType to, Frame& frame);
 
   void in_fold(std::string index) { fold_index_ = std::move(index); }
-  // The float that conversions are offered to, where nothing nearer says: the type of the cell that is written.
+  // The float type to suggest for conversions without a closer hint: that of the cell being written.
   void offer_float(std::optional<ElementType> type) {
     if (type && is_float(*type)) offered_ = *type;
   }
@@ -55,9 +55,9 @@ class CellElaborator {
     ast::ExprId condition;
     const Env* env;
     bool negated;
-    bool never;  // what it guards is never evaluated: the condition is a constant
+    bool never;  // the condition is constant, so the guarded expression is never evaluated
   };
-  // A reduction that became an operation: the local that holds it, by the variables that it uses.
+  // A reduction that became an operation: its local, by the variables that it uses.
   struct Hoisted {
     ir::ValueId value;
     ir::TensorType stored;
@@ -130,13 +130,13 @@ class CellElaborator {
   // `value` is the condition's cell.
   void push_guard(ast::ExprId condition, const Env& env, bool negated, const Frame& frame, ir::CellId value);
   void pop_guard();
-  // Not under a condition that is known to be false: what is not taken cannot fail.
+  // False under a condition that is known to be false: what is never evaluated cannot fail.
   bool may_be_reached() {
     bool never = std::any_of(guards_.begin(), guards_.end(), [](const Guard& guard) { return guard.never; });
     asked_for_guards_ += never;
     return !never;
   }
-  // What `elaborated` gives, from the memo if it stands there: under these guards, some of them or none.
+  // Returns the memo's entry for these guards, for some of them or for none; else calls `elaborated`.
   template <class Memo, class Key, class Elaborate>
   Cell once(Memo& memo, Key key, Elaborate elaborated);
 
@@ -149,8 +149,8 @@ class CellElaborator {
   std::vector<std::uint32_t> guard_ids_{0};
   std::map<std::tuple<std::uint32_t, std::size_t, const Env*, bool>, std::uint32_t> known_guards_;
   std::uint32_t unevaluated_ = 0;
-  bool for_type_ = false;             // only the types of what is being elaborated are expected
-  std::size_t asked_for_guards_ = 0;  // how often what was elaborated depended on the guards around it
+  bool for_type_ = false;             // only the type of the expression is needed
+  std::size_t asked_for_guards_ = 0;  // how often the result depended on the enclosing guards
   std::map<std::pair<std::size_t, const Env*>, std::vector<Hoisted>> hoisted_;
   std::vector<const ast::Declaration*> inlining_;
   int depth_ = 0;
@@ -172,7 +172,7 @@ Cell CellElaborator::once(Memo& memo, Key key, Elaborate elaborated) {
   if (guards_before > 0) {
     if (for_type_)
       if (auto found = memo_lookup(guard_ids_.back(), true); found != memo.end()) return found->second;
-    // What is evaluated under fewer guards is there under more of them.
+    // An entry made under fewer guards is valid under more of them.
     for (auto id = guard_ids_.rbegin(); id != guard_ids_.rend(); ++id)
       if (auto found = memo_lookup(*id, false); found != memo.end()) return found->second;
   }

@@ -6,7 +6,7 @@
 namespace tap {
 namespace {
 
-// The operands of the arithmetic that an expression consists of, and whether it divides.
+// The operands of the arithmetic in an expression, and whether it divides.
 struct Operands {
   const Env& env;
   std::vector<ast::ExprId> found = {};
@@ -27,12 +27,12 @@ struct Operands {
     if (auto* reduce = std::get_if<ast::Reduce>(&node);
         reduce && reduce->operands.size() == 1 && is_builtin_reduction(reduce->monoid.text))
       return collect(reduce->operands[0]);
-    // A literal takes the type of what stands beside it.
+    // A literal takes the type of the other operand.
     if (!std::holds_alternative<ast::IntLiteral>(node)) found.push_back(id);
   }
 };
 
-// What can be followed by `!=` as it stands.
+// Whether `!=` can follow it directly.
 bool is_operand(const ast::Expr& expr) {
   return std::holds_alternative<ast::NameRef>(expr.node) || std::holds_alternative<ast::Index>(expr.node) ||
          std::holds_alternative<ast::Call>(expr.node) || std::holds_alternative<ast::Member>(expr.node) ||

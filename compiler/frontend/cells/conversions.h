@@ -12,12 +12,12 @@ inline bool is_arithmetic(ast::BinaryOp op) {
   return op == ast::BinaryOp::add || op == ast::BinaryOp::sub || op == ast::BinaryOp::mul || op == ast::BinaryOp::div;
 }
 
-// Adds the help and its fix to `d`; a number becomes bool by a comparison.
+// Adds the help and its fix to `d`; a number is converted to bool by a comparison.
 void offer_conversion(const Elaboration& elaboration, const Env& env, ast::ExprId value, ElementType from,
                       ElementType to, Diagnostic& d, const std::string& how = "convert it");
 
-// Help where a built-in reduction does not take its operand's type: `sum` of bool, `any` of numbers. `expected` is the type
-// that is expected of the result.
+// Help for a built-in reduction that does not accept its operand's type: `sum` of bool, `any` of numbers. `expected` is
+// the expected type of the result.
 void offer_for_reduction(const Elaboration& elaboration, const Env& env, const ast::Reduce& reduce,
                          std::optional<ElementType> expected, Diagnostic& d);
 

@@ -44,7 +44,7 @@ class DimsAsVariables {
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
   }
 
-  // Not under conditions: what they keep from being read may lie outside.
+  // Ignores conditions: a guarded read may be out of bounds.
   void look(ast::ExprId id) {
     const auto& node = env_[id].node;
     if (auto* unary = std::get_if<ast::Unary>(&node)) look(unary->operand);

@@ -1,6 +1,6 @@
 // Parameters of kind float. An integer is kept exactly beside its f64, for use with integer tensors:
 //
-//   pad<0, 1, 1, 9007199254740993>(x)      // of i64: that number; of f32: refused, for no f64 is
+//   pad<0, 1, 1, 9007199254740993>(x)      // of i64: that number; of f32: refused, since no f64 equals it
 #include "compiler/frontend/cells/float_values.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The value of a float parameter: its f64, and the integer that was written, which may not be exact in f64.
+// The value of a float parameter: its f64, and the integer in the source, which may not be exact in f64.
 #pragma once
 
 #include "compiler/frontend/elaborate/elaboration.h"
@@ -7,11 +7,11 @@ namespace tap {
 
 FloatValue eval_float(Elaboration& elaboration, const Env& env, ast::ExprId expr);
 
-// Where a float is expected: refused if that would round an integer.
+// For a float context: an error if that would round an integer.
 double as_float(Elaboration& elaboration, const FloatEntity& parameter);
-// Where an integer or bool is expected: the number itself if the type holds it. If not, refused where a generic type was
-// written, at `use`, since the operator's author cannot have meant to truncate there; nothing where the type was named, as in
-// `i32(a)`, and for infinities, which saturate.
+// For an integer or bool context: the number, if the type can represent it. Otherwise an error at `use` if the operator
+// uses a generic type, since its author cannot have intended to truncate; nothing for a named type, as in `i32(a)`, and
+// for infinities, which saturate.
 std::optional<std::int64_t> as_integer(Elaboration& elaboration, const FloatEntity& parameter, const std::string& name,
                                        ElementType type, Span use);
 

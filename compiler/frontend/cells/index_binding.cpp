@@ -94,7 +94,7 @@ void IndexSpace::collect_left_names(Env& env, ast::ExprId id) {
   } else if (auto* binary = std::get_if<ast::Binary>(&expr.node)) {
     collect_left_names(env, binary->left);
     collect_left_names(env, binary->right);
-  } else if (auto* call = std::get_if<ast::Call>(&expr.node)) {  // not an index, which is reported where it is used
+  } else if (auto* call = std::get_if<ast::Call>(&expr.node)) {  // not an index; reported where it is used
     for (const auto& arg : call->args) collect_left_names(env, arg.value);
   } else if (std::holds_alternative<ast::Index>(expr.node)) {
     elaboration_.fail(Diagnostic(Code::data_dependent_write, expr.span,

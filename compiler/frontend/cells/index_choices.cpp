@@ -5,7 +5,7 @@
 namespace tap {
 namespace {
 
-// One way of a choice: if `condition` then the index is `index`. The last way has no condition.
+// One branch of a choice: if `condition` holds, the index is `index`. The last branch has no condition.
 struct Way {
   std::string condition, index;
 };
@@ -15,7 +15,7 @@ class Ways {
   Ways(Elaboration& elaboration, IndexSpace& space, const Env& env)
       : elaboration_(elaboration), space_(space), env_(env) {}
 
-  // Empty if it is no choice between affine indices.
+  // Empty if it is not a choice between affine indices.
   std::vector<Way> of(ast::ExprId index) {
     const auto& node = env_[index].node;
     if (auto* choice = std::get_if<ast::If>(&node)) {
@@ -41,7 +41,7 @@ class Ways {
     return {{text(args[0]) + (name == "max" ? " < " : " > ") + text(args[1]), text(args[1])}, {"", text(args[0])}};
   }
 
-  // min(max(i, lo), hi), either way around.
+  // min(max(i, lo), hi), in either order.
   std::vector<Way> of_both(const std::string& name, ast::ExprId a, ast::ExprId b) {
     for (auto [outer, inner] : {std::pair(a, b), std::pair(b, a)}) {
       auto* call = std::get_if<ast::Call>(&env_[inner].node);

@@ -7,7 +7,7 @@
 
 namespace tap {
 
-// What is wrong with an index that is not affine. `read`: the cell that is read, with this index in it.
+// The fault of an index that is not affine. `read`: the cell that is read with this index.
 Diagnostic not_affine(Elaboration& elaboration, IndexSpace& space, const Env& env, ast::ExprId read, ast::ExprId index,
                       const NotAffine& why);
 

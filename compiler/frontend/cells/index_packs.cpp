@@ -14,7 +14,7 @@ void IndexSpace::set_pack(std::uint32_t number, std::size_t rank, bool broadcast
   }
 }
 
-// True if a pack became known here.
+// True if this determined a pack.
 bool IndexSpace::solve_pack(const IndexedAt& at) {
   if (!at.shape) return false;
   std::vector<std::uint32_t> unknown;
@@ -30,7 +30,7 @@ bool IndexSpace::solve_pack(const IndexedAt& at) {
     else if (!packs_[*pack].known) unknown.push_back(*pack);
   }
   if (unknown.empty()) return false;
-  // Written as the declared type was: packs stand against packs.
+  // Indices with the form of the declared type: packs correspond to packs.
   if (at.pattern && at.pattern->size() == items.size()) {
     bool same = true;
     for (std::size_t i = 0; i < items.size(); ++i) same &= (*at.pattern)[i].pack == items[i].has_value();
@@ -113,7 +113,7 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
   return axes;
 }
 
-// How the packs of these indices lie: a local read later with the same packs has them again.
+// The layout of the packs in these indices, for later reads of a local with the same packs.
 std::vector<PatternItem> IndexSpace::pattern_of(const Env& env, const std::vector<ast::ExprId>& indices) const {
   std::vector<PatternItem> pattern;
   for (ast::ExprId id : indices) {

@@ -24,7 +24,7 @@ std::vector<VarId> IndexSpace::in_order(const std::vector<std::pair<bool, std::u
   return vars;
 }
 
-// The size of one of the tensors that are indexed, by its dim's name if it has one: what an example of a range ends at.
+// The size of one of the indexed tensors, by its dim's name if it has one: the end of a range in an example.
 static std::string some_size(const std::vector<IndexedAt>& places) {
   for (const IndexedAt& at : places) {
     if (!at.shape || at.shape->empty()) continue;
@@ -56,7 +56,7 @@ void IndexSpace::solve_ranges() {
     for (std::size_t i = 0; i < vars_.size() && !progress; ++i) {
       IndexVar& var = vars_[i];
       if (var.resolved || var.lo) continue;
-      // The left dims decide; else the reads; else the bounded reads.
+      // The left dims decide first, then reads, then bounded reads.
       auto weight = [](const Candidate& c) { return c.left ? 0 : c.bounded ? 2 : 1; };
       const Candidate* chosen = nullptr;
       for (const auto& c : candidates_[i])
@@ -89,10 +89,10 @@ void IndexSpace::solve_ranges() {
           Diagnostic(Code::cyclic_definition, var.span, "the range of " + quoted(var.name) + " depends on itself"));
 }
 
-// d[i] = A[i, i] of a matrix that is not square covers one of the axes, which is all that it can.
+// d[i] = A[i, i] of a matrix that is not square covers one of the axes, which is all it can.
 std::vector<IndexSpace::PartlyRead> IndexSpace::partly_read() const {
   std::vector<PartlyRead> found;
-  // Where another axis is too short the read is out of bounds, which is reported instead: the indices may be exchanged.
+  // If another axis is too short, the read is out of bounds, which is reported instead: the indices may be exchanged.
   for (std::size_t v = 0; v < vars_.size(); ++v)
     for (const Candidate& c : candidates_[v])
       if (!c.left && !c.bounded && c.size < vars_[v].range.hi) return found;
@@ -113,7 +113,7 @@ std::vector<IndexSpace::PartlyRead> IndexSpace::partly_read() const {
   return found;
 }
 
-// Bounds that are constant give a range; bounds that follow other variables also give constraints.
+// Constant bounds give a range; bounds that depend on other variables also give constraints.
 bool IndexSpace::resolve_written(VarId self) {
   auto bound = [&](ast::ExprId id) {
     const std::string name = vars_[self.index()].name;

@@ -1,7 +1,7 @@
 // The index variables of one equation: their packs, ranges and constraints, inferred from its reads and writes.
 //
 //   y[i.., o] = b[o] + sum[k] x[i.., k] * w[k, o]
-//     i.. has the rank of x less one, o runs over y's last dim, k over the dims where it stands alone (x's last, w's first)
+//     i.. has the rank of x less one, o runs over y's last dim, k over the dims that it indexes alone (x's last, w's first)
 #pragma once
 
 #include <deque>
@@ -31,11 +31,11 @@ struct IndexVar {
   Span span;
   VarRole role = VarRole::left;
   std::uint32_t depth = 0;          // counters
-  const Env* bounds_env = nullptr;  // of written bounds
+  const Env* bounds_env = nullptr;  // for explicit bounds
   std::optional<ast::ExprId> lo, hi;
   bool resolved = false;
   ir::Range range;
-  std::vector<VarAffine> constraints;  // each >= 0; from bounds that follow other variables
+  std::vector<VarAffine> constraints;  // each >= 0; from bounds that depend on other variables
 };
 
 struct IndexPack {
@@ -59,7 +59,7 @@ struct IndexedAt {
   bool bounded = false;
 };
 
-// What stands at one axis of a tensor, packs expanded.
+// The index of one axis of a tensor, with packs expanded.
 struct AxisIndex {
   enum class Kind : std::uint8_t { expression, variable, zero, linear } kind = Kind::expression;
   ast::ExprId expr;
@@ -83,15 +83,16 @@ class IndexSpace {
   explicit IndexSpace(Elaboration& elaboration, bool of_monoid = false)
       : elaboration_(elaboration), of_monoid_(of_monoid) {}
 
-  // Declares what a left side or a `for` binds.
+  // Declares the variables that a left side or a `for` binds.
   void bind_left(Env& env, const std::vector<ast::LeftSide>& cells, const std::vector<ast::RangeVar>& ranges);
-  // Walks an expression: scopes for its reductions and lets, every indexed tensor. Then solve() fixes packs and ranges.
+  // Traverses an expression: scopes for its reductions and lets, every indexed tensor. Then solve() determines packs
+  // and ranges.
   void walk(const Env& env, ast::ExprId expr);
   void add_left(const Env& env, const ast::LeftSide& cell, const TensorEntity* declared);
   void solve();
   Span whole() const { return whole_; }
 
-  // The scope of a reduction's operand (or a let's body) in `env`; null if it was not walked.
+  // The scope of a reduction's operand (or a let's body) in `env`; null if it was not traversed.
   const Env* inner_scope(const Env& env, ast::ExprId expr) const;
   const std::vector<VarId>& reduction_vars(const Env& env, ast::ExprId expr) const;
 
@@ -102,7 +103,7 @@ class IndexSpace {
   VarAffine affine_or_fail(const Env& env, const AxisIndex& index);
   VarId counter(std::uint32_t depth, const std::string& name, ir::Range trips, Span span);
   const IndexVar& operator[](VarId id) const { return vars_[id.index()]; }
-  // Left variables without a written range whose tensor on the left is shorter than an axis that they read alone.
+  // Left variables without an explicit range whose tensor on the left is shorter than an axis that they index alone.
   struct PartlyRead {
     VarId var;
     Span index;  // in the read
@@ -110,7 +111,7 @@ class IndexSpace {
     std::int64_t axis_size;
   };
   std::vector<PartlyRead> partly_read() const;
-  // What the left side stands at, `i.., j`, where a tensor of that shape can be read there.
+  // The left side's indices, `i.., j`, if a tensor of that shape can be read with them.
   std::optional<std::string> left_indices(const Shape& shape) const;
   const std::vector<VarId>& left_vars() const { return left_; }
   ir::Range bounds(const VarAffine& a) const;
@@ -135,9 +136,9 @@ class IndexSpace {
     std::int64_t size;
     Span span;
     bool left, bounded;
-    std::size_t place;  // of places_
+    std::size_t place;  // index into places_
   };
-  // A reduction's operand or a let's body: its scope, and what it binds, in order (is pack, number).
+  // A reduction's operand or a let's body: its scope, and the variables that it binds, in order (is pack, number).
   struct Scoped {
     const Env* scope;
     std::vector<std::pair<bool, std::uint32_t>> bound;
@@ -145,7 +146,7 @@ class IndexSpace {
   };
 
   Elaboration& elaboration_;
-  Span whole_;      // of the expression that was walked first: an equation's right side
+  Span whole_;      // of the first traversed expression: an equation's right side
   bool of_monoid_;  // reductions there run over a fold's index, which has no range
   std::vector<IndexVar> vars_;
   std::vector<IndexPack> packs_;

@@ -66,7 +66,7 @@ class IndexClassifier {
                                  quoted(name.name) + " is " + description(*entity) + ", not an index"));
   }
 
-  // Once each: `let a = i + i, b = a + a, c = b + b, …` would otherwise double at every link.
+  // Memoised: `let a = i + i, b = a + a, c = b + b, …` would otherwise double at every link.
   IndexValue value_of(const ThunkEntity& thunk) {
     auto key = std::pair(thunk.expr.index(), thunk.env);
     if (auto known = values_.find(key); known != values_.end()) return known->second;
@@ -107,7 +107,7 @@ class IndexClassifier {
     }
   }
 
-  // As it is bound here: a kernel's index dims have names of their own.
+  // The name in this scope: a kernel's index dims have separate names.
   std::string name_of(const Env& env, VarId var) const {
     for (const Env* scope = &env; scope; scope = scope->parent)
       for (const auto& [name, entity] : scope->names)
@@ -160,7 +160,7 @@ class IndexClassifier {
     return ast::ExprId(static_cast<std::size_t>(&expr - env.module->exprs.data()));
   }
 
-  // Anything else is a data-dependent coordinate if it reads a tensor, and not affine if it does not.
+  // Anything else is a data-dependent coordinate if it reads a tensor, and an error if it does not.
   IndexValue other(const Env& env, const ast::Expr& expr, const char* what, const char* help = "") {
     if (auto span = read_in(env, expr)) return DependsOnData{*span};
     return NotAffine{expr.span,

@@ -39,7 +39,7 @@ void IndexWalker::of(const Env& env, ast::ExprId id, const ast::Index& index, in
     at.bounded = index.fill.has_value();
     space_.places_.push_back(at);
   } else if (!space_.of_monoid_ && !env.find(index.base.text)) {
-    // Now: the variables that index it would seem to have no range.
+    // Report it now: otherwise its index variables would seem to have no range.
     space_.elaboration_.fail(not_a_tensor(env, index.base.text, index.base.span));
   }
   for (ast::ExprId inner : index.indices) walk(env, inner, depth + 1);
@@ -67,7 +67,7 @@ void IndexWalker::of(const Env& env, ast::ExprId id, const ast::Reduce& reduce, 
 void IndexWalker::of(const Env& env, ast::ExprId id, const ast::Let& let, int depth) {
   auto [entry, fresh] = space_.scoped_.try_emplace({id.index(), &env});
   if (!fresh) return;
-  // Each binding sees the ones before it: a scope of its own each.
+  // Each binding sees the previous ones, so each has its own scope.
   const Env* scope = &env;
   for (const auto& binding : let.bindings) {
     Env& next = space_.new_scope(*scope);

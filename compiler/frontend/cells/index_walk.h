@@ -8,7 +8,7 @@ namespace tap {
 
 class IndexWalker {
  public:
-  // Elaboration recurses over expressions; deeper ones than this are refused.
+  // Elaboration recurses over expressions; deeper ones are rejected.
   static constexpr int max_depth = 1000;
 
   explicit IndexWalker(IndexSpace& space) : space_(space) {}

@@ -70,7 +70,7 @@ class NameCollector {
   }
 
   const ast::Module& module_;
-  std::set<std::string> hidden_;  // defined inside the iterates around
+  std::set<std::string> hidden_;  // defined inside the enclosing iterates
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The tensors that a statement uses, and must therefore follow.
+// The tensors that a statement uses, which must be defined before it.
 #pragma once
 
 #include "compiler/frontend/syntax/ast.h"

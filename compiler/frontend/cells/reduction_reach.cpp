@@ -18,7 +18,7 @@ class Reach {
   }
 
   std::optional<Diagnostic> warning() const {
-    std::size_t own = terms_.size();  // how many terms are the sum's
+    std::size_t own = terms_.size();  // the number of terms of the sum
     while (own > 0 && !depends(terms_[own - 1].value)) --own;
     if (own == 0 || own == terms_.size()) return std::nullopt;
     Span further = join(terms_[own].sign, module_[terms_.back().value].span);
@@ -37,11 +37,11 @@ class Reach {
 
  private:
   struct Term {
-    Span sign;  // of the first one: none
+    Span sign;  // none for the first one
     ExprId value;
   };
 
-  // The terms of a sum or difference, in the order of the text. In parentheses, `(a + b)`, it is one term.
+  // The terms of a sum or difference, in source order. Parentheses, `(a + b)`, make one term.
   void collect(ExprId id) {
     const ast::Expr& expr = module_[id];
     auto* binary = std::get_if<ast::Binary>(&expr.node);
@@ -102,7 +102,7 @@ class Reach {
     std::string line(text.substr(0, std::min(text.find_first_of("\r\n"), text.size())));
     bool whole = line.size() == text.size();
     if (line.size() > 60) line.resize(57), whole = false;
-    while (!whole && !line.empty() && (line.back() & 0x80) != 0) line.pop_back();  // no half of a character
+    while (!whole && !line.empty() && (line.back() & 0x80) != 0) line.pop_back();  // do not split a character
     return whole ? line : line + "…";
   }
   Span sum_span() const {
@@ -129,7 +129,7 @@ void warn_of_far_reductions(const SourceMap& sources, const ast::Module& module,
     if (!reduce || reduce->monoid.text != "sum" || reduce->operands.size() != 1) continue;
     if (auto warning = Reach(sources, module, expr).warning()) found.push_back(std::move(*warning));
   }
-  // Inner expressions come first in the arena: in the order of the text, then.
+  // Inner expressions come first in the arena; report in source order.
   std::stable_sort(found.begin(), found.end(),
                    [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
   for (Diagnostic& warning : found) diagnostics.report(std::move(warning));

@@ -8,8 +8,8 @@
 
 namespace tap {
 
-// Warns of the last terms of a sum's body that do not depend on what it runs over, where others before them do. A body in
-// parentheses is meant as it stands.
+// Warns about the last terms of a sum's body if they do not depend on the sum's variables and earlier terms do.
+// Parentheses around the body show that it is intended.
 void warn_of_far_reductions(const SourceMap& sources, const ast::Module& module, Diagnostics& diagnostics);
 
 }  // namespace tap

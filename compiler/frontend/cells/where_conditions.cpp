@@ -8,7 +8,7 @@
 namespace tap {
 namespace {
 
-// The names that a condition is made of, each once, in the order of the text.
+// The names in a condition, each once, in source order.
 class NamesOfCondition {
  public:
   explicit NamesOfCondition(const Env& env) : env_(env) {}
@@ -45,7 +45,7 @@ std::optional<std::string> value_text(const std::string& name, const Entity& ent
   return std::nullopt;
 }
 
-// The parameter that the condition mentions, where it was written in the call and is the only one; else the call.
+// The location of the parameter in the call, if the condition mentions only this one; else the call.
 Span place_of(const Env& callee, const std::vector<std::string>& names, Span call_span) {
   std::vector<Span> written;
   for (const auto& name : names) {

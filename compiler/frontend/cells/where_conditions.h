@@ -7,12 +7,12 @@
 
 namespace tap {
 
-// Fails at the first condition that does not hold, of those that what is bound so far decides.
+// Fails at the first condition that does not hold, among those that the bindings so far decide.
 void check_decided_conditions(Elaboration& elaboration, const Env& callee, const std::vector<ast::WhereClause>& where,
                               const std::string& name, Span call_span);
-// shift is 5 and n is 3: the names of a condition that have a value so far.
+// shift is 5 and n is 3: the names in a condition that have a value so far.
 std::string values_in_condition(const Env& callee, ast::ExprId condition);
-// Every clause, once everything is bound: conditions, and classes of generics.
+// Checks every clause once everything is bound: conditions, and classes of generics.
 void check_where(Elaboration& elaboration, const Env& callee, const Signature& signature, Span call_span);
 
 }  // namespace tap

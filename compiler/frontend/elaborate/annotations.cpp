@@ -49,7 +49,7 @@ ir::Mesh mesh_of(Elaboration& elaboration, const ast::MeshDecl& decl) {
       elaboration.fail(Diagnostic(
           Code::bad_mesh, decl.devices_span,
           "the mesh " + quoted(mesh.name) + " has " + counted(devices, "device") + "; got " + counted(count, "id")));
-    // Without axes it is one device, which may be any.
+    // A mesh without axes is one device, with any id.
     const bool maximal = mesh.axes.empty() && count == 1 && decl.devices->front() < max_devices;
     std::vector<bool> seen(decl.devices->size(), false);
     for (std::int64_t id : *decl.devices) {
@@ -73,7 +73,7 @@ std::string devices_of(const ir::Mesh& mesh) {
   return count == 1 ? "the device 0" : "the devices 0 to " + std::to_string(count - 1);
 }
 
-// All meshes of a program are views of one set of devices; one without axes is one of these.
+// All meshes of a program are views of one set of devices; a mesh without axes is one of these.
 bool have_one_set(const ir::Mesh& a, const ir::Mesh& b) {
   if (a.axes.empty() && b.axes.empty()) return true;
   if (a.axes.empty()) return place_of(b, device_at(a, 0)) >= 0;
@@ -134,7 +134,7 @@ class ShardingResolver {
   }
 
  private:
-  // What is unreduced is combined cell by cell later: by a monoid of one component, of the tensor's type.
+  // Partials are combined cell by cell later: by a monoid of one component, of the tensor's type.
   void require_reduces(const ast::Name& name) {
     std::string element(name_of(type_.element));
     if (is_builtin_reduction(name.text)) {
@@ -149,7 +149,7 @@ class ShardingResolver {
       elaboration_.fail(with_near_name(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)),
                                        name.span, name.text, known));
     }
-    // A generic one is meant for this tensor's type.
+    // A generic monoid is instantiated for this tensor's type.
     std::vector<GivenComponent> given(definition->as<ast::MonoidDecl>()->components.size(),
                                       GivenComponent{type_.element, name.span});
     const ir::Monoid& monoid = elaboration_.program[monoid_of(elaboration_, *definition, given, name.span).id];
@@ -191,7 +191,7 @@ class ShardingResolver {
     return result;
   }
 
-  // Two parts of one axis coexist if they do not overlap and some order of factors has both.
+  // Two parts of one axis are compatible if they do not overlap and some mixed radix has both.
   void refuse_overlap(const ir::AxisRef& axis, Span span) {
     const std::int64_t n = (*mesh_)[axis.id].size;
     ir::SubAxis mine = axis.sub.value_or(ir::SubAxis{1, n});
@@ -200,7 +200,7 @@ class ShardingResolver {
       ir::SubAxis theirs = other.sub.value_or(ir::SubAxis{1, n});
       ir::SubAxis lo = mine.pre_size <= theirs.pre_size ? mine : theirs,
                   hi = mine.pre_size <= theirs.pre_size ? theirs : mine;
-      // A full axis, even of size 1, leaves nothing for another one.
+      // A full axis, even of size 1, overlaps with every other part.
       bool apart = axis.sub && other.sub && lo.pre_size * lo.size <= hi.pre_size &&
                    hi.pre_size % (lo.pre_size * lo.size) == 0;
       if (apart) continue;
@@ -218,8 +218,8 @@ class ShardingResolver {
     used_.emplace_back(axis, span);
   }
 
-  // data:(1)2 followed by data:(2)2 is data:(1)4; a run of parts is merged at once. What is replicated was sorted: there
-  // the parts may be written in any order, and others between them.
+  // data:(1)2 followed by data:(2)2 is data:(1)4; merges a sequence of parts at once. Replicated axes are sorted first,
+  // since their parts may be in any order, with others in between.
   void refuse_mergeable(const std::vector<ir::AxisRef>& axes, const std::vector<ast::AxisRef>& written) {
     auto continues = [](const ir::AxisRef& a, const ir::AxisRef& b) {
       return a.id == b.id && a.sub && b.sub && a.sub->pre_size * a.sub->size == b.sub->pre_size;
@@ -269,7 +269,7 @@ void declare_meshes(Elaboration& elaboration, const ModuleScope& scope) {
 
 ir::MeshId mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name) {
   if (auto mesh = ir::find_mesh(elaboration.program.meshes, name.text)) return *mesh;
-  // It is declared, but its declaration is wrong, which was reported; or a used module declares it.
+  // Its declaration has an error, which was reported; or a used module declares it.
   if (const Definition* d = elaboration.definitions.find(scope, Sort::mesh, name)) {
     if (d->scope == &scope) throw Abandoned{};
     add_mesh(elaboration, scope, *d->as<ast::MeshDecl>());

@@ -10,11 +10,11 @@ namespace tap {
 void declare_meshes(Elaboration& elaboration, const ModuleScope& scope);
 void check_rewrites(Elaboration& elaboration, const ModuleScope& scope);
 
-// The sharding that was written for such a tensor; checks every invariant of form and quotes the one that is broken.
+// The sharding that the source gives such a tensor; checks its form and reports what is violated.
 ir::Sharding resolve_sharding(Elaboration& elaboration, const ModuleScope& scope, const ast::Sharding& sharding,
                               const ir::TensorType& type);
 ir::MeshId mesh_named(Elaboration& elaboration, const ModuleScope& scope, const ast::Name& name);
-// The part of a mesh axis that was written, `model:(1)2`.
+// The part of a mesh axis in the source, `model:(1)2`.
 ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const ast::AxisRef& axis);
 
 }  // namespace tap

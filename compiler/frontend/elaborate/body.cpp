@@ -22,10 +22,10 @@ ir::ValueId BodyBuilder::add_value(std::string name, ir::TensorType type, Span s
   return ir::ValueId(graph_.values.size() - 1);
 }
 
-// Where several values were given one name, as the sums of one equation are, they are numbered in the order of the text:
-// plans name operations by them, and what is written elsewhere must not change these names.
+// If several values have one name, such as the sums of one equation, numbers them in source order: plans name
+// operations by them, and unrelated source changes must not change these names.
 ir::Graph BodyBuilder::take_graph() {
-  std::vector<bool> asked_for(graph_.values.size(), false);  // inputs and results keep the names that they are known by
+  std::vector<bool> asked_for(graph_.values.size(), false);  // inputs and results keep their names
   for (const auto* list : {&graph_.inputs, &graph_.outputs})
     for (ir::ValueId v : *list) asked_for[v.index()] = true;
   std::unordered_map<std::string, int> count, number;
@@ -74,7 +74,7 @@ void BodyBuilder::add_operation(Frame::Finished finished, ir::Body body, std::ve
   add_operation(op, std::move(finished.operands), std::move(results), span, std::move(names));
 }
 
-// Calls are written out before anything else is done: f3(x) = f2(f2(x)), f2(x) = f1(f1(x)), … doubles at every level.
+// Calls are inlined before anything else: f3(x) = f2(f2(x)), f2(x) = f1(f1(x)), … doubles at every level.
 void BodyBuilder::count_operations(ir::OperatorId op, Span span) {
   constexpr std::size_t most_operations = 500'000;
   const ir::RegionBody* region = elaboration_.program[op].region();
@@ -226,7 +226,7 @@ void BodyBuilder::equation(const ast::Equation& equation, Span span) {
     completed = ++target.done == target.writers.size() || completed;
   }
   if (completed)
-    flush_pending();  // else none is ready: of a tensor's thousands of writers only the last one is worth it
+    flush_pending();  // otherwise nothing is ready: only the last one of a tensor's thousands of writers is worth it
 }
 
 // Operations whose results have all their writers get their final shapes, in order.
@@ -237,7 +237,7 @@ void BodyBuilder::flush_pending() {
       return target.done == target.writers.size();
     });
   };
-  // First taken out: one that is refused is not tried again.
+  // Removed first, so that a rejected one is not tried again.
   std::vector<Pending> all = std::exchange(pending_, {}), done;
   for (auto& pending : all) (ready(pending) ? done : pending_).push_back(std::move(pending));
   std::vector<std::string> finished;

@@ -21,11 +21,11 @@ class BodyBuilder {
 
   Env& env() { return env_; }
   ir::Graph& graph() { return graph_; }
-  ir::Graph take_graph();  // once all is built
+  ir::Graph take_graph();  // once everything is built
   std::uint32_t counter_depth() const { return counter_depth_; }
 
   ir::ValueId add_value(std::string name, ir::TensorType type, Span span);
-  // The value of a tensor in this graph: one of an outer body is captured as an input.
+  // The value of a tensor in this graph; one from an outer body is captured as an input.
   ir::ValueId local_value(const TensorEntity& tensor);
   void add_operation(Frame::Finished finished, ir::Body body, std::vector<ir::ValueId> results, Span span);
   void count_operations(ir::OperatorId op, Span span);
@@ -34,25 +34,25 @@ class BodyBuilder {
 
   void declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern, bool is_const);
   void declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern);
-  // A program's results are requested by name: a value that becomes one is called so.
+  // Names a program's results: a value that becomes a result takes its name.
   void name_results() { names_results_ = true; }
-  void declare_sharding(const ast::TensorParam& tensor);  // what its declaration requests, if anything
+  void declare_sharding(const ast::TensorParam& tensor);  // the sharding in its declaration, if any
   // All statements; then every result must have been written. Errors are reported per statement.
   void build(const std::vector<ast::Statement>& statements);
   void finish_results(const std::vector<ast::TensorParam>& results);
 
-  // Shardings, groups, barriers and splits, once all values are there.
+  // Shardings, groups, barriers and splits, once all values exist.
   void annotate(const std::vector<ast::TensorParam>& inputs, const std::vector<ast::TensorParam>& results,
                 const std::vector<ast::Statement>& statements);
 
-  struct Bound {  // a whole tensor that an expression gives
+  struct Bound {  // a whole tensor, the value of an expression
     ir::ValueId value;
     ir::TensorType type;
   };
   std::vector<Bound> whole(ast::ExprId expr, const std::vector<std::string>& names);
 
  private:
-  // Of a call within an expression: Y.linear in Y = relu(linear(X, W, b)).
+  // The name of a call within an expression: Y.linear in Y = relu(linear(X, W, b)).
   std::string name_within_statement(const std::string& callee) const;
 
   friend class EquationBuilder;
@@ -62,7 +62,7 @@ class BodyBuilder {
     ir::ValueId value;
     bool bound = false;
   };
-  // An equation whose result's shape waits for the other equations that write it.
+  // An equation whose result shape depends on other equations that write the same value.
   struct Pending {
     Frame::Finished finished;
     ir::Body body;
@@ -137,7 +137,7 @@ class BodyBuilder {
   Env env_;
   ir::Graph graph_;
   GraphProvenance provenance_;
-  std::size_t written_out_ = 0;  // operations so far, if all calls are written out
+  std::size_t written_out_ = 0;  // operations so far, if all calls are inlined
   std::uint32_t counter_depth_ = 0;
   std::map<ir::ValueId, ir::ValueId> captured_;  // outer value → input here
   std::vector<ir::ValueId> captures_;            // outer values, in order
@@ -148,12 +148,12 @@ class BodyBuilder {
   std::vector<Pending> pending_;
   const std::vector<ast::Statement>* statements_ = nullptr;
   std::size_t current_ = 0;
-  std::set<std::size_t> in_cycle_;                     // statements that depend on themselves, which was reported
+  std::set<std::size_t> in_cycle_;                     // statements that depend on themselves; already reported
   std::map<std::string, std::size_t> instance_count_;  // operator#n
   std::vector<std::pair<std::string, ir::OperationId>> instances_;
   bool names_results_ = false;
   std::map<std::string, const ast::Sharding*> declared_shardings_;  // of inputs and results
-  std::map<ir::ValueId, const ast::Sharding*> claimed_;             // by the first name of the value that has one
+  std::map<ir::ValueId, const ast::Sharding*> claimed_;             // by the first name with a sharding
 
  public:
   GraphProvenance& provenance() { return provenance_; }

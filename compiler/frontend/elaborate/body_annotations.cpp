@@ -9,7 +9,7 @@
 
 namespace tap {
 
-// `values` are the arguments, where they are tensors; the operation of the call was added last.
+// `values` are the arguments that are tensors; the call's operation was added last.
 void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<std::optional<ir::ValueId>>& values) {
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     if (!call.args[i].sharding) continue;
@@ -20,7 +20,7 @@ void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<st
     ir::Operation& operation = graph_.operations.back();
     operation.operand_shardings.resize(operation.operands.size());
     ir::Sharding sharding = resolve_sharding(elaboration_, *env_.scope, written, graph_[*values[i]].type);
-    // An operator's operands are its arguments; a map reads an argument that is given twice once.
+    // An operator's operands are its arguments; a map reads a repeated argument once.
     bool in_order = operation.operands.size() == values.size();
     std::size_t k = i;
     if (!in_order)
@@ -36,7 +36,7 @@ void BodyBuilder::annotate_arguments(const ast::Call& call, const std::vector<st
   }
 }
 
-// What `name = …` or its declaration as an input or result requests; null if nothing.
+// The sharding requested by `name = …` or by its declaration as an input or result; null if none.
 const ast::Sharding* BodyBuilder::sharding_written_for(const std::string& name) const {
   if (auto binder = binders_.find(name); binder != binders_.end()) {
     auto& binding = std::get<ast::Binding>((*statements_)[binder->second.front()].node);
@@ -46,7 +46,7 @@ const ast::Sharding* BodyBuilder::sharding_written_for(const std::string& name) 
   return declared == declared_shardings_.end() ? nullptr : declared->second;
 }
 
-// Y = P where both have shardings, and different ones, requests P resharded: Y is a value of its own, equal to P.
+// Y = P with different shardings requests a resharded P: Y is a separate value, equal to P.
 BodyBuilder::Bound BodyBuilder::resharded(const ast::Name& name, Bound source, Span span) {
   const ast::Sharding* wanted = sharding_written_for(name.text);
   auto claimed = claimed_.find(source.value);

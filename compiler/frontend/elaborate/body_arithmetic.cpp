@@ -14,8 +14,8 @@ namespace tap {
 
 struct BodyBuilder::CellText {
   std::string index;                                           // i..
-  std::optional<Shape> shape;                                  // of all tensors that are not 0-d
-  std::vector<std::pair<std::uint32_t, std::string>> inserts;  // [i..] behind a name, by offset in the file
+  std::optional<Shape> shape;                                  // of all tensors except 0-d ones
+  std::vector<std::pair<std::uint32_t, std::string>> inserts;  // [i..] after a name, by offset in the file
 };
 
 std::string BodyBuilder::free_name(std::initializer_list<const char*> choices) const {
@@ -24,7 +24,7 @@ std::string BodyBuilder::free_name(std::initializer_list<const char*> choices) c
   return "";
 }
 
-// False where the cells of the expression cannot be written: its tensors differ in shape, or a part is not done cell by cell.
+// False if the expression has no cellwise form: its tensors differ in shape, or a part is not cellwise.
 bool BodyBuilder::read_cells(ast::ExprId id, CellText& text) {
   const ast::Expr& expr = env_[id];
   if (is_literal(id)) return true;
@@ -42,7 +42,7 @@ bool BodyBuilder::read_cells(ast::ExprId id, CellText& text) {
   }
   if (auto* member = std::get_if<ast::Member>(&expr.node)) {
     Diagnostic d = not_a_member(env_, source_of(elaboration_, expr.span), *member, expr.span);
-    d.fixes.clear();  // the arithmetic around it is none that compiles, either
+    d.fixes.clear();  // the enclosing arithmetic does not compile, either
     elaboration_.fail(std::move(d));
   }
   auto* name = std::get_if<ast::NameRef>(&expr.node);
@@ -53,7 +53,7 @@ bool BodyBuilder::read_cells(ast::ExprId id, CellText& text) {
   bool scalar = tensor->type.shape.empty();
   if (!scalar && text.shape && *text.shape != tensor->type.shape) return false;
   if (!scalar) text.shape = tensor->type.shape;
-  // The span may hold parentheses around the name.
+  // The span may include parentheses around the name.
   std::size_t at = elaboration_.sources.text(expr.span).find(name->name);
   if (at == std::string_view::npos) return false;
   text.inserts.emplace_back(static_cast<std::uint32_t>(expr.span.begin + at + name->name.size()),
@@ -65,7 +65,7 @@ void BodyBuilder::arithmetic_on_tensors(ast::ExprId id) {
   Span span = env_[id].span;
   std::string index = free_name({"i", "j", "k", "l", "m", "n", "p", "q", "u", "v"}), local;
   CellText text{index + "..", {}, {}};
-  bool known = read_cells(id, text) && !index.empty();  // reports a name that is none
+  bool known = read_cells(id, text) && !index.empty();  // reports an undefined name
   Diagnostic d(Code::whole_tensor_arithmetic, span,
                quoted(source_of(elaboration_, span)) + " is arithmetic on whole tensors; write an equation over cells");
   if (!known || !statements_) {

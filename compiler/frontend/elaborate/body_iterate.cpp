@@ -1,7 +1,7 @@
-// iterate: a body that computes the next state from the current one, repeated trip count times. It is one operation
-// for any trip count.
+// iterate: a body that computes the next state from the current one, repeated trip count times. It is one operation for
+// any trip count.
 //
-//   v = iterate 50 (w = v0) { step(w, a) }      operands: v0, then a, which the body takes from outside
+//   v = iterate 50 (w = v0) { step(w, a) }      operands: v0, then a, which the body captures
 #include <algorithm>
 
 #include "compiler/frontend/elaborate/body.h"
@@ -17,13 +17,13 @@ ir::Range BodyBuilder::trips_of(const ast::Iterate& repetition) {
   if (!repetition.counter && trips.hi < 0)
     elaboration_.fail(Diagnostic(Code::bad_size, env_[repetition.hi].span,
                                  "the trip count is " + std::to_string(trips.hi) + "; expected 0 or more"));
-  // `t in 1..n` of an n of 0 has no steps, as a reduction over it has no terms.
+  // `t in 1..n` with n = 0 has no trips, just as a reduction over it has no terms.
   trips.hi = std::max(trips.lo, trips.hi);
   countable(elaboration_, trips, join(env_[repetition.lo].span, env_[repetition.hi].span));
   return trips;
 }
 
-// The body with its outputs. Pre: this is what is repeated, and its inputs so far are the states.
+// The body with its outputs. Pre: this is the body, and its inputs so far are the states.
 void BodyBuilder::build_step(const ast::Iterate& repetition, const std::vector<Bound>& states) {
   std::size_t errors = elaboration_.diagnostics->error_count();
   build(repetition.body);

@@ -14,13 +14,14 @@ const std::vector<std::size_t>* BodyBuilder::definers(const std::string& name) c
   return nullptr;
 }
 
-// Walks from a statement back through what it uses, without recursion, as a body may hold 100,000 statements. Reaching the
-// current one closes a cycle: its statements, and the names that lead from each to the next.
+// Searches backwards from a statement through what it uses, without recursion, since a body may have 100,000
+// statements. Reaching the current one closes a cycle: returns its statements, and the names that lead from each to the
+// next.
 bool BodyBuilder::path_to_current(std::size_t from, std::vector<std::size_t>& statements,
                                   std::vector<std::string>& names) const {
   struct Step {
     std::size_t statement;
-    std::vector<std::pair<std::string, std::size_t>> next;  // by which name to which statement
+    std::vector<std::pair<std::string, std::size_t>> next;  // name, and the statement that it leads to
   };
   auto step_at = [&](std::size_t at) {
     Step step{at, {}};
@@ -49,8 +50,8 @@ bool BodyBuilder::path_to_current(std::size_t from, std::vector<std::size_t>& st
   return !path.empty();
 }
 
-// x = relu(x), where x is an input or was bound before: what is meant is a new value under the old name. Equations that
-// follow others of the same tensor are no such thing, for what is meant may be a recurrence.
+// x = relu(x), where x is an input or already bound: a new value under the old name is probably intended. Not for
+// equations that follow others of the same tensor, since these may be an intended recurrence.
 void BodyBuilder::report_redefinition(const ast::Statement& statement, const std::string& name,
                                       const std::vector<std::size_t>& by) {
   auto* known = env_.find_as<TensorEntity>(name);
@@ -71,8 +72,8 @@ void BodyBuilder::report_redefinition(const ast::Statement& statement, const std
           .help("give the new value a new name, for example " + quoted(name + "2")));
 }
 
-// A name that some later statement defines is used too early; one that depends on this statement closes a cycle, which is
-// told once.
+// A name that only a later statement defines is used too early; if that depends on this statement, there is a cycle,
+// which is reported once.
 void BodyBuilder::use_before_definition(const ast::Statement& statement) {
   for (const auto& use : names_used(*env_.module, statement)) {
     const auto* by = definers(use.name);

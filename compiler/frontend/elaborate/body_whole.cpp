@@ -1,4 +1,4 @@
-// Whole tensors: names, calls, built-in functions over all cells, literals where a scalar tensor is expected.
+// Whole tensors: names, calls, built-in functions over all cells, literals in the place of a scalar tensor.
 #include <algorithm>
 
 #include "compiler/frontend/cells/cells.h"
@@ -31,7 +31,7 @@ bool BodyBuilder::is_literal(ast::ExprId id) const {
          std::holds_alternative<ast::BoolLiteral>(expr.node);
 }
 
-// b.T of a tensor: nothing stands behind its dot.
+// b.T of a tensor: tensors have no members.
 static void refuse_member(Elaboration& elaboration, const Env& env, const ast::Member& member, Span span) {
   auto* name = std::get_if<ast::NameRef>(&env[member.object].node);
   auto* tensor = name ? env.find_as<TensorEntity>(name->name) : nullptr;
@@ -90,11 +90,11 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
                                quoted(source_of(elaboration_, expr.span)) + " is not a whole tensor"));
 }
 
-// `y = 3`: an equation over the cells of y where it has dims, else the type is to be said.
+// `y = 3`: suggests an equation over the cells of y if it has dims; otherwise the type must be given.
 void BodyBuilder::literal_for(ast::ExprId id) {
   Span span = env_[id].span;
   std::string literal = source_of(elaboration_, span);
-  const ast::Binding* binding = nullptr;  // if the literal is all that its statement binds
+  const ast::Binding* binding = nullptr;  // if the literal is the whole right side
   if (statements_ && current_ < statements_->size())
     binding = std::get_if<ast::Binding>(&(*statements_)[current_].node);
   if (binding && (binding->left.size() != 1 || !(binding->right == id))) binding = nullptr;
@@ -138,7 +138,7 @@ Bound BodyBuilder::literal_tensor(ast::ExprId id, const ir::TensorType& type) {
   return {value, type};
 }
 
-// The arguments of a function over cells: nothing for a literal.
+// The arguments of a cellwise function; nothing for a literal.
 std::vector<std::optional<Bound>> BodyBuilder::tensors_of_one_shape(const ast::Call& call, std::size_t arity,
                                                                     Span span) {
   const std::string function = quoted(call.callee[0].text);
@@ -208,7 +208,7 @@ std::vector<Bound> BodyBuilder::map_call(const ast::Call& call, ast::ExprId id, 
   return {{value, {result.type, first.shape}}};
 }
 
-// What is called, with as many arguments as it takes.
+// The callee, with the right number of arguments.
 const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
   const ast::Name& name = call.callee.back();
   auto& all = elaboration_.definitions;
@@ -260,7 +260,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
       const std::string& element = signature.inputs[i].type.element.text;
       auto type = element_type_named(element);
       if (!type && generics.count(element)) type = generics[element];
-      if (!type) whole(call.args[i].value, {});  // reports that a type must be said
+      if (!type) whole(call.args[i].value, {});  // reports that a type must be given
       given[i] = literal_tensor(call.args[i].value, {*type, {}});
     }
     tensors.push_back({given[i]->type, env_[call.args[i].value].span});

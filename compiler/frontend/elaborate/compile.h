@@ -19,9 +19,9 @@ struct Compiled {
   ir::Program program;
   bool has_program = false;  // else the file only declares operators
   std::string name;
-  std::vector<std::string> results;        // names of the main graph's outputs: `Y = X` gives a value two names
+  std::vector<std::string> results;        // names of the main graph's outputs; `Y = X` gives a value two names
   std::vector<std::string> program_names;  // all in the file
-  std::vector<ir::GraphId> programs;       // those that were built: with check_only every legal one
+  std::vector<ir::GraphId> programs;       // those that were built; with check_only, every legal one
   Provenance provenance;
 };
 
@@ -40,12 +40,12 @@ class ParsedFile {
   std::unique_ptr<State> state_;
 };
 
-// Empty if the file cannot be parsed at all. `sources` and `diagnostics` must outlive the result, which reports to them.
+// Empty if the file cannot be parsed at all. `sources` and `diagnostics` must outlive the result, which refers to them.
 std::optional<ParsedFile> parse_file(SourceMap& sources, FileId file, const CompileOptions& options,
                                      Diagnostics& diagnostics);
 
-// Names are resolved, sizes inferred, every access proved legal and every law decided as the graph is built. Empty if there
-// were errors.
+// Builds the graph: resolves names, infers sizes, proves every access legal and decides every law. Empty if there were
+// errors.
 std::optional<Compiled> build(ParsedFile parsed);
 
 // Both.

@@ -12,9 +12,9 @@
 namespace tap {
 
 struct CompileOptions {
-  std::string program;                        // empty: the sole one
-  std::map<std::string, Shape> dims;          // --dim n=8: {8}; of a pack, --dim d=2,3: {2, 3}
-  std::map<std::string, Shape> input_shapes;  // shapes of the inputs that were given
+  std::string program;                        // empty: the only one
+  std::map<std::string, Shape> dims;          // --dim n=8: {8}; for a pack, --dim d=2,3: {2, 3}
+  std::map<std::string, Shape> input_shapes;  // shapes of the given inputs
   std::string_view standard_library;          // the text of `use std`
   bool require_proof = false;                 // an assumed law is an error
   bool check_only = false;                    // check every program and operator of the file, not one program
@@ -22,7 +22,7 @@ struct CompileOptions {
   class LawMemory* laws = nullptr;            // shared by several runs: proved laws (proofs/laws_memory.h)
 };
 
-// Source locations of a Program: kept beside it, so that equal programs compare equal.
+// Source locations of a Program: stored separately, so that equal programs compare equal.
 struct GraphProvenance {
   std::vector<Span> values;
   std::vector<Span> operations;

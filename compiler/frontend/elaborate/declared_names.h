@@ -8,7 +8,7 @@
 
 namespace tap {
 
-// Reports each name that is declared twice, with both places. Other declarations are left alone.
+// Reports each name that is declared twice, with both locations. Ignores other declarations.
 void check_declared_names(const ast::Module& module, const ast::Declaration& declaration, Diagnostics& diagnostics);
 
 }  // namespace tap

@@ -26,12 +26,12 @@ std::optional<Sort> sort_of_keyword(std::string_view keyword) {
   return std::nullopt;
 }
 
-// A source file is not trusted: what it uses lies in its own folder or below, also after following links.
+// A source file is not trusted: the files that it uses must be in its folder or below, also after following links.
 bool leaves_its_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::filesystem::path root = std::filesystem::canonical(folder.empty() ? "." : folder, error);
-  if (error) return false;  // reading it says what is wrong
+  if (error) return false;  // reading it reports the error
   std::filesystem::path real = std::filesystem::canonical(path, error);
   return !error && *real.lexically_relative(root).begin() == "..";
 }
@@ -109,7 +109,7 @@ void Definitions::declare(ModuleScope& scope, const ast::Module& module, const a
 }
 
 void Definitions::add(ModuleScope& scope, Definition definition) {
-  // Programs are not named in expressions, so theirs may be any name.
+  // Programs are not named in expressions, so their names are unrestricted.
   if (definition.sort != Sort::program && is_reserved(definition.name)) {
     diagnostics_.report(Diagnostic(Code::reserved_name, definition.name_span,
                                    "`" + definition.name + "` is a built-in name and cannot be declared as " +
@@ -117,7 +117,7 @@ void Definitions::add(ModuleScope& scope, Definition definition) {
                             .help("choose another name, for example `" + definition.name + "_`"));
     return;
   }
-  // `f` on a command line and in a message is one thing.
+  // On a command line and in messages, `f` must be unique.
   if (definition.sort == Sort::op || definition.sort == Sort::program) {
     Sort other = definition.sort == Sort::op ? Sort::program : Sort::op;
     if (const Definition* first = own_of(scope, other, definition.name)) {

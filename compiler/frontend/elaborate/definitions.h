@@ -14,7 +14,7 @@
 
 namespace tap {
 
-// Names of different sorts do not collide: a monoid `argmax` stands before `[`, an operator `argmax` before `(`.
+// Names of different sorts do not collide: a monoid `argmax` precedes `[`, an operator `argmax` precedes `(`.
 enum class Sort : std::uint8_t { op, monoid, dim, mesh, program };
 inline constexpr std::size_t sort_count = 5;
 
@@ -25,7 +25,7 @@ struct Definition {
   std::string name;
   const ModuleScope* scope = nullptr;
   Span name_span;
-  Span part;                            // of a library's declaration that is not parsed yet
+  Span part;                            // of a library's declaration that is not yet parsed
   const ast::Module* module = nullptr;  // null until parsed; owns the expressions
   const ast::Declaration* declaration = nullptr;
 
@@ -36,14 +36,14 @@ struct Definition {
 };
 
 struct ModuleScope {
-  std::string name;  // what qualifies its names: std
+  std::string name;  // the qualifier of its names: std
   FileId file;
   bool library = false;
   std::unordered_map<std::string, Definition*> own[sort_count];
   std::vector<ModuleScope*> uses;
   std::vector<Definition*> in_order;  // source order
   std::vector<std::pair<const ast::Module*, const ast::Declaration*>> rewrites;
-  std::vector<Span> unparsed_rewrites;  // of a library, until they are requested
+  std::vector<Span> unparsed_rewrites;  // of a library; parsed on request
 };
 
 class Definitions {
@@ -54,7 +54,7 @@ class Definitions {
   // Parses a file and whatever it uses. Null if it could not be parsed at all.
   ModuleScope* load(FileId file);
 
-  // The rewrites of the scope and then those of the modules that it uses, each with the scope it was written in.
+  // The rewrites of the scope and then those of the modules that it uses, each with its own scope.
   struct Rewrite {
     const ast::Module* module;
     const ModuleScope* scope;
@@ -62,8 +62,8 @@ class Definitions {
   };
   std::vector<Rewrite> all_rewrites(ModuleScope& scope);
 
-  // The definition that `name` means in `scope`: its own, else of a used module; parsed. Null: none (nothing reported).
-  // Throws Abandoned if it is there but does not parse, or, after a diagnostic at `name`, if two used modules have it.
+  // The definition of `name` in `scope`: its own, else a used module's; parsed. Null: none (nothing reported).
+  // Throws Abandoned if it exists but does not parse, or, after a diagnostic at `name`, if two used modules have it.
   const Definition* find(const ModuleScope& scope, Sort sort, const ast::Name& name);
   const Definition* find_qualified(const ModuleScope& scope, Sort sort, std::string_view module, std::string_view name);
   bool is_library(FileId file) const;

@@ -30,8 +30,8 @@ bool contains(Span outer, Span inner) {
 
 }  // namespace
 
-// A library's operators are right, so what does not fit is the user's call: `add(x, z)` with [3] and [2] is reported there, and
-// the place in the library is the second label.
+// A library's operators are correct, so the error is in the user's call: `add(x, z)` with [3] and [2] is reported
+// there, with the location in the library as second label.
 std::size_t Elaboration::count_expanded(ir::GraphId graph) {
   if (auto known = written_out.find(graph); known != written_out.end()) return known->second;
   std::size_t count = 0;

@@ -17,15 +17,15 @@
 
 namespace tap {
 
-// A specialised operator: what a call of it needs.
+// A specialised operator, with everything that a call needs.
 struct Instance {
   ir::OperatorId op;
   std::vector<ir::TensorType> results;
   std::vector<std::string> result_names;
-  std::optional<ir::OperationNames> names = std::nullopt;  // where the operator was first written with others
+  std::optional<ir::OperationNames> names = std::nullopt;  // if its first occurrence had other names
 };
 
-// A monoid specialised for its use. `types` are its components' as declared; f16 and bf16 combine in f32.
+// A monoid specialised for its use. `types` are the declared component types; f16 and bf16 combine in f32.
 struct MonoidInstance {
   ir::MonoidId id;
   std::vector<ElementType> types;
@@ -39,7 +39,7 @@ struct Elaboration {
 
   SourceMap& sources;
   const CompileOptions& options;
-  Diagnostics* diagnostics;  // replaced while samples are tried
+  Diagnostics* diagnostics;  // replaced during trials
   Definitions definitions;
   struct Built;
   std::unique_ptr<Built> built;
@@ -52,13 +52,13 @@ struct Elaboration {
   std::map<std::pair<const ast::Declaration*, std::string>, std::optional<Instance>> instances;
   std::vector<const ast::Declaration*> instantiating;  // the chain of calls being specialised
   std::map<std::pair<const ast::Declaration*, std::string>, std::optional<MonoidInstance>> monoids;  // likewise
-  LawMemory own_laws;  // unless the options bring one
+  LawMemory own_laws;  // used if the options have none
   std::map<std::pair<std::string, ElementType>, ir::MonoidId> builtin_monoids;
   std::set<const ast::Declaration*> instantiated;
   std::vector<bool> reads_proved;                                         // by OperatorId
   std::map<std::pair<ir::OperatorId, std::uint32_t>, bool> write_proved;  // sole writers
 
-  // Calls being specialised, outermost first: a problem inside an operator also shows the call.
+  // Calls being specialised, outermost first: a message about an operator's body also shows the call.
   struct CallSite {
     std::string callee;
     Span span;
@@ -73,7 +73,7 @@ struct Elaboration {
     Elaboration& elaboration;
   };
 
-  // How many operations there are once all calls below are written out; of the graphs that were requested.
+  // The number of operations if all calls are inlined; of the graphs requested so far.
   std::map<ir::GraphId, std::size_t> written_out;
   std::size_t count_expanded(ir::GraphId graph);
 
@@ -91,7 +91,7 @@ inline std::string counted(std::size_t n, std::string_view one, std::string_view
   return std::to_string(n) + " " + (n == 1 ? std::string(one) : plural);
 }
 
-// With the help `did you mean …?` and its fix, where one of the known names is near.
+// Adds the help `did you mean …?` and its fix, if a known name is similar.
 inline Diagnostic with_near_name(Diagnostic d, Span at, std::string_view name, const std::vector<std::string>& known) {
   if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(at, *near);
   return d;

@@ -17,7 +17,7 @@
 
 namespace tap {
 
-using VarId = Id<struct VarTag>;  // an index variable of the equation at hand
+using VarId = Id<struct VarTag>;  // an index variable of the current equation
 
 struct Env;
 class BodyBuilder;
@@ -62,7 +62,7 @@ struct VarPackEntity {
   std::uint32_t pack;
 };  // a pack of index variables: its number in the equation
 
-// How a declared type's brackets were written, with the packs' ranks filled in.
+// The form of a declared type's brackets, with the packs' ranks filled in.
 struct PatternItem {
   bool pack = false;
   bool broadcast = false;
@@ -74,18 +74,18 @@ struct TensorEntity {
   std::vector<PatternItem> pattern;  // empty for locals
   Span span;
   const BodyBuilder* owner = nullptr;
-  bool complete = true;   // false while some of its cells are still to be written
-  bool poisoned = false;  // its definition had an error: uses say nothing more
+  bool complete = true;   // false while some of its cells have yet to be written
+  bool poisoned = false;  // its definition had an error: uses report nothing more
 };
 
-// An expression that stands for a cell: bound by `let`, or the argument of an inlined operator. Elaborated where used.
+// An expression that stands for a cell: bound by `let`, or the argument of an inlined operator. Elaborated at its uses.
 struct ThunkEntity {
   ast::ExprId expr;
   const Env* env = nullptr;
   const std::string* fold_index = nullptr;  // e[j] = … in a fold
-  std::optional<ElementType> type;          // what a literal becomes
+  std::optional<ElementType> type;          // the type of literals
   Span span;
-  // An argument: how many operators were being inlined where it was written. Their names are taken there, no later ones.
+  // For an argument: the number of operators that were being inlined at its source. Names are resolved there.
   std::optional<std::size_t> inlined_in = {};
 };
 // a and b of `combine (a, b)`: components are arguments first … first + n - 1 of the monoid.

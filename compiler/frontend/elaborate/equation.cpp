@@ -66,7 +66,8 @@ void EquationBuilder::build() {
   map_values();
 }
 
-// r[i] = sum[j] A[j, i] where r is shorter than A's second axis. To use only a part of the axis, the author writes the range.
+// r[i] = sum[j] A[j, i] where r is shorter than A's second axis. An explicit range shows that only a part of the axis
+// is intended.
 void EquationBuilder::warn_of_partly_read_axes() {
   const std::vector<IndexSpace::PartlyRead> partly = space_.partly_read();
   if (partly.empty() || elaboration_.definitions.is_library(span_.file)) return;
@@ -79,7 +80,7 @@ void EquationBuilder::warn_of_partly_read_axes() {
   d.label(space_[first.var].span, "the left side gives " + name + " its range");
   std::string ranges;
   for (const auto& part : partly) ranges += (ranges.empty() ? "" : ", ") + range(part.var);
-  // In an operator the number is right for this call only.
+  // In an operator, the number is right for this call only.
   const bool anywhere = elaboration_.instantiating.empty();
   d.help("to use only a part of the axis, write the range" + (anywhere ? ": " + quoted("… for " + ranges) : ""));
   Span end{span_.file, span_.end, span_.end};
@@ -87,7 +88,7 @@ void EquationBuilder::warn_of_partly_read_axes() {
   elaboration_.report(std::move(d));
 }
 
-// What is written, and the right sides' cells, become one map.
+// The left sides, and the cells of the right sides, become one map.
 void EquationBuilder::map_values() {
   std::vector<ast::ExprId> values{equation_.right};
   if (equation_.left.size() > 1) {
@@ -127,8 +128,9 @@ ElementType EquationBuilder::require_type(std::size_t i, ElementType actual, ast
   elaboration_.fail(std::move(d));
 }
 
-// y[i] = sum[k] …: the equation is the reduction itself. 16-bit floats accumulate in f32 and are rounded where the cell is
-// written; a choice between an operand and nothing may be a scatter, which accumulates in the cells: those are f32 first.
+// y[i] = sum[k] …: the equation is the reduction itself. 16-bit floats accumulate in f32 and are rounded when the cell
+// is written; a choice between an operand and the identity may be a scatter, which accumulates in the cells, so these
+// are f32 first.
 void EquationBuilder::reduce_root(const ast::Reduce& reduce) {
   if (reduce.operands.size() != 1) return map_values();
   const Env& scope = cells_.reduction_scope(env_, equation_.right);
@@ -188,7 +190,7 @@ void EquationBuilder::reduce_tuple(const ast::Reduce& reduce) {
 void EquationBuilder::tuple_operand(const ast::Reduce& reduce, const Env& scope, std::size_t i, TupleReduction& parts) {
   const ir::MonoidComponent& component = parts.monoid.components[i];
   ElementType type = parts.component_types[i];
-  Frame alone(space_);  // which variables this component's operand uses
+  Frame alone(space_);  // the variables that this component's operand uses
   cells_.of_type(scope, reduce.operands[i], alone, type, reduce.monoid.span,
                  quoted(component.name) + " is " + std::string(name_of(type)));
   parts.operand_vars.push_back(alone.used());
@@ -196,7 +198,7 @@ void EquationBuilder::tuple_operand(const ast::Reduce& reduce, const Env& scope,
   parts.types.push_back(require_type(i, type, reduce.operands[i]));
 }
 
-// Notes for each write the left variables that it lacks, or refuses one that the component depends on.
+// Records the left variables that each write lacks, or reports one that the component depends on.
 void EquationBuilder::drop_indices(const ast::Reduce& reduce, TupleReduction& parts) {
   auto dependence = ir::component_dependence(parts.monoid);
   for (std::size_t i = 0; i < parts.writes.size(); ++i) {
@@ -219,8 +221,8 @@ void EquationBuilder::drop_indices(const ast::Reduce& reduce, TupleReduction& pa
   }
 }
 
-// Where an index that some components lack has no values, those components still have theirs: an operation without the rest.
-// The others have no cells at all; an operation with an empty domain says so.
+// If an index that some components lack has an empty range, these components still have values: computes them in an
+// operation without the others. The others have no cells; an operation with an empty domain represents them.
 void EquationBuilder::reduce_without(const std::set<VarId>& empty, const TupleReduction& parts) {
   std::vector<bool> keep;
   std::vector<CellId> operands, zeros;

@@ -1,5 +1,5 @@
-// Turns one equation into one block operation (a map, or one reduction of a map), after the operations of the
-// reductions inside it.
+// Turns one equation into one block operation (a map, or one reduction of a map), after the operations for its inner
+// reductions.
 #pragma once
 
 #include "compiler/frontend/cells/cells.h"
@@ -20,7 +20,7 @@ class EquationBuilder {
   // A reduction by a monoid of several components: one operand, type and write per component.
   struct TupleReduction {
     const ir::Monoid& monoid;
-    std::vector<ElementType> component_types;  // as the program says; the monoid may compute in wider ones
+    std::vector<ElementType> component_types;  // as in the program; the monoid may compute in wider ones
     std::vector<VarId> reduction;
     std::vector<ir::CellId> operands;
     std::vector<ElementType> types;

@@ -41,7 +41,7 @@ class ExternBuilder {
   }
 
  private:
-  // What is wrong whatever the sizes are.
+  // Errors that do not depend on sizes.
   void check_form() {
     auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
     const std::string& symbol = decl_.kernel;
@@ -90,7 +90,7 @@ class ExternBuilder {
     return std::nullopt;
   }
 
-  // The k-th write holds the k-th component of what is combined.
+  // The k-th write has the k-th component of the monoid.
   void check_monoid(const ir::Monoid& monoid) {
     const ast::Name* name = nullptr;
     for (const auto& index : decl_.index)
@@ -195,7 +195,8 @@ class ExternBuilder {
     return access;
   }
 
-  // A block of a reduced dim yields a partial of the whole region: where that region is must not depend on the block.
+  // A block of a reduced dim gives a partial of the whole region: the position of that region must not depend on the
+  // block.
   void not_along_reduced(const ast::ExternAccess& region, ast::ExprId at, const ir::AffineExpr& row) {
     for (std::size_t dim = 0; dim < op_.dims.size(); ++dim) {
       if (row.coefficients[dim] == 0 || op_.dims[dim].role != ir::DimRole::reduction) continue;

@@ -133,7 +133,7 @@ Frame::Finished Frame::finish(std::string name, const std::vector<VarId>& parall
            group == &parallel && whole_box ? std::vector<VarAffine>{} : space_[var].constraints)
         op.constraints.push_back({dims.affine(constraint), ir::Comparison::at_least_zero});
 
-  // Only what the roots reach: an argument of an inlined operator may have gone unused.
+  // Only cells that the roots reach: an argument of an inlined operator may be unused.
   std::vector<bool> live(cells.size(), false);
   std::vector<std::optional<std::uint32_t>> access_of(reads_.size());
   std::vector<CellId> open(roots.begin(), roots.end());

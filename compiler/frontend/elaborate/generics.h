@@ -9,12 +9,12 @@ namespace tap {
 
 // The clause that gives the generic its class; null if there is none.
 const ast::WhereClause* class_clause(const std::vector<ast::WhereClause>& where, const std::string& generic);
-// number, float, int or any; anything else is reported.
+// number, float, int or any; reports anything else.
 TypeClass class_of(Elaboration& elaboration, const ast::WhereClause& clause);
-// Reports a type's name that is neither built in nor has a class. `after` is where the `where` would stand.
+// Reports a type name that is neither built in nor has a class. `after` is the position for the `where`.
 [[noreturn]] void fail_without_where(Elaboration& elaboration, const ast::Name& element, const std::string& after);
-// Checks a clause of class: `owner` is an operator's or monoid's name, whose generics are types of its `parts`; `use` is
-// where they were bound.
+// Checks a class clause: `owner` is the operator or monoid, whose generics are types of its `parts`; `use` is where
+// they were bound.
 void check_class(Elaboration& elaboration, const Env& env, const ast::WhereClause& clause, const std::string& owner,
                  const std::string& part, Span use);
 

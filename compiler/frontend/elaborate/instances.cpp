@@ -82,7 +82,7 @@ Instance instantiate(Elaboration& elaboration, const Definition& definition, con
     bind_signature(elaboration, callee, signature, caller, params, given, call_span);
   }
 
-  // Before the look-up: an instance under way is in the table, too, and would look like one that failed and was reported.
+  // Before the look-up: an unfinished instance is also in the table, and would look like one that failed.
   auto open = std::find(elaboration.instantiating.begin(), elaboration.instantiating.end(), definition.declaration);
   if (open != elaboration.instantiating.end()) {
     std::string chain;

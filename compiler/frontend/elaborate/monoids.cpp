@@ -20,7 +20,7 @@ class MonoidBuilder {
   MonoidBuilder(Elaboration& elaboration, const ast::MonoidDecl& decl, Env env)
       : elaboration_(elaboration), decl_(decl), space_(elaboration, true), env_(std::move(env)) {}
 
-  // The monoid, and in types() its components' types as declared.
+  // The monoid; types() then has its components' declared types.
   ir::Monoid build() {
     monoid_.name = decl_.name.text;
     for (const auto& component : decl_.components) {
@@ -115,7 +115,7 @@ class MonoidBuilder {
   std::vector<ir::MonoidComponent> typed_;
 };
 
-// That its generics have classes, and its classes generics, whatever it is used with.
+// Checks that its generics have classes, and its classes generics, whatever its use.
 void check_generics(Elaboration& elaboration, const ast::MonoidDecl& decl) {
   for (const auto& component : decl.components)
     if (!element_type_named(component.type.text) && !class_clause(decl.where, component.type.text))
@@ -129,7 +129,7 @@ void check_generics(Elaboration& elaboration, const ast::MonoidDecl& decl) {
   }
 }
 
-// Binds the generics of a monoid to the types of what is given.
+// Binds the generics of a monoid to the types of the given components.
 class GenericBinder {
  public:
   GenericBinder(Elaboration& elaboration, const Definition& definition, Span use)
@@ -153,7 +153,7 @@ class GenericBinder {
  private:
   void component(const ast::MonoidComponent& component, ElementType actual, Span span) {
     const std::string& name = component.type.text;
-    if (element_type_named(name)) return;  // where the operand's cell is made, its type is checked
+    if (element_type_named(name)) return;  // the operand's type is checked where its cell is made
     auto* bound = env_.find_as<TypeEntity>(name);
     if (!bound) {
       env_.names[name] = TypeEntity{actual, span};
@@ -194,12 +194,12 @@ class GenericBinder {
   Env env_;
 };
 
-// With --require-proof, what may not commute is kept in order; the other laws are needed.
+// With --require-proof, a monoid that may not commute is combined in order; the other laws are required.
 void tell_assumed(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl,
                   const LawVerdict& verdict) {
   bool require_proof = elaboration.options.require_proof;
   std::string assumed;
-  std::vector<std::pair<std::string, std::string>> reasons;  // and the laws of each
+  std::vector<std::pair<std::string, std::string>> reasons;  // and the laws with each reason
   for (const LawDoubt& doubt : verdict.assumed) {
     if (require_proof && doubt.law == "commutative") {
       monoid.laws.commutative = ir::Law::unknown;
@@ -220,7 +220,7 @@ void tell_assumed(Elaboration& elaboration, ir::Monoid& monoid, const ast::Monoi
 }
 
 void judge(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
-  // Instances of one monoid often differ in nothing that the laws see: f16, bf16 and f32 all combine in f32.
+  // Instances of one monoid often have equal laws: f16, bf16 and f32 all combine in f32.
   const LawVerdict& verdict = elaboration.laws().verdict(elaboration.program, monoid);
   monoid.laws = verdict.laws;
   for (const auto& broken : verdict.broken) {

@@ -7,7 +7,7 @@
 namespace tap {
 namespace {
 
-// f<1.5> for an int, f<1> for a bool: reported by the kind of the parameter.
+// f<1.5> for an int, f<1> for a bool: reports the kind of the parameter.
 void refuse_other_literal(Elaboration& elaboration, const ast::Param& param, const ast::Expr& value) {
   bool of_int = param.kind.text == "int", of_bool = param.kind.text == "bool";
   auto* number = std::get_if<ast::IntLiteral>(&value.node);
@@ -46,7 +46,7 @@ void bind_param(Elaboration& elaboration, Env& callee, const ast::Param& param, 
   }
 }
 
-// The pack of dims that a positional argument like `e..` passes on, if it is one.
+// The pack of dims that a positional argument such as `e..` forwards, if it is one.
 const PackEntity* passed_pack(const Env& env, ast::ExprId value) {
   auto* ref = std::get_if<ast::PackRef>(&env[value].node);
   return ref ? env.find_as<PackEntity>(ref->name) : nullptr;

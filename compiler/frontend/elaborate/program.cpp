@@ -35,7 +35,7 @@ bool is_declared(const DeclaredDims& declared, const std::string& name) {
   return std::any_of(declared.begin(), declared.end(), [&](const auto& dim) { return dim.first == name; });
 }
 
-// a -> b -> c -> a, if that is how the dim is defined.
+// a -> b -> c -> a, if the dim's definition is cyclic.
 std::optional<std::string> dim_cycle(Elaboration& elaboration, const Env& env, const DeclaredDims& declared,
                                      const std::string& name) {
   std::string text = name, at = name;
@@ -54,7 +54,7 @@ std::optional<std::string> dim_cycle(Elaboration& elaboration, const Env& env, c
   return std::nullopt;
 }
 
-// What `--dim` says of names that the program has. Where every program of a file is checked, a name may be another's.
+// Applies `--dim` to the program's names. If every program of a file is checked, a name may belong to another one.
 void bind_given_dims(Elaboration& elaboration, Env& env, const Definition& definition, FreeDims known) {
   const std::string& program = definition.name;
   FreeDims all = known;
@@ -88,7 +88,7 @@ void bind_given_dims(Elaboration& elaboration, Env& env, const Definition& defin
   }
 }
 
-// dim n = 4, m = 2*n: in whatever order they depend on each other.
+// dim n = 4, m = 2*n: in any order.
 void bind_declared_dims(Elaboration& elaboration, Env& env, const DeclaredDims& declared) {
   bool progress = true;
   while (progress) {
@@ -113,7 +113,7 @@ void bind_declared_dims(Elaboration& elaboration, Env& env, const DeclaredDims& 
     if (std::optional<std::string> cycle = dim_cycle(elaboration, env, declared, name))
       elaboration.fail(Diagnostic(Code::cyclic_definition, d->name_span,
                                   "the dim " + quoted(name) + " depends on itself: " + *cycle));
-    if (is_declared(declared, unbound.name)) continue;          // reported where it is declared
+    if (is_declared(declared, unbound.name)) continue;          // reported at its declaration
     eval_size(elaboration, env, d->as<ast::DimDecl>()->value);  // reports the unknown name
   }
 }

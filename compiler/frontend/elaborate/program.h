@@ -8,7 +8,7 @@ namespace tap {
 // The graph of a program, added to elaboration.program. Throws Abandoned after reporting errors.
 ir::GraphId build_program(Elaboration& elaboration, const Definition& definition);
 
-// Tries every operator of the file that no program calls on small sizes, so that its mistakes show without a program.
+// Tries every operator that no program of the file calls on small sizes, so that its errors show without a program.
 void check_uncalled_operators(Elaboration& elaboration, const ModuleScope& scope);
 
 }  // namespace tap

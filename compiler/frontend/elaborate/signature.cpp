@@ -17,7 +17,7 @@ Signature signature_of(const Definition& definition) {
 
 namespace {
 
-// Where a condition is added: behind the others, or behind the `)` of the results.
+// Where to insert a condition: after the others, or after the `)` of the results.
 std::optional<Span> end_of_signature(const Elaboration& elaboration, const Signature& signature) {
   Span last = signature.where.empty() ? signature.results.back().type.span : signature.where.back().span;
   if (!signature.where.empty()) return Span{last.file, last.end, last.end};
@@ -40,7 +40,7 @@ std::optional<Span> end_of_signature(const Elaboration& elaboration, const Signa
   elaboration.fail(std::move(d));
 }
 
-// A float is not made an integer: what made the generic an integer becomes a float instead.
+// A float is not converted to an integer: instead, the argument that made the generic an integer becomes a float.
 void convert_the_other(const Elaboration& elaboration, const TypeEntity* generic, ElementType actual,
                        ElementType wanted, Diagnostic& d) {
   std::string to(name_of(actual));
@@ -92,7 +92,7 @@ void bind_signature(Elaboration& elaboration, Env& callee, const Signature& sign
                                     " arguments; got " + std::to_string(given.size()))
                          .label(signature.name.span, "declared here"));
   bind_params(elaboration, callee, signature, caller, params, call_span);
-  // Before the shapes: a step of 0 is reported as such, not as a size without a solution.
+  // Before the shapes: a step of 0 is reported as such, not as an unsolvable size.
   check_decided_conditions(elaboration, callee, signature.where, signature.name.text, call_span);
   std::vector<ShapeEquation> equations;
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -5,7 +5,7 @@
 
 namespace tap {
 
-// What an op and an outside kernel have in common.
+// The common parts of an op and an outside kernel.
 struct Signature {
   const ast::Name& name;
   const std::vector<ast::Param>& params;
@@ -20,32 +20,32 @@ struct GivenTensor {
   Span span;
 };
 
-// Parameters have names of their own, and kinds that exist.
+// Checks that parameters have distinct names and known kinds.
 void check_params(Elaboration& elaboration, const Signature& signature);
-// The <…> parameters of a call, evaluated in the caller's scope, become names of the callee.
+// Evaluates the <…> parameters of a call in the caller's scope and binds them in the callee.
 void bind_params(Elaboration& elaboration, Env& callee, const Signature& signature, const Env& caller,
                  const std::vector<ast::ParamArg>& given, Span call_span);
-// The element type of an input: a generic is bound by its first tensor, all else must agree.
+// The element type of an input: its first tensor binds a generic; all others must agree.
 void bind_element(Elaboration& elaboration, Env& callee, const Signature& signature, const ast::TensorParam& input,
                   const GivenTensor& given);
 
-// Unifies types with shapes: binds the dims and packs that occur in them into `env`. Each given shape stands against one
-// type; what cannot be decided by the shapes alone is decided by the conditions.
+// Unifies types with shapes: binds their dims and packs in `env`. Each given shape is matched with one type; the
+// conditions decide what the shapes alone do not.
 struct ShapeEquation {
   const ast::TypeExpr* type;
   Shape shape;
   std::string what;   // argument `x`
-  Span span;          // where the shape comes from
-  bool data = false;  // the shape of data that were given, not of an expression: then what does not fit are the data
+  Span span;          // the source of the shape
+  bool data = false;  // the shape is that of given data, not of an expression: a mismatch is a fault of the data
 };
 void unify_shapes(Elaboration& elaboration, Env& env, std::vector<ShapeEquation> equations,
                   const std::vector<ast::WhereClause>& where, const std::string& callee, Span call_span);
 
-// The callee's environment with everything bound, or a diagnostic and Abandoned.
+// The callee's environment with everything bound; else a diagnostic and Abandoned.
 void bind_signature(Elaboration& elaboration, Env& callee, const Signature& signature, const Env& caller,
                     const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span);
 
-// What a call binds of its operator, as text: equal for equal parameters, types and shapes.
+// What a call binds, as text: equal for equal parameters, types and shapes.
 std::string binding_key(const Env& callee, const Signature& signature, const std::vector<GivenTensor>& given);
 
 }  // namespace tap

@@ -9,7 +9,7 @@
 namespace tap {
 
 enum class SizeName : std::uint8_t { dim, pack };
-// In the order in which they are written, each as often as it is. A parameter's name looks like a dim's.
+// Calls the function for every occurrence, in source order. Also for parameters, which look like dims.
 void for_size_names(const ast::Module& module, ast::ExprId size,
                     const std::function<void(const std::string& name, SizeName kind)>& found);
 

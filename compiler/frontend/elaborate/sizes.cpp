@@ -10,7 +10,7 @@
 namespace tap {
 namespace {
 
-// An int pack may hold any integers; as sizes they are 0 or more.
+// An int pack may contain any integers; as sizes they must be 0 or more.
 void refuse_negative(Elaboration& elaboration, const Shape& sizes, Span span) {
   for (std::int64_t size : sizes)
     if (size < 0)
@@ -101,7 +101,7 @@ class SizeEvaluator {
     }
     not_a_size(expr);
   }
-  // matmul.in, a dim of an operator in the guard of a rewrite
+  // matmul.in, an operator's dim in the guard of a rewrite
   std::int64_t of(const ast::Member& member, const ast::Expr& expr) {
     auto* object = std::get_if<ast::NameRef>(&env_[member.object].node);
     auto* dim = object ? env_.find_as<DimEntity>(object->name + "." + member.member.text) : nullptr;
@@ -222,7 +222,7 @@ ElementType eval_type(Elaboration& elaboration, const Env& env, const ast::Name&
 
 namespace {
 
-// The pack that one `…..` item of a type stands for.
+// The pack of one `…..` item of a type.
 const PackEntity& pack_named(Elaboration& elaboration, const Env& env, ast::ExprId id) {
   const ast::Expr& expr = env[id];
   std::string name;

@@ -10,15 +10,15 @@ struct Unbound {  // the expression needs this dim, which has no size yet
   Span span;
 };
 
-// The value of a size expression; floor division by a positive divisor only. Reports and throws Abandoned on an error.
+// The value of a size expression; floor division by positive divisors only. Reports and throws Abandoned on an error.
 std::int64_t eval_size(Elaboration& elaboration, const Env& env, ast::ExprId expr);
-// The same, but a name without a size is an answer.
+// The same, but returns a name without a size.
 std::variant<std::int64_t, Unbound> try_size(Elaboration& elaboration, const Env& env, ast::ExprId expr);
 // The bool value of a parameter's argument or default.
 bool eval_condition(Elaboration& elaboration, const Env& env, ast::ExprId expr);
 std::variant<bool, Unbound> try_condition(Elaboration& elaboration, const Env& env, ast::ExprId expr);
 
-// A range that was written: its points can be counted.
+// Checks an explicit range: the number of its points must be representable.
 ir::Range countable(Elaboration& elaboration, ir::Range range, Span span);
 
 // An element type by name: built in, or a bound generic.
@@ -29,7 +29,7 @@ struct ShapeAndPattern {
   Shape shape;
   std::vector<PatternItem> pattern;
 };
-// The shape that a type says, all its names bound. Sizes are checked to be non-negative.
+// The shape of a type; all of its names must be bound. Checks that sizes are not negative.
 ShapeAndPattern eval_shape(Elaboration& elaboration, const Env& env, const ast::TypeExpr& type);
 std::variant<ShapeAndPattern, Unbound> try_shape(Elaboration& elaboration, const Env& env, const ast::TypeExpr& type);
 

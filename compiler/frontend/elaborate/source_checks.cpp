@@ -34,7 +34,7 @@ std::size_t sequence_length(std::string_view text, std::size_t at, std::uint32_t
   return 0;
 }
 
-// Characters that reorder what an editor shows, so that a reviewer reads another program than the compiler.
+// Characters that change the displayed order of text, so that a reviewer sees a different program than the compiler.
 bool changes_direction(std::uint32_t code) {
   return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
          (code >= 0x2066 && code <= 0x2069);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t max_blocks = 1 << 20;
 
-// `f#1`, `f#2`, …, of which at most eight
+// `f#1`, `f#2`, …, at most eight
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;
   std::string text;
@@ -38,7 +38,7 @@ ir::OperationId BodyBuilder::instance_named(const std::string& instance, Span sp
   elaboration_.fail(std::move(d));
 }
 
-// Y on axis 0: what writes Y, and the axis if there is one.
+// Y on axis 0: the operation that writes Y, and the axis, if any.
 ir::SplitRequest BodyBuilder::split_target(const ast::SplitStatement& split, const std::string& what) {
   ir::SplitRequest request;
   if (split.instance) {
@@ -157,7 +157,7 @@ void BodyBuilder::split_over_axis(const ast::SplitStatement& split, ir::SplitReq
                                      counted(request.blocks.size(), "block")));
 }
 
-// The range of an index variable of an operation; of a call, of the operations inside it.
+// The range of an index variable of an operation; for a call, of its inner operations.
 ir::Range BodyBuilder::split_range(const ir::Operation& operation, const ast::Name& dim, const std::string& what) {
   std::vector<std::string> names;
   std::optional<ir::Range> found;

@@ -1,4 +1,4 @@
-// A speculative attempt: while it exists, diagnostics are collected separately from those shown to the user.
+// A speculative attempt: during its lifetime, diagnostics are collected separately from those shown to the user.
 #pragma once
 
 #include "compiler/frontend/elaborate/elaboration.h"

@@ -9,7 +9,7 @@ namespace tap {
 namespace {
 
 struct Elsewhere {
-  std::string_view theirs, ours, why;  // why: where `ours` is another type, or there is none
+  std::string_view theirs, ours, why;  // why: the reason, if `ours` is a different type or empty
 };
 constexpr std::string_view unsigned32 = "the only unsigned type is `u8`; `i64` holds every 32-bit unsigned value";
 constexpr std::string_view unsigned16 = "the only unsigned type is `u8`; `i32` holds every 16-bit unsigned value";

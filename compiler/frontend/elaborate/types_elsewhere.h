@@ -5,9 +5,9 @@
 
 namespace tap {
 
-// Adds the help, and a fix where one type replaces the name. False, and nothing, for a name that we know from nowhere.
+// Adds the help, and a fix if one type replaces the name. False, without changes, if the name is unknown.
 bool offer_type_elsewhere(Diagnostic& d, const std::string& name, Span span);
-// The same where only a type can be meant: the nearest one, too.
+// The same where only a type is possible: also suggests the nearest one.
 void offer_type(Diagnostic& d, const std::string& name, Span span);
 
 }  // namespace tap

@@ -32,7 +32,7 @@ class Unifier {
     return source_of(elaboration, type.span);
   }
 
-  // The rank of a pack item if it is known by now.
+  // The rank of a pack item, if it is already known.
   std::optional<std::size_t> known_rank(const ast::DimItem& item) {
     ast::TypeExpr lone{{}, {item}, item.span};
     auto shape = try_shape(elaboration_, env_, lone);
@@ -51,7 +51,7 @@ class Unifier {
                           .label(e.type->span, "declared here"));
   }
 
-  // Binds what it can. False if several packs have unknown ranks, or a size still depends on something unbound.
+  // Binds as much as possible. False if several packs have unknown ranks, or a size still depends on an unbound name.
   bool try_bind(const ShapeEquation& e) {
     std::size_t known = 0;
     std::vector<std::optional<std::size_t>> ranks;
@@ -140,7 +140,7 @@ class Unifier {
     elaboration_.fail(std::move(d));
   }
 
-  // 2*n + 1 = 7  gives  n = 3. Only where the size is affine in one unbound dim; false if another must be bound first.
+  // 2*n + 1 = 7  gives  n = 3. Only if the size is affine in one unbound dim; false if another must be bound first.
   bool solve(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound, std::int64_t actual) {
     auto at = [&](std::int64_t x) -> std::optional<std::int64_t> {
       Env probe = Env::inside(env_);
@@ -155,7 +155,7 @@ class Unifier {
     std::string equation = quoted(source_of(elaboration_, item.span) + " = " + std::to_string(actual));
     const std::int64_t above = checked::sub(actual, *zero);
     const bool solvable = slope != 0 && above % slope == 0 && above / slope >= 0;
-    // n % 3 is n at 0, 1 and 2; and n % 5000 up to 4999.
+    // Searched up to here: n % 3 is n at 0, 1 and 2, and n % 5000 up to 4999.
     constexpr std::int64_t far = 4099;
     bool affine = slope != 0 && at(far) == checked::add(*zero, checked::mul(far, slope));
     if (!affine || (solvable && at(above / slope) != actual))
@@ -184,7 +184,7 @@ class Unifier {
     return false;
   }
 
-  // Ranks of packs that shapes alone leave open: the only split that meets the conditions.
+  // Ranks of packs that shapes alone do not determine: the only split that satisfies the conditions.
   std::vector<ShapeEquation> decide_packs(std::vector<ShapeEquation> open) {
     const ShapeEquation e = open.front();
     std::vector<std::vector<std::size_t>> fitting, nearest;
@@ -195,7 +195,7 @@ class Unifier {
       if (broken < fewest) nearest.clear(), fewest = broken;
       if (broken == fewest) nearest.push_back(ranks);
     });
-    // The split that only one condition excludes is the intended one: that condition is reported, with its numbers.
+    // A split that only one condition excludes is probably intended: reports that condition, with its numbers.
     if (fitting.empty() && fewest == 1 && nearest.size() == 1) {
       assign(e, nearest.front());
       check_decided_conditions(elaboration_, env_, where_, callee_, call_span_);
@@ -210,7 +210,7 @@ class Unifier {
         if (clause.condition) d.label(clause.span, "this condition does not determine the split");
       elaboration_.fail(std::move(d));
     }
-    if (!assign(e, fitting.front())) return open;  // packs are bound now, a size is still open
+    if (!assign(e, fitting.front())) return open;  // packs are bound, a size is not
     open.erase(open.begin());
     return open;
   }
@@ -234,7 +234,7 @@ class Unifier {
     place(0, e.shape.size());
   }
 
-  // The environment if the packs have these ranks; none where a pack would not be the same twice.
+  // The environment if the packs have these ranks; none if a pack would have two different values.
   std::optional<Env> with_ranks(const ShapeEquation& e, const std::vector<std::size_t>& ranks) {
     Env probe = Env::inside(env_);
     std::size_t at = 0;

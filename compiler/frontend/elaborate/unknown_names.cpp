@@ -25,13 +25,13 @@ struct Describe {
   std::string operator()(const FoldOperandEntity&) const { return "an operand of this fold"; }
 };
 
-// Constants that other languages name.
+// Constants of other languages.
 constexpr std::pair<std::string_view, std::string_view> mathematical_constants[] = {{"pi", "3.141592653589793"},
                                                                                     {"PI", "3.141592653589793"},
                                                                                     {"M_PI", "3.141592653589793"},
                                                                                     {"tau", "6.283185307179586"}};
 
-// Empty for a name that is none.
+// Empty for an unknown name.
 std::string constant_of(std::string_view name) {
   for (auto [constant, digits] : mathematical_constants)
     if (name == constant) return std::string(digits);
@@ -42,7 +42,7 @@ void offer_near(Diagnostic& d, const std::string& name, Span span, const std::ve
   if (auto near = did_you_mean(name, known)) d.help("did you mean " + quoted(*near) + "?").fix(span, *near);
 }
 
-// The nearest name, or all that there are.
+// The nearest name, or the list of all.
 void offer_near_or_list(Diagnostic& d, const std::string& name, Span span, const std::vector<std::string>& known,
                         const std::string& noun) {
   constexpr std::size_t most = 8;
@@ -53,7 +53,7 @@ void offer_near_or_list(Diagnostic& d, const std::string& name, Span span, const
   d.help("the " + noun + " here " + (known.size() == 1 ? "is " : "are ") + list);
 }
 
-// Before the first declaration and the documentation that belongs to it.
+// Before the first declaration and its documentation.
 Span place_of_use(const Elaboration& elaboration, const ast::Module& module) {
   std::string_view text = elaboration.sources.file(module.file).text();
   std::uint32_t begin = module.declarations.front().span.begin;
@@ -164,7 +164,7 @@ void offer_definition(Elaboration& elaboration, const Env& env, Sort sort, const
 
 namespace {
 
-// A number, a truth value, or the name of a size, a parameter or a type: what a parameter may be given.
+// A number, a truth value, or the name of a size, a parameter or a type: a possible value of a parameter.
 bool is_constant(const Env& env, ast::ExprId id) {
   const auto& node = env[id].node;
   if (auto* unary = std::get_if<ast::Unary>(&node)) return is_constant(env, unary->operand);
@@ -178,7 +178,7 @@ bool is_constant(const Env& env, ast::ExprId id) {
          std::holds_alternative<ast::BoolLiteral>(node);
 }
 
-// sum_axis(x, 0) is meant as sum_axis<a = 0>(x): the constants behind the tensors, as parameters in their order.
+// sum_axis(x, 0) probably means sum_axis<a = 0>(x): the constants after the tensors, as parameters in order.
 std::optional<std::string> with_parameters(const Elaboration& elaboration, const Env& env, const Signature& signature,
                                            const ast::Call& call) {
   std::string parameters, arguments, callee;
@@ -202,7 +202,8 @@ std::optional<std::string> with_parameters(const Elaboration& elaboration, const
 
 namespace {
 
-// x.reshape(2, 6) as reshape<2, 6>(x): the tensor is the first argument, and what is behind the others are parameters.
+// x.reshape(2, 6) as reshape<2, 6>(x): the tensor is the first argument, and the constants after the others are
+// parameters.
 std::string as_function(const Elaboration& elaboration, const Env& env, const Signature& signature,
                         const ast::Call& call) {
   std::string parameters, arguments = call.callee[0].text;

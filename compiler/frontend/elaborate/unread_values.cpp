@@ -63,10 +63,10 @@ class Unread {
     return names;
   }
 
-  // Of a statement that writes several values one may be all that is expected.
+  // One of the values that a statement writes may be the only one needed.
   void check_statements(const std::vector<ast::Statement>& statements, const std::set<std::string>& results,
                         Span within) {
-    std::map<std::string, std::size_t> outside;  // mentions, less those of the statements that define the name
+    std::map<std::string, std::size_t> outside;  // mentions, except in statements that define the name
     for (const ast::Statement& statement : statements)
       for (const ast::Name& name : written_names(statement)) {
         auto [entry, fresh] = outside.try_emplace(name.text, 0);
@@ -91,7 +91,7 @@ class Unread {
     return names;
   }
 
-  // Where two packs share a type, it does not say which dims are whose.
+  // If two packs share a type, it does not determine their dims.
   std::set<std::string> names_settled_by(const ast::TypeExpr& type) const {
     const auto packs = std::count_if(type.dims.begin(), type.dims.end(), [](const auto& dim) { return dim.pack; });
     std::set<std::string> names{type.element.text};
@@ -102,7 +102,7 @@ class Unread {
     return names;
   }
 
-  // x of `zeros_like(x: T[n]) -> (y: T[n])`: without it nothing would say what n and T are.
+  // x of `zeros_like(x: T[n]) -> (y: T[n])`: it alone determines n and T.
   template <class Declaration>
   bool gives_a_size(const Declaration& declared, const ast::TensorParam& input, Span whole) const {
     std::set<std::string> others;
@@ -127,9 +127,9 @@ class Unread {
   const ModuleScope& scope_;
   const ast::Module& module_;
   Diagnostics& diagnostics_;
-  std::map<std::string, std::vector<std::uint32_t>> mentions_;  // where each name stands as an expression
+  std::map<std::string, std::vector<std::uint32_t>> mentions_;  // where each name occurs as an expression
   std::vector<std::pair<Span, const ast::Iterate*>> iterates_;
-  std::set<std::pair<std::uint32_t, std::string>> warned_;  // a name with several writers: once
+  std::set<std::pair<std::uint32_t, std::string>> warned_;  // once for a name with several writers
   std::vector<Diagnostic> found_;
 };
 

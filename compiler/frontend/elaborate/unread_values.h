@@ -7,7 +7,7 @@
 
 namespace tap {
 
-// Warns of them in all operators and programs of a file and of the modules that it uses, libraries apart. Pre: no errors.
+// Warns for all operators and programs of a file and of the modules that it uses, except libraries. Pre: no errors.
 void warn_of_unread_values(const ModuleScope& scope, Diagnostics& diagnostics);
 
 }  // namespace tap

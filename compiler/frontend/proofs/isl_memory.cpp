@@ -1,5 +1,5 @@
 // isl is linked statically, with --wrap (cmake/dependencies.cmake): its calls of malloc and similar functions, and
-// ours, come here.
+// ours, are redirected here.
 #include "compiler/frontend/proofs/isl_memory.h"
 
 #include <gmp.h>

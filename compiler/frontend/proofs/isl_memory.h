@@ -6,10 +6,10 @@
 
 namespace tap {
 
-// Once, for the whole process, after set_out_of_memory_exit.
+// Call once per process, after set_out_of_memory_exit.
 void handle_isl_out_of_memory();
 
-// This thread is in isl while it lives.
+// Marks this thread as being inside isl during its lifetime.
 using InIsl = AllocationMustSucceed;
 
 }  // namespace tap

@@ -32,8 +32,8 @@ class LawChecker {
   static constexpr std::size_t proved_block = 2, proved_whole = 3;
   static constexpr unsigned few_of = 10;
 
-  // The normal form takes no time. A few samples break most laws that do not hold, and the solver proves those that do; only
-  // a law that neither decides is worth the other samples. What is proved of reals is assumed of floats that may overflow.
+  // The normal form is fast. A few samples refute most false laws, and the solver proves most true ones; only an
+  // undecided law is worth more samples. A proof over the reals is only an assumption for floats that may overflow.
   Law decide(LawName law) {
     bool small_blocks_decide = decided_by_small_blocks(law);
     if (small_blocks_decide && has_form(law, computes_the_same)) return Law::proved;
@@ -72,7 +72,7 @@ class LawChecker {
     return Law::assumed;
   }
 
-  // What Z3 refutes is tried with numbers: only what they confirm is `broken`.
+  // Z3's counterexamples are evaluated with numbers: only a confirmed one makes the law `broken`.
   bool solver_proves(LawName law, Sampled& tried, std::string& why_not) {
     std::uint64_t steps = options_.proof_steps;
     for (const Question& q : questions_of(law, proved_block, proved_whole)) {

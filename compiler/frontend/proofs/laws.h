@@ -15,31 +15,31 @@ namespace tap {
 struct LawCounterexample {
   std::string law;                                                      // associative, identity, commutative, fold
   std::vector<std::pair<std::string, std::vector<ir::Scalar>>> values;  // a, b, c: one scalar per component
-  std::vector<ir::Scalar> left, right;  // what the two sides give; nothing where the program stops there
+  std::vector<ir::Scalar> left, right;  // the values of both sides; nothing if the program stops there
   bool operator==(const LawCounterexample&) const = default;
 };
 struct LawDoubt {
-  std::string law, why;  // why it is not proved; may be empty
+  std::string law, why;  // the reason it is not proved; may be empty
   bool operator==(const LawDoubt&) const = default;
 };
 struct LawVerdict {
   ir::MonoidLaws laws;
-  std::vector<LawCounterexample> broken;  // commutativity is never listed here: it may fail
+  std::vector<LawCounterexample> broken;  // without commutativity, which may fail
   std::vector<LawDoubt> assumed;
   bool operator==(const LawVerdict&) const = default;
 };
-// Both are counts, so that a verdict is the same on every machine, however busy.
+// Both are counts, so that verdicts do not depend on the machine or its load.
 struct LawOptions {
   std::uint64_t proof_steps = 30'000'000;  // of Z3, for each law
   unsigned samples = 20000;
 };
-// Floats are taken for reals, with the infinity that a component's identity has. The two sides of a law have the same value,
-// or both are no number: NaN of a function outside its domain counts, what rounding does, or a sum or product beyond the
-// range of floats, does not.
+// Floats are taken as reals, plus the infinity that a component's identity has. Both sides of a law must have the same
+// value, or both must be undefined: NaN of a function outside its domain counts; rounding and overflow of sums and
+// products do not.
 LawVerdict check_laws(const ir::Program& program, const ir::Monoid& monoid, const LawOptions& options = {});
 
-// A monoid of one float that is `max` or `min` for all numbers and not for NaN or the sign of zero: `if a.v > b.v then …`.
-// Gives the name of the built-in one; empty optional if it is none, or is the same for NaN, too.
+// Whether a monoid of one float is `max` or `min` except for NaN or the sign of zero: `if a.v > b.v then …`. Returns
+// the name of the built-in one; empty if it is neither, or also agrees on NaN.
 std::optional<std::string> differs_from_builtin_only_on_nan(const ir::Program& program, const ir::Monoid& monoid);
 
 }  // namespace tap

@@ -24,13 +24,13 @@
 
 namespace tap {
 
-// Is every float of the one type one of the other?
+// Whether every value of float type `from` is a value of `to`.
 inline bool widens(ElementType from, ElementType to) { return from == to || size_of(from) < size_of(to); }
 
 struct NoValue {};
 struct NotKnown {};
 
-// Of one question, and of two values: `not_known` where rounding, overflow or the sign of a zero decides.
+// The answer to a question, or for two values. `not_known`: it depends on rounding, overflow or the sign of a zero.
 enum class Answer : std::uint8_t { holds, fails, not_known };
 
 const ir::Monoid& monoid_of(const ir::Program& program, ir::MonoidId id);  // in laws.cpp
@@ -54,7 +54,7 @@ class CellEvaluator {
   }
 
  private:
-  // One evaluation: the arguments at each index, and what was found so far by cell and index.
+  // One evaluation: the arguments at each index, and the results so far by cell and index.
   struct Run {
     const ir::CellExprs& exprs;
     const std::vector<State>& arguments;
@@ -103,7 +103,7 @@ class CellEvaluator {
   }
   Value truth_value(bool value) { return algebra_.constant(ir::Scalar::boolean(value)); }
 
-  // Over all indices; there is at least one.
+  // Over all indices, of which there is at least one.
   Value reduced(Run& run, const ir::CellNode& node) {
     const ir::Monoid& monoid = monoid_of(program_, ir::MonoidId(node.attribute));
     State sum{value(run, node.args[0], 0)};
@@ -120,11 +120,11 @@ class CellEvaluator {
 template <class State>
 struct Judgement {
   Answer answer = Answer::not_known;
-  State left, right;  // of a failure: what the two sides give; empty: the program stops there
+  State left, right;  // for a failure: the values of both sides; empty: the program stops there
 };
 
-// Both sides of a law have the same value, component by component. NaN, and an infinity that the identity does not have, is
-// no number: a side that is one there must meet such a one on the other side.
+// Both sides of a law must have the same value, component by component. NaN, and an infinity that the identity does not
+// have, are undefined: if one side is, so must be the other.
 template <class Algebra>
 class LawQuestions {
  public:

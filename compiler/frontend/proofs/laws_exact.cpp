@@ -20,7 +20,7 @@ ExactValue not_a_number(ElementType type) { return {type, Kind::nan, 0, 0}; }
 
 unsigned bits_of(const boost::multiprecision::cpp_int& i) { return i.is_zero() ? 0 : msb(abs(i)) + 1; }
 
-// A fraction that grows without end, as in `let p = a.v + b.v, q = p * p, r = q * q, …`, is soon beyond any float.
+// A fraction that keeps growing, as in `let p = a.v + b.v, q = p * p, r = q * q, …`, soon exceeds any float.
 ExactValue finite(ElementType type, Rational number) {
   constexpr unsigned longest = 8192;
   if (bits_of(numerator(number)) + bits_of(denominator(number)) > longest) throw NotKnown{};
@@ -56,7 +56,7 @@ ExactValue product(const ExactValue& a, const ExactValue& b) {
 ExactValue quotient(const ExactValue& a, const ExactValue& b) {
   if (b.kind == Kind::infinite) return a.kind == Kind::infinite ? not_a_number(a.type) : finite(a.type, 0);
   if (b.number == 0 && a.kind == Kind::finite && sign(a) == 0) return not_a_number(a.type);
-  if (b.number == 0) throw NotKnown{};  // an infinity of the sign of the zero, which fractions do not have
+  if (b.number == 0) throw NotKnown{};  // an infinity with the sign of the zero, which fractions do not have
   if (a.kind == Kind::infinite) return infinite(a.type, sign(a) * sign(b));
   return finite(a.type, a.number / b.number);
 }
@@ -159,7 +159,7 @@ Answer ExactAlgebra::agree(const ExactValue& a, const ExactValue& b, int infinit
   auto is_number = [&](const ExactValue& v) {
     return v.kind == Kind::finite || (v.kind == Kind::infinite && sign(v) == infinity);
   };
-  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law covers
+  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // both undefined: the law does not apply
   if (!is_number(a) || !is_number(b)) return Answer::fails;
   return (is_float(a.type) ? order(a, b) == 0 : a.integer == b.integer) ? Answer::holds : Answer::fails;
 }

@@ -12,7 +12,8 @@
 
 namespace tap {
 
-// Is every operation of the monoid one that fractions can do? Exponentials are not, nor is rounding to a narrower type.
+// Whether fractions support every operation of the monoid. They do not support exponentials or rounding to a narrower
+// type.
 bool is_exact(const ir::Program& program, const ir::Monoid& monoid);
 
 struct ExactAlgebra {
@@ -20,8 +21,8 @@ struct ExactAlgebra {
   struct Value {
     ElementType type;
     Kind kind = Kind::finite;
-    boost::multiprecision::cpp_rational number;  // of a float; an infinity has its sign here
-    std::int64_t integer = 0;                    // of others
+    boost::multiprecision::cpp_rational number;  // for a float; for an infinity, its sign
+    std::int64_t integer = 0;                    // for other types
   };
 
   Value constant(const ir::Scalar& s) const;

@@ -1,12 +1,14 @@
-// When a proof of a fold's law for blocks of one and two elements is one for all blocks. It is where the fold is
+// Whether a proof of a fold's law for blocks of one and two elements holds for all blocks. It does if the fold has the
+// form
 //
 //   fold[j] (t, w, v) = let m = max[j] t[j], e[j] = … t[j] … m … in (m, sum[j] e[j] * w[j], sum[j] e[j] * v[j])
 //
-// with at most one *picked* component, reduced by max or min of the component itself, and *summed* ones: sums of a cell of
-// the element and of the picked value, which `combine` takes linearly from its two states, with factors of the picked one. Then both sides of fold(xs ++ ys) = combine(fold xs, fold ys) are sums over the elements, for given
-// picked values p of xs and q of ys: Σ g(x, p, q) + Σ h(y, p, q) = 0. Some element y* of a block has the picked value. The
-// blocks [y*], [z*] give g(y*) + h(z*) = 0, the blocks [x, y*], [z*] give g(x) + g(y*) + h(z*) = 0, so that g(x) = 0 for
-// every x, and likewise h. Of a fold by reductions alone that are what `combine` does, one element each is enough.
+// with at most one *picked* component, reduced by max or min of the component itself, and *summed* ones: sums of a cell
+// of the element and of the picked value, in which `combine` is linear for its two states, with factors of the picked
+// one. Then both sides of fold(xs ++ ys) = combine(fold xs, fold ys) are sums over the elements, for given picked
+// values p of xs and q of ys: Σ g(x, p, q) + Σ h(y, p, q) = 0. Some element y* of a block has the picked value. The
+// blocks [y*], [z*] give g(y*) + h(z*) = 0, the blocks [x, y*], [z*] give g(x) + g(y*) + h(z*) = 0, so that g(x) = 0
+// for every x, and likewise h. For a fold that only reduces by the operations of `combine`, one element each is enough.
 #include <algorithm>
 #include <initializer_list>
 
@@ -79,12 +81,12 @@ class FoldShape {
       return builtin && ir::equal_structure(*builtin, monoid);
     });
   }
-  // Of a component itself: what one element each shows of it, single states show.
+  // Of a component itself: single states cover what single elements show.
   bool is_direct(CellId root) const {
     return is_builtin(by(root), {"sum", "prod", "max", "min", "any", "all"}) &&
            exprs_[exprs_[root].args[0]].op == CellOp::argument;
   }
-  // A sum of a cell that knows the element and, of the other elements, only what is picked.
+  // A sum of a cell that depends on the element and, for other elements, only on what is picked.
   bool is_sum_of(CellId root, const std::vector<CellId>& picked) const {
     if (!is_builtin(by(root), {"sum"}) || !is_float(exprs_[root].type)) return false;
     std::vector<CellId> open{exprs_[root].args[0]};

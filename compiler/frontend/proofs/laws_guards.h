@@ -15,7 +15,7 @@ class GuardedStates {
  public:
   GuardedStates(const ir::Program& program, const ir::Monoid& monoid);
 
-  // Is any of the states such a one, or do two neighbours that the law combines cancel to one?
+  // Whether any of the states is guarded, or two neighbours that the law combines cancel to a guarded state.
   bool any(const std::vector<NumberState>& states, LawName law);
 
  private:

@@ -15,7 +15,7 @@ using Interval = IntervalAlgebra::Value;
 using IntervalKind = IntervalAlgebra::Kind;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double largest = 1e300, smallest = 1e-300;  // beyond, a result overflows or vanishes where a real does not
+constexpr double largest = 1e300, smallest = 1e-300;  // outside, floats overflow or vanish, unlike reals
 
 Interval nan_of(ElementType type) { return {type, IntervalKind::nan, 0, 0, 0}; }
 Interval infinite_of(ElementType type, double sign) {
@@ -28,7 +28,7 @@ Interval within(ElementType type, double low, double high) {
   return {type, IntervalKind::number, low, high, 0};
 }
 Interval at(ElementType type, double value) { return within(type, value, value); }
-// By the error of a library's function, a few units in the last place.
+// With the error of a library function, a few units in the last place.
 Interval about(ElementType type, double low, double high) {
   constexpr double part = 2e-15;
   return within(type, low - std::fabs(low) * part, high + std::fabs(high) * part);
@@ -64,14 +64,14 @@ Interval interval_product(const Interval& a, const Interval& b) {
 Interval interval_quotient(const Interval& a, const Interval& b) {
   if (has_zero(b)) {
     if (is_point(a) && is_point(b) && a.low == 0) return nan_of(a.type);
-    throw NotKnown{};  // an infinity of the sign of the zero
+    throw NotKnown{};  // an infinity with the sign of the zero
   }
   auto exact = [](double x, double y, double r) { return std::fma(r, y, -x) == 0; };
   return over_corners(
       a.type, a, b, [](double x, double y) { return x / y; }, exact);
 }
 
-// Functions that rise or fall from one end of their domain to the other. Outside they are NaN; at an end they may have a pole.
+// Functions that are monotone on their domain. Outside they are NaN; at an end they may have a pole.
 struct Monotone {
   CellOp op;
   double from = -inf, to = inf;
@@ -107,12 +107,12 @@ Interval monotone_of(const Monotone& f, const Interval& a) {
   if (is_point(a) && (low_pole || high_pole)) return infinite_of(a.type, low_pole ? -1 : 1);
   if (low_pole || high_pole) throw NotKnown{};
   double low = computed(f.op, f.falls ? a.high : a.low), high = computed(f.op, f.falls ? a.low : a.high);
-  if ((f.op == CellOp::exp || f.op == CellOp::sigmoid) && low < smallest) throw NotKnown{};  // a real does not vanish
+  if ((f.op == CellOp::exp || f.op == CellOp::sigmoid) && low < smallest) throw NotKnown{};  // the real result is not 0
   bool exact = is_point(a) && (a.low == 0 || (a.low == 1 && f.op != CellOp::exp));
   return exact && low == std::trunc(low) ? at(a.type, low) : about(a.type, low, high);
 }
 
-// Where it is the same at both ends and steps between them upward, it is that everywhere.
+// A step function that is monotone: if it is equal at both ends, it is constant in between.
 Interval step(CellOp op, const Interval& a) {
   double low = computed(op, a.low), high = computed(op, a.high);
   if (low != high) throw NotKnown{};
@@ -133,7 +133,7 @@ Interval power(const Interval& a, const Interval& b) {
   } else if (has_zero(a) && !is_point(a)) {
     throw NotKnown{};
   }
-  if (a.low == 0 && b.low < 0) throw NotKnown{};  // an infinity of the sign of the zero
+  if (a.low == 0 && b.low < 0) throw NotKnown{};  // an infinity with the sign of the zero
   double low = inf, high = -inf;
   for (double x : {a.low, a.high})
     for (double y : {b.low, b.high}) {
@@ -151,7 +151,7 @@ Interval remainder(const Interval& a, const Interval& b) {
   return about(a.type, r, r);
 }
 
-// A function whose slope is at most one.
+// A function with a slope of at most one.
 Interval waves(CellOp op, const Interval& a) {
   double middle = a.low + (a.high - a.low) / 2, spread = (a.high - a.low) + 1e-14, r = computed(op, middle);
   return is_point(a) && a.low == 0 ? at(a.type, r) : within(a.type, r - spread, r + spread);
@@ -186,7 +186,7 @@ Interval of_numbers(CellOp op, const Interval& a, const Interval& b) {
   }
 }
 
-// With an infinity among the operands that are no NaN, the plain numbers say what comes out, if the others are points.
+// With an infinity among operands that are not NaN, plain numbers give the result, if the others are exact.
 Interval with_infinity(CellOp op, const Interval& a, const Interval& b) {
   bool zero_matters = op == CellOp::mul || op == CellOp::div;
   for (const Interval* v : {&a, &b})
@@ -222,7 +222,7 @@ bool comparison(CellOp op, const Interval& a, const Interval& b) {
   }
 }
 
-// A float that is rounded to a narrower type lies between the two: laws are those of numbers that are not rounded.
+// Rounding a float to a narrower type gives a value in the interval: laws are about numbers before rounding.
 Interval cast_float(ElementType to, const Interval& a) {
   if (!is_float(to)) {
     if (a.kind == IntervalKind::nan) return {to, IntervalKind::number, 0, 0, is_bool(to) ? 1 : 0};
@@ -276,7 +276,7 @@ Answer IntervalAlgebra::agree(const Interval& a, const Interval& b, int infinity
   auto is_number = [&](const Interval& v) {
     return v.kind == IntervalKind::number || (v.kind == IntervalKind::infinite && v.low * infinity > 0);
   };
-  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // neither has a value that the law covers
+  if (!is_number(a) && !is_number(b)) return Answer::not_known;  // both undefined: the law does not apply
   if (a.kind != b.kind) return Answer::fails;
   if (a.kind == IntervalKind::infinite) return Answer::holds;
   double gap = std::max(a.low - b.high, b.low - a.high);

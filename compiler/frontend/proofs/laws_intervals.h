@@ -15,8 +15,8 @@ struct IntervalAlgebra {
   struct Value {
     ElementType type;
     Kind kind = Kind::number;
-    double low = 0, high = 0;  // of a float; both are the infinity
-    std::int64_t integer = 0;  // of others
+    double low = 0, high = 0;  // for a float; an infinity has low == high
+    std::int64_t integer = 0;  // for other types
   };
 
   Value constant(const ir::Scalar& s) const;
@@ -24,7 +24,7 @@ struct IntervalAlgebra {
   bool truth(const Value& v) const { return v.integer != 0; }
   Answer agree(const Value& a, const Value& b, int infinity) const;
 
-  // Sides that lie apart by no more than this part of the larger, or of 1, may differ in a rounded constant only.
+  // Sides whose relative (or absolute, below 1) difference is at most this may differ only by a rounded constant.
   double tolerance = 1e-6;
 };
 

@@ -19,16 +19,16 @@ constexpr std::int64_t largest_factor = 1 << 20;
 
 Form form_of(Term term) { return {Meet{std::move(term)}}; }
 
-// The same variables, and no more beside them.
+// The same variables, and a smaller or equal constant.
 bool is_below(const Term& a, const Term& b) { return a.factors == b.factors && a.constant <= b.constant; }
-// Every term of b has one of a below it.
+// Every term of b has a term of a below it.
 bool is_below(const Meet& a, const Meet& b) {
   return std::all_of(b.begin(), b.end(), [&](const Term& y) {
     return std::any_of(a.begin(), a.end(), [&](const Term& x) { return is_below(x, y); });
   });
 }
 
-// Without the terms that another makes superfluous, min(x, x + 1) = x, and the same of minima.
+// Removes redundant terms, min(x, x + 1) = x, and redundant minima.
 template <class Set, class Superfluous>
 Set without(const Set& all, Superfluous superfluous) {
   Set result;
@@ -97,7 +97,7 @@ bool is_term(const Form& form) { return form.size() == 1 && form.begin()->size()
 
 }  // namespace
 
-// Can a value be this infinity, for one of its variables or by itself?
+// Whether a value can be this infinity, through one of its variables or by itself.
 bool LatticeAlgebra::may_be(const Form& form, int infinity) const {
   if (form == (infinity < 0 ? Form{} : Form{Meet{}})) return true;
   for (const Meet& meet : form)
@@ -120,8 +120,8 @@ LatticeValue LatticeAlgebra::constant(const ir::Scalar& s) const {
   return {s.type, form_of({{}, Rational(s.f)})};
 }
 
-// A wrapped integer is no longer ordered as its term is: of integers only a variable, or a number that fits its type, may
-// be compared. The least and the greatest of a type are there what -inf and +inf are among floats.
+// A wrapped integer is not ordered like its term: only variables, and numbers that fit their type, may be compared. For
+// integers, the least and the greatest value of a type take the place of -inf and +inf.
 Form LatticeAlgebra::ordered(const LatticeValue& v) const {
   if (is_float(v.type)) return v.form;
   Form result;
@@ -193,7 +193,7 @@ LatticeValue LatticeAlgebra::least(const LatticeValue& a, const LatticeValue& b)
   return {a.type, form_meet(ordered(a), ordered(b))};
 }
 
-// `if x < y then y else x` is the greater one; which is taken where they are equal is no matter.
+// `if x < y then y else x` is the maximum; it does not matter which is taken if they are equal.
 LatticeValue LatticeAlgebra::choose(const LatticeValue& condition, const LatticeValue& a, const LatticeValue& b) const {
   if (a.compared.empty() && a.form == b.form) return a;
   if (condition.compared.size() != 2 || !a.compared.empty()) throw NoForm{};
@@ -215,7 +215,7 @@ LatticeValue LatticeAlgebra::apply(const ir::CellNode& node, const std::vector<V
     case CellOp::min: return least(a, b);
     case CellOp::less:
     case CellOp::less_equal:
-      ordered(a), ordered(b);  // are they?
+      ordered(a), ordered(b);  // both must be ordered
       return {ElementType::boolean, {}, {a.form, b.form}};
     case CellOp::cast:
       if (is_float(node.type) && is_float(a.type) && widens(a.type, node.type)) return {node.type, a.form};

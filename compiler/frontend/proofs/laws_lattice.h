@@ -21,21 +21,21 @@ namespace tap {
 class LatticeAlgebra {
  public:
   struct Term {
-    std::map<std::size_t, std::int64_t> factors;  // by variable; none is 0
+    std::map<std::size_t, std::int64_t> factors;  // by variable; nonzero
     boost::multiprecision::cpp_rational constant;
     bool operator<(const Term& other) const {
       return factors != other.factors ? factors < other.factors : constant < other.constant;
     }
     bool operator==(const Term&) const = default;
   };
-  using Meet = std::set<Term>;  // the least of them; of none: +inf
-  using Form = std::set<Meet>;  // the greatest of them; of none: -inf
+  using Meet = std::set<Term>;  // their minimum; if empty: +inf
+  using Form = std::set<Meet>;  // their maximum; if empty: -inf
   struct Value {
     ElementType type;
     Form form = {};
-    std::vector<Form> compared = {};  // of a bool: is the first less than the second, or equal?
+    std::vector<Form> compared = {};  // for a bool: is the first less than the second, or equal?
   };
-  // Thrown by what has no such form, or too large a one.
+  // Thrown if there is no such form, or it is too large.
   struct NoForm {};
 
   Value variable(ElementType type, int infinity);

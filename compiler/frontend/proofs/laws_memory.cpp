@@ -24,7 +24,7 @@ ir::Monoid nameless(ir::Monoid monoid) {
   return monoid;
 }
 
-// The cells that the roots need, in an order that follows from them alone.
+// The cells that the roots need, in an order determined by the roots alone.
 struct Copied {
   ir::CellExprs exprs;
   std::map<ir::CellId, ir::CellId> as;

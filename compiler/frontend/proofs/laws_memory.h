@@ -16,7 +16,7 @@ class LawMemory {
  public:
   explicit LawMemory(TextStore* store = nullptr) : store_(store) {}
 
-  // Of the monoid, whose `fold` may use others of the program. The reference stays valid.
+  // The verdict on the monoid, whose `fold` may use others of the program. The reference stays valid.
   const LawVerdict& verdict(const ir::Program& program, const ir::Monoid& monoid);
 
  private:
@@ -24,11 +24,11 @@ class LawMemory {
   TextStore* store_;
 };
 
-// The monoid in a form that names do not change: alike for all that have the same laws for the same reasons. It also says
-// who proves, since another version of Z3 may prove less.
+// The monoid in a form without names: equal for monoids that have the same laws for the same reasons. It also contains
+// the prover's version, since another version of Z3 may prove less.
 std::string law_key(const ir::Program& program, const ir::Monoid& monoid);
 
-// A verdict that breaks no law, as a text and back. Empty if the text is none.
+// A verdict without refuted laws as text, and back. Empty if the text is malformed.
 std::string to_text(const LawVerdict& verdict);
 std::optional<LawVerdict> parse_verdict(const std::string& text);
 

@@ -8,12 +8,12 @@
 namespace tap {
 
 struct NumberAlgebra {
-  using Value = ir::Scalar;  // floats are rounded to their type where the monoid says so, by a cast
+  using Value = ir::Scalar;  // the monoid rounds floats to their type by casts
 
   Value constant(const ir::Scalar& s) const { return s; }
   Value apply(const ir::CellNode& node, const std::vector<Value>& args) const;
   bool truth(const Value& v) const { return v.i != 0; }
-  Answer agree(const Value& a, const Value& b, int infinity) const;  // bit by bit, but for NaN and the sign of zero
+  Answer agree(const Value& a, const Value& b, int infinity) const;  // bitwise, except for NaN and the sign of zero
 };
 
 int infinity_of(const ir::Scalar& s);  // -1, 0, 1

@@ -24,8 +24,8 @@ std::vector<NumberState> refuting_states(SymbolAlgebra& symbols,
 
 }  // namespace
 
-// Integers that are only added, subtracted and multiplied, and never looked at, may be integers: what holds of those
-// holds of their remainders.
+// Integers that are only added, subtracted and multiplied, and never compared, may be mathematical integers: laws of
+// these also hold modulo 2^n.
 IntegerModel integer_model(const ir::Monoid& monoid) {
   bool is_ring = !any_cell(monoid, [](const ir::CellExprs& exprs, const ir::CellNode& node) {
     bool of_integers =

@@ -10,22 +10,22 @@ namespace tap {
 
 struct Proof {
   bool found = false;
-  std::vector<NumberState> refuted_by;  // where Z3 sees it fail; empty if it does not know
-  std::string why_not;                  // what keeps it from being proved, if that is known
+  std::vector<NumberState> refuted_by;  // Z3's counterexample; empty if it has none
+  std::string why_not;                  // why there is no proof, if known
 };
 
-// Do both sides compute the same, step by step, but for the order of the two of a sum, a product, a maximum? Such a law holds
-// for all bits, whatever overflows.
+// Whether both sides perform the same operations, up to the order of the operands of a sum, a product or a maximum.
+// Such a law holds bitwise, even with overflow.
 bool computes_the_same(const ir::Program& program, const ir::Monoid& monoid, const Question& q);
 bool proved_by_normal_form(const ir::Program& program, const ir::Monoid& monoid, const Question& q);
-// Takes what it does off `steps`.
+// Subtracts its work from `steps`.
 Proof prove_with_solver(const ir::Program& program, const ir::Monoid& monoid, const Question& q, std::uint64_t& steps);
 
-// Why a proof over the reals does not say enough of floats: what is computed may leave their range though states and results
-// do not. Empty if it does not.
+// Why a proof over the reals is not enough for floats: an intermediate may overflow although states and results do not.
+// Empty if it is enough.
 std::string why_not_in_range(const ir::Program& program, const ir::Monoid& monoid, LawName law, std::uint64_t& steps);
 
-// Whether the law of the fold for blocks of one and two elements is that of all blocks (laws_fold.cpp).
+// Whether the law of the fold for blocks of one and two elements implies it for all blocks (laws_fold.cpp).
 bool small_blocks_decide(const ir::Program& program, const ir::Monoid& monoid);
 
 }  // namespace tap

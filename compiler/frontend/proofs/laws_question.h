@@ -13,7 +13,7 @@ enum class LawName : std::uint8_t { identity, associative, commutative, fold };
 inline constexpr const char* law_names[] = {"identity", "associative", "commutative", "fold"};
 inline const char* name_of(LawName law) { return law_names[static_cast<int>(law)]; }
 
-// Of the fold, the first `left` states are one block, the rest the other.
+// For a fold, the first `left` states are one block, the others the second.
 struct Question {
   LawName law;
   std::size_t states;
@@ -32,7 +32,7 @@ auto ask(Laws& laws, const Question& q, const std::vector<State>& s) {
   return laws.fold({s.begin(), middle}, {middle, s.end()});
 }
 
-// Of the fold: for blocks of up to so many elements each, and so many in all.
+// For a fold: for blocks of at most this many elements each, and in total.
 inline std::vector<Question> questions_of(LawName law, std::size_t largest_block, std::size_t largest_whole) {
   switch (law) {
     case LawName::identity: return {{law, 1}};
@@ -54,7 +54,7 @@ inline std::string state_name(const Question& q, std::size_t k) {
   return k < q.left ? "xs[" + std::to_string(k) + "]" : "ys[" + std::to_string(k - q.left) + "]";
 }
 
-// The infinities that the components of a monoid's states may have: those of its identity.
+// The infinities that components of a monoid's states may have: those of its identity.
 inline std::vector<int> infinities_of(const ir::Program& program, const ir::Monoid& monoid) {
   NumberAlgebra numbers;
   std::vector<int> infinities;
@@ -62,7 +62,7 @@ inline std::vector<int> infinities_of(const ir::Program& program, const ir::Mono
   return infinities;
 }
 
-// States of variables, by variable(type, name, infinity).
+// States made of variables, by variable(type, name, infinity).
 template <class Value, class Variable>
 std::vector<std::vector<Value>> variables_of(const ir::Monoid& monoid, const Question& q,
                                              const std::vector<int>& infinities, Variable variable) {

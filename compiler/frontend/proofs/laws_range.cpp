@@ -11,11 +11,11 @@ namespace {
 
 using ir::CellOp;
 
-// What is built of +, -, max, min and multiplication by a number is a multiple of the states: no solver is needed for that.
+// Expressions of +, -, max, min and multiplication by a number are multiples of the states, which needs no solver.
 struct MultipleAlgebra {
   struct Value {
     ElementType type;
-    double log2 = 0;  // of how many times the largest state it may be
+    double log2 = 0;  // how many times the largest state it may be
     std::optional<double> number = {};
   };
   struct NoMultiple {};
@@ -52,8 +52,8 @@ struct MultipleAlgebra {
   }
 };
 
-// Every combination in a law is one of two states, so two symbols stand for all of them; but a law of the identity combines
-// nothing else with it. Of a fold, blocks of one and two elements. `compute` runs a computation on two such states.
+// Every combination in a law is one of two states, so two symbols stand for all; but the identity law combines only
+// with the identity. For a fold, blocks of one and two elements. `compute` runs a computation on two such states.
 template <class Algebra, class Compute>
 void compute_all(const ir::Program& program, const ir::Monoid& monoid, LawName law, Algebra& algebra, Compute compute) {
   CellEvaluator evaluate(program, algebra);
@@ -100,7 +100,7 @@ std::string why_not_in_range(const ir::Program& program, const ir::Monoid& monoi
       });
     });
   } catch (const SymbolAlgebra::GaveUp& gave_up) { return gave_up.why; } catch (const NoValue&) {
-    return "";  // an integer division by zero is asked about elsewhere
+    return "";  // integer divisions by zero are checked elsewhere
   } catch (const z3::exception&) { return "values are assumed to stay finite"; }
   return "";
 }

@@ -1,6 +1,7 @@
-// Laws that hold bit by bit, since both sides compute the same: a value is identified by the steps that compute it.
+// Laws that hold bitwise, since both sides perform the same operations: a value is identified by the operations that
+// compute it.
 //
-//   commutative:  (a.n * a.m + b.n * b.m) / (a.n + b.n)      is that of b and a, however large the products are
+//   commutative:  (a.n * a.m + b.n * b.m) / (a.n + b.n)      equals that of b and a, even if products overflow
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -11,7 +12,7 @@
 namespace tap {
 namespace {
 
-// The two operands of these may change places: the result is the same but for the payload of a NaN and the sign of a zero.
+// Operations whose operands can be exchanged: the result changes only in the payload of a NaN and the sign of a zero.
 bool may_change_places(ir::CellOp op) {
   switch (op) {
     case ir::CellOp::add:

@@ -49,7 +49,7 @@ Judgement<NumberState> in_numbers(const Judgement<State>& judgement) {
   return result;
 }
 
-// One whose sides differ also as they are shown is the better one.
+// Prefers one whose sides also print differently.
 void keep(LawCounterexample found, Sampled& result) {
   auto& slot = found.left == found.right ? result.same_text_counterexample : result.broken;
   if (!slot) slot = std::move(found);
@@ -103,7 +103,7 @@ void LawSampler::try_one(const Question& q, const std::vector<NumberState>& stat
   else keep(std::move(found), result);
 }
 
-// What rounding does not decide.
+// Decides unless the answer depends on rounding.
 Judgement<NumberState> LawSampler::judge(const Question& q, const std::vector<NumberState>& states,
                                          const Judgement<NumberState>& plain) {
   if (is_exact_) return in_numbers(ask(exact_, q, in_algebra(fractions_, states)));

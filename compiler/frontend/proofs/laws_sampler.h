@@ -15,8 +15,8 @@ namespace tap {
 
 struct Sampled {
   std::optional<LawCounterexample> broken;
-  std::optional<LawCounterexample> same_text_counterexample;  // the same, but the sides print alike
-  std::optional<LawCounterexample> guarded;                   // fails, but only for states that pass for the identity
+  std::optional<LawCounterexample> same_text_counterexample;  // a failure whose two sides print alike
+  std::optional<LawCounterexample> guarded;                   // a failure, but only for states that act as the identity
   std::size_t asked = 0;                                      // samples on which the law was tested
 };
 

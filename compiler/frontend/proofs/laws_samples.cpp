@@ -18,7 +18,7 @@ void add_integer(std::vector<Scalar>& values, ElementType type, std::int64_t val
   if (value >= least_integer(type) && value <= greatest_integer(type)) add(values, Scalar::integer(type, value));
 }
 
-// Beyond this, exponentials of the constants overflow; without such functions rounding alone sets the bound.
+// Above this, exponentials of the constants overflow; without such functions only rounding limits the constants.
 double largest_constant(const ir::Monoid& monoid, bool exact) {
   if (exact) return 1e100;
   bool has_functions = any_cell(monoid, [](const ir::CellExprs&, const ir::CellNode& node) {
@@ -51,7 +51,7 @@ std::vector<Scalar> values_of(const ir::Monoid& monoid, ElementType type, const 
     for (double f : float_values) values.push_back(Scalar{type, 0, f});
   } else {
     for (std::int64_t i : integer_values) add_integer(values, type, i);
-    // A count that wraps is no count, and its mean none.
+    // A count that wraps is meaningless, and so is its mean.
     bool becomes_float = any_cell(monoid, [](const ir::CellExprs& exprs, const ir::CellNode& node) {
       return node.op == ir::CellOp::cast && is_float(node.type) && is_integer(exprs[node.args[0]].type);
     });

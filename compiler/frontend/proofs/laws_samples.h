@@ -13,7 +13,7 @@ using NumberState = std::vector<ir::Scalar>;
 
 class LawSamples {
  public:
-  // `exact`: nothing is rounded, so that large constants are of use, too.
+  // `exact`: nothing is rounded, so large constants are useful, too.
   LawSamples(const ir::Monoid& monoid, const NumberState& identity, bool exact);
 
   // All states, if there are at most `limit`; else nothing.
@@ -26,7 +26,7 @@ class LawSamples {
   std::uint64_t seed_ = 1;
 };
 
-// Does any cell of the combination or the fold satisfy it?
+// Whether any cell of the combination or the fold satisfies the predicate.
 template <class Predicate>
 bool any_cell(const ir::Monoid& monoid, Predicate predicate) {
   auto any_in = [&](const ir::CellExprs& exprs) {

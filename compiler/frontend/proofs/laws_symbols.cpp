@@ -14,7 +14,7 @@ Value SymbolAlgebra::real(ElementType type, z3::expr top, z3::expr bottom, std::
   return {type, Kind::finite, expand(top), expand(bottom), std::move(linear), false};
 }
 
-// As a sum of monomials. Each path meets most terms of the one before it again.
+// Expands into a sum of monomials. Each path shares most terms with the previous one.
 z3::expr SymbolAlgebra::expand(const z3::expr& e) {
   auto known = expanded_.find(e.id());
   if (known == expanded_.end()) known = expanded_.emplace(e.id(), std::pair(e, e.simplify(sums_of_monomials_))).first;
@@ -107,7 +107,7 @@ Value SymbolAlgebra::compare(CellOp op, const Value& a, const Value& b) {
   }
 }
 
-// As of -1 for minus infinity, 0 for the reals, 1 for plus infinity. Pre: one is not finite.
+// Compares -1 for minus infinity, 0 for reals, 1 for plus infinity. Pre: one is not finite.
 Value SymbolAlgebra::compare_kinds(CellOp op, const Value& a, const Value& b) {
   bool numbers = !is_nan(a) && !is_nan(b);
   int x = infinity(a), y = infinity(b);
@@ -147,7 +147,8 @@ Value SymbolAlgebra::integer_apply(const ir::CellNode& node, const std::vector<V
   }
 }
 
-// Z3's shifts by the width or more give what ours do: 0, or -1 for `shr` of a negative number. By a negative number ours fail.
+// Z3's shifts by the width or more agree with ours: 0, or -1 for `shr` of a negative number. Ours fail for negative
+// amounts.
 Value SymbolAlgebra::shift(CellOp op, const Value& a, const Value& by) {
   bool is_signed = info(a.type).is_signed;
   if (is_signed && decide(integer_less(by, constant(ir::Scalar::zero(by.type)))))

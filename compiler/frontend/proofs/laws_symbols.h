@@ -29,47 +29,47 @@
 
 namespace tap {
 
-// How large a finite float may be: a number, a multiple of the largest state, or as large as the result that it is in.
+// A bound on a finite float: a number, a multiple of the largest state, or the result that it is a term of.
 struct Magnitude {
   enum class Kind : std::uint8_t { number, state, term };
   Kind kind = Kind::number;
-  double log2 = 0;                                           // of the bound; of a term there is none
-  std::optional<std::pair<z3::expr, z3::expr>> factor = {};  // of a term d * z: d, top and bottom
+  double log2 = 0;                                           // of the bound; not for a term
+  std::optional<std::pair<z3::expr, z3::expr>> factor = {};  // for a term d * z: d, top and bottom
 };
 
 enum class IntegerModel : std::uint8_t { whole_numbers, bits };
 
-// In which model the laws of a monoid are asked (laws_proof.cpp).
+// The model for checking the laws of a monoid (laws_proof.cpp).
 IntegerModel integer_model(const ir::Monoid& monoid);
 
 class SymbolAlgebra {
  public:
   enum class Kind : std::uint8_t { finite, minus_infinity, plus_infinity, nan };
-  // Of symbols whose exponential is known: atom, factor.
+  // Over symbols whose exponential is known: atom, factor.
   using Linear = std::map<std::size_t, std::int64_t>;
   struct Value {
     ElementType type;
     Kind kind;
     z3::expr top, bottom;          // a float is top / bottom; others are `top`
-    std::optional<Linear> linear;  // of a float that is a sum of atoms
-    bool is_positive;              // known by its form
+    std::optional<Linear> linear;  // for a float that is a sum of atoms
+    bool is_positive;              // known from its form
     bool vanishes = false;         // an exponential in it may have rounded it to 0
-    bool has_exponential = false;  // of which rounding may leave nothing in a difference
-    unsigned degree = 1;           // no less than that of the polynomials
-    Magnitude magnitude = {};      // of a finite float, if sizes are measured
+    bool has_exponential = false;  // rounding may cancel it completely in a difference
+    unsigned degree = 1;           // an upper bound on the polynomials' degree
+    Magnitude magnitude = {};      // for a finite float, if sizes are measured
   };
-  // Thrown where a proof cannot go on: too much work, or beyond what is modelled.
+  // Thrown if a proof is abandoned: too much work, or beyond what is modelled.
   struct GaveUp {
     const char* why;
   };
 
-  // `steps` is the work that may still be done; what is done is taken off.
+  // `steps` is the remaining work; it is decreased.
   SymbolAlgebra(IntegerModel integers, std::uint64_t& steps);
 
-  // From now on, gives up where a value may leave the range of floats though the states and the results do not.
+  // From now on, gives up if an intermediate may overflow although the states and the results do not.
   void measure_sizes() { measures_ = true; }
 
-  // Paths. Runs `claim` on every path; true if it was true on all of them.
+  // Paths. Runs `claim` on every path; true if it holds on all of them.
   template <class Claim>
   bool on_all_paths(Claim claim) {
     do {
@@ -79,10 +79,10 @@ class SymbolAlgebra {
     return true;
   }
 
-  // A symbol; of a float with an infinity it may be that one.
+  // A symbol; a float with an infinity may be that infinity.
   Value variable(ElementType type, const std::string& name, int infinity);
 
-  // After a claim that was not proved: what a symbol is where Z3 sees it fail. Empty where Z3 does not know.
+  // After a claim that was not proved: the symbol's value in Z3's counterexample. Empty if there is none.
   std::optional<ir::Scalar> refuting_value(const Value& symbol);
 
   Value constant(const ir::Scalar& s);
@@ -136,7 +136,7 @@ class SymbolAlgebra {
   z3::expr one() { return z3_.real_val(1); }
   z3::expr expand(const z3::expr& e);
   z3::expr ratio(const Value& v);
-  int sign_of(const Value& v);  // decides
+  int sign_of(const Value& v);  // forks the path
   void may_not_vanish(const Value& v) const;
   void must_stay_below(const Value& v, std::int64_t bound);
 
@@ -177,20 +177,20 @@ class SymbolAlgebra {
   z3::context z3_;
   IntegerModel integers_;
   std::uint64_t& steps_;
-  std::uint64_t z3_steps_ = 0;  // that were taken off
+  std::uint64_t z3_steps_ = 0;  // already subtracted
   z3::params sums_of_monomials_;
-  std::unordered_map<unsigned, std::pair<z3::expr, z3::expr>> expanded_;  // by Z3's number of the first of the pair
+  std::unordered_map<unsigned, std::pair<z3::expr, z3::expr>> expanded_;  // by Z3's id of the first of the pair
   std::vector<Decision> path_;
   std::size_t at_ = 0;           // the next decision
   std::vector<z3::expr> facts_;  // of the path so far
   std::vector<z3::expr> linear_facts_;
-  z3::solver feasible_;             // knows the linear facts of the last path that it was asked about …
-  std::vector<z3::expr> asserted_;  // … which are these, each on a level of its own
+  z3::solver feasible_;             // knows the linear facts of the last path that it was queried about …
+  std::vector<z3::expr> asserted_;  // … which are these, each on its own level
   std::vector<Atom> atoms_;
   std::map<std::string, std::size_t> atom_by_text_;
   std::optional<z3::model> refutation_;
   bool measures_ = false;
-  bool uses_powers_ = false;  // has any exponential been taken?
+  bool uses_powers_ = false;  // whether any exponential was taken
 };
 
 }  // namespace tap

@@ -13,15 +13,15 @@ using Value = SymbolAlgebra::Value;
 
 namespace {
 
-// Limits of one question, in Z3's own units of work. All of a proof may cost what laws.h says.
+// Limits for one query, in Z3's own units of work. laws.h has the limit for a whole proof.
 constexpr unsigned decision_work = 200'000, proof_work = 3'000'000;
 
 bool is_constant(const z3::expr& e) {
   return e.is_numeral() || (e.is_app() && e.num_args() == 1 && is_constant(e.arg(0)));
 }
 
-// No product or quotient of symbols. Linear conditions are decided quickly; the others want another solver. Z3's terms are
-// shared as the cells are: each is looked at once.
+// Whether a term has no product or quotient of symbols. Linear conditions are decided quickly; others need another
+// solver. Z3 shares terms, so each is visited once.
 class Linearity {
  public:
   bool is_linear(const z3::expr& e) {
@@ -44,7 +44,7 @@ class Linearity {
     return kind != Z3_OP_MUL || symbols <= 1;
   }
 
-  std::unordered_map<unsigned, bool> known_;  // by Z3's number of the term
+  std::unordered_map<unsigned, bool> known_;  // by Z3's id of the term
 };
 
 bool is_linear(const z3::expr& e) { return Linearity().is_linear(e); }
@@ -65,7 +65,7 @@ void SymbolAlgebra::spend(std::uint64_t steps) {
   steps_ -= steps;
 }
 
-// Z3 counts the work of a context.
+// Z3 counts the work per context.
 void SymbolAlgebra::charge(const z3::solver& asked) {
   z3::stats counts = asked.statistics();
   for (unsigned k = 0; k < counts.size(); ++k) {
@@ -84,7 +84,7 @@ void SymbolAlgebra::begin_path() {
   linear_facts_.clear();
 }
 
-// Backs up to the last decision whose other way was not followed.
+// Backtracks to the last decision whose other branch was not followed.
 bool SymbolAlgebra::next_path() {
   while (!path_.empty() && !path_.back().other_branch_feasible) path_.pop_back();
   if (path_.empty()) return false;
@@ -97,7 +97,7 @@ void SymbolAlgebra::assume(const z3::expr& fact) {
   if (is_linear(fact)) linear_facts_.push_back(fact);
 }
 
-// A path begins as the one before it did: what they have in common stays asserted.
+// A path starts like the previous one: their common prefix stays asserted.
 void SymbolAlgebra::assert_linear_facts() {
   std::size_t same = 0;
   while (same < std::min(asserted_.size(), linear_facts_.size()) && z3::eq(asserted_[same], linear_facts_[same]))
@@ -111,7 +111,7 @@ void SymbolAlgebra::assert_linear_facts() {
   }
 }
 
-// Unknown counts as possible: a path too many costs time only.
+// Unknown counts as possible: an extra path only costs time.
 bool SymbolAlgebra::may_be(const z3::expr& condition) {
   if (!is_linear(condition)) return may_be_with_polynomials(condition, decision_work);
   assert_linear_facts();
@@ -123,8 +123,8 @@ bool SymbolAlgebra::may_be(const z3::expr& condition) {
   return possible;
 }
 
-// Of bits alone, a proof is one of a circuit: with its gates shared (aig), that an adder of 32 bits is associative takes a
-// second, and without that ten. Elsewhere a solver that knows of polynomials.
+// For bit vectors only, a proof is about a circuit: with shared gates (aig), proving that a 32-bit adder is associative
+// takes one second, without them ten. Otherwise a solver for polynomials.
 z3::solver SymbolAlgebra::solver_for(const z3::expr& condition) {
   if (integers_ != IntegerModel::bits) return z3::solver(z3_);
   z3::goal all(z3_);
@@ -135,7 +135,7 @@ z3::solver SymbolAlgebra::solver_for(const z3::expr& condition) {
   return (simplify & z3::tactic(z3_, "bit-blast") & z3::tactic(z3_, "aig") & z3::tactic(z3_, "sat")).mk_solver();
 }
 
-// By a solver that takes longer to begin.
+// With a solver that takes longer to start.
 bool SymbolAlgebra::may_be_with_polynomials(const z3::expr& condition, unsigned work, bool keep_model) {
   z3::solver solver = solver_for(condition);
   z3::params limits(z3_);
@@ -182,7 +182,7 @@ std::optional<ir::Scalar> SymbolAlgebra::refuting_value(const Value& symbol) {
     return ir::Scalar::integer(symbol.type, wrap(static_cast<std::int64_t>(bits), symbol.type));
   }
   if (!value.is_numeral() && !value.is_algebraic()) return std::nullopt;
-  std::string digits = value.get_decimal_string(20);  // ends in `?` where there are more
+  std::string digits = value.get_decimal_string(20);  // ends in `?` if there are more
   if (digits.ends_with('?')) digits.pop_back();
   double f = 0;
   auto read = std::from_chars(digits.data(), digits.data() + digits.size(), f);
@@ -208,7 +208,7 @@ bool SymbolAlgebra::names_logarithm(const Linear& linear) const {
   return std::any_of(linear.begin(), linear.end(), [&](const auto& term) { return atoms_[term.first].is_logarithm; });
 }
 
-// Symbols that the path has made equal have equal exponentials.
+// Symbols that are equal on this path have equal exponentials.
 void SymbolAlgebra::assume_equal_powers() {
   if (!uses_powers_) return;
   for (std::size_t i = 0; i < atoms_.size(); ++i) {

@@ -8,7 +8,7 @@
 namespace tap {
 namespace {
 
-// Asked before a product is multiplied out: its size grows with the degree, which doubles with every `let b = a * a`.
+// Checked before a product is expanded: its size grows with the degree, which doubles with every `let b = a * a`.
 unsigned product_degree(const SymbolAlgebra::Value& a, const SymbolAlgebra::Value& b) {
   constexpr unsigned highest = 64, most_monomials = 4096;
   unsigned degree = a.degree + b.degree;
@@ -60,7 +60,8 @@ int SymbolAlgebra::sign_of(const Value& v) {
   return decide(x == 0) ? 0 : -1;
 }
 
-// Where it matters whether a value is 0. Of sums of what is positive that is known: 1 + e^x is not 0, and 1 + e^x - 1 may be.
+// Gives up if it matters whether a value is 0. Sums of positive terms are known to be nonzero: 1 + e^x is not 0, but 1
+// + e^x - 1 may be.
 void SymbolAlgebra::may_not_vanish(const Value& v) const {
   if (v.vanishes || (v.has_exponential && !v.is_positive)) throw GaveUp{"an exponential may round to 0"};
 }
@@ -119,7 +120,7 @@ Value SymbolAlgebra::product(const Value& a, const Value& b) {
   return sign == 0 ? nan(a.type) : infinite(a.type, sign);
 }
 
-// 0 / 0 is NaN; any other number by 0 is an infinity of the sign of that zero, which reals do not have.
+// 0 / 0 is NaN; any other number by 0 is an infinity with the sign of the zero, which reals do not have.
 Value SymbolAlgebra::quotient(const Value& a, const Value& b) {
   if (is_nan(a) || is_nan(b) || (infinity(a) != 0 && infinity(b) != 0)) return nan(a.type);
   if (b.kind != Kind::finite) return real(a.type, 0);
@@ -161,7 +162,7 @@ Value SymbolAlgebra::exponential(const Value& a) {
   return exponential_of(a.type, *a.linear);
 }
 
-// Exponentials leave the range of floats at small arguments: e^89 is infinite in f32, and e^-104 is 0.
+// Exponentials overflow or vanish at small arguments: e^89 is infinite in f32, and e^-104 is 0.
 Value SymbolAlgebra::overflowing_exponential(const Value& a) {
   constexpr std::int64_t bound = 80;
   if (is_nan(a)) return a;
@@ -193,7 +194,7 @@ Value SymbolAlgebra::square_root(const Value& a) {
   return result;
 }
 
-// Any other function: equal arguments give equal results, and no more is known.
+// Any other function: only that equal arguments give equal results is known.
 Value SymbolAlgebra::opaque(const ir::CellNode& node, const std::vector<Value>& args) {
   z3::sort_vector sorts(z3_);
   z3::expr_vector values(z3_);
@@ -208,7 +209,7 @@ Value SymbolAlgebra::opaque(const ir::CellNode& node, const std::vector<Value>& 
   return real(node.type, function(values), one());
 }
 
-// Computed so that it overflows nowhere: 1 / (1 + e^-a).
+// Written so that it does not overflow: 1 / (1 + e^-a).
 Value SymbolAlgebra::logistic(const Value& a) {
   Value unit = real(a.type, 1);
   Value result = quotient(unit, sum(unit, exponential(negated(a))));
@@ -218,7 +219,7 @@ Value SymbolAlgebra::logistic(const Value& a) {
   return result;
 }
 
-// Functions that have no value, or none that reals have, outside a part of the line.
+// Functions that are undefined, or not real, outside a part of the line.
 Value SymbolAlgebra::with_domain(const ir::CellNode& node, const std::vector<Value>& args) {
   const Value& a = args[0];
   if (is_nan(a)) return a;
@@ -242,7 +243,7 @@ Value SymbolAlgebra::with_domain(const ir::CellNode& node, const std::vector<Val
   }
 }
 
-// Of a constant whole exponent: NaN for no number. Others overflow as exponentials do.
+// For a constant integer exponent, never NaN. Others overflow as exponentials do.
 Value SymbolAlgebra::power(const ir::CellNode& node, const Value& a, const Value& b) {
   if (is_nan(a) || is_nan(b) || a.kind != Kind::finite || b.kind != Kind::finite)
     throw GaveUp{"a function of an infinity is not modelled"};

@@ -3,8 +3,8 @@
 //   a.v + b.v, exp(a.m - max(a.m, b.m)), a.v * (b.v / (a.v + b.v))   no larger than a number or a multiple of the states
 //   a.v * b.v, b.c * a.d + b.d, a.v * b.v - a.w * b.w                terms of a result: it leaves the range as they do
 //
-// and what is not: a term that another takes away, a term that a factor or a divisor makes smaller again, a condition on two
-// terms. With a.v = 1e200,
+// Not allowed are: a term that another cancels, a term that a factor or a divisor makes smaller again, a condition on
+// two terms. With a.v = 1e200,
 //
 //   a.v * a.v - a.v * a.v      is NaN, not 0
 //   a.v * b.v / (a.v + b.v)    is inf for b.v = 1e200, not 5e199
@@ -19,8 +19,8 @@ namespace {
 using ir::CellOp;
 using SizeKind = Magnitude::Kind;
 
-// What is larger than the states by no more than this is taken to be in the range: whoever reduces numbers within a factor
-// of 2^12 of the largest cannot add them up, either. A number may be as large as e^80.
+// Values that exceed the states by at most this factor count as in range: a reduction of numbers within a factor of
+// 2^12 of the largest float cannot sum them, either. A number may be as large as e^80.
 constexpr double most_of_states = 12, most_of_numbers = 120, least_factor = -10;
 
 bool is_unbounded(const SymbolAlgebra::Value& v) {
@@ -40,7 +40,7 @@ Magnitude at_most(Magnitude m) {
 
 }  // namespace
 
-// Of a polynomial that is a sum of monomials: the factor of each, by its symbols.
+// For a polynomial in expanded form: the factor of each monomial, by its symbols.
 std::map<std::vector<unsigned>, double> SymbolAlgebra::monomials_of(const z3::expr& polynomial) {
   std::map<std::vector<unsigned>, double> result;
   auto add = [&](const z3::expr& monomial) {
@@ -66,7 +66,7 @@ std::map<std::vector<unsigned>, double> SymbolAlgebra::monomials_of(const z3::ex
   return result;
 }
 
-// Is a monomial of one side gone from the sum, or nearly?
+// Whether a monomial of one side cancels in the sum, or nearly.
 bool SymbolAlgebra::cancels(const Value& a, const Value& b, const Value& sum) {
   z3::expr common = expand(a.bottom * b.bottom);
   auto left = monomials_of(expand(a.top * b.bottom * sum.bottom)),
@@ -175,7 +175,7 @@ Magnitude SymbolAlgebra::magnitude_of(const ir::CellNode& node, const std::vecto
     case CellOp::rsqrt: return {SizeKind::term};
     case CellOp::sqrt: return {a.magnitude.kind, std::max(a.magnitude.log2, 0.0), std::nullopt};
     case CellOp::mod: return args[1].magnitude;
-    default: return number(11);  // logarithms and what does not leave [-4, 4]
+    default: return number(11);  // logarithms, and functions that stay within [-4, 4]
   }
 }
 

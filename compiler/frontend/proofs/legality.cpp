@@ -14,7 +14,7 @@
 namespace tap {
 namespace {
 
-// Too large, but quick: one box around each region (see legality_reads.h).
+// Over-approximate but fast: one box around each region (see legality_reads.h).
 class BoxAlgebra {
  public:
   using Region = std::optional<ir::Box>;  // empty optional: no point
@@ -37,7 +37,7 @@ class BoxAlgebra {
     try {
       return tighten(box, constraints);
     } catch (const Overflow&) {
-      return box;  // not narrowed, and still around the points
+      return box;  // not narrowed, but still contains the points
     }
   }
   Region everywhere_;
@@ -45,7 +45,7 @@ class BoxAlgebra {
 
 const Shape& shape_of(const ir::Operator& op, const ir::Access& read) { return op.operands[read.tensor].shape; }
 
-// The unfilled reads that boxes cannot prove to be inside, first without the guards, then with them.
+// The unfilled reads that boxes cannot prove to be in bounds, first without guards, then with them.
 std::vector<bool> unproved_reads(const ir::Operator& op) {
   BoxAlgebra algebra(op);
   std::vector<bool> unproved(op.reads.size(), false);
@@ -70,7 +70,7 @@ std::vector<bool> unfilled_reads(const ir::Operator& op) {
   return unfilled;
 }
 
-// All that the proof about writes depends on.
+// Everything that the proof about writes depends on.
 struct WriteQuestion {
   Shape shape;
   std::vector<WriteMap> maps;
@@ -97,7 +97,8 @@ std::size_t hash_of(const WriteQuestion& question) {
   return hash;
 }
 
-// Verdicts by question. Only what isl decided is kept: closed forms are as quick as a lookup. When full it starts anew.
+// Verdicts by question. Keeps only those that isl decided, since closed forms are as fast as a lookup. Cleared when
+// full.
 template <class Question, class Verdict>
 class Cache {
  public:
@@ -120,7 +121,7 @@ class Cache {
 
 // The largest value of an affine expression on a domain; empty if the domain is.
 std::optional<std::int64_t> largest_value(const IntegerSets& sets, const ir::Domain& domain, const ir::AffineExpr& e) {
-  // Before the domain's dims one more, equal to -e: its least value is the first coordinate of the least point.
+  // Prepends a dim that equals -e: its least value is the first coordinate of the least point.
   auto shifted = [](const ir::AffineExpr& expr, std::int64_t first) {
     ir::AffineExpr result = expr;
     result.coefficients.insert(result.coefficients.begin(), first);
@@ -134,7 +135,7 @@ std::optional<std::int64_t> largest_value(const IntegerSets& sets, const ir::Dom
   return least ? std::optional(checked::sub(0, least->front())) : std::nullopt;
 }
 
-// An iterate that makes no trip applies nothing.
+// An iterate without trips applies nothing.
 bool never_applied(const std::vector<WriteMap>& maps) {
   for (const WriteMap& map : maps) {
     for (std::size_t d = 0; d < map.dims.size(); ++d) {
@@ -172,8 +173,8 @@ struct Legality::State {
     if (auto* v = std::get_if<WriteOutside>(&*violation)) v->cell = apart.cell_of_points(v->cell);
     return violation;
   }
-  // isl finds the smallest witness quickly for typical programs. Where it does not, looking at every point is
-  // quicker if there are few.
+  // isl finds the smallest witness quickly for typical programs. Otherwise, enumeration is faster if there are few
+  // points.
   std::optional<Violation> decide_writes(const Shape& shape, const std::vector<Writer>& writers,
                                          const std::vector<WriteMap>& maps) {
     struct Step {
@@ -239,13 +240,13 @@ std::optional<ir::Point> Legality::unwritten_read(const Shape& shape, const std:
 Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
   State& s = *state_;
   WriteMap map = write_map(op, write);
-  // A repetition without steps still has locals of the size that they would have in one.
-  for (std::size_t k = 0; k < map.dims.size(); ++k)  // some of the operator's: those that the write hangs on
+  // In an iterate without trips, locals have the size that they would have in a trip.
+  for (std::size_t k = 0; k < map.dims.size(); ++k)  // the operator's dims that the write depends on
     if (ir::Range& trips = map.domain.box.dims[k]; map.dims[k].role == ir::DimRole::counter && trips.empty())
       trips.hi = trips.lo + 1;
   Shape extent(map.projection.start.rows.size(), 0);
   for (std::size_t axis = 0; axis < extent.size(); ++axis) {
-    // An axis has its size where another one has none: x[i, j] of 2 and 0 is of shape [2, 0].
+    // An axis has its size even if another one is empty: x[i, j] of 2 and 0 has shape [2, 0].
     const ir::AffineExpr& row = map.projection.start.rows[axis];
     ir::Box box = map.domain.box;
     for (std::size_t d = 0; d < box.rank(); ++d)
@@ -263,7 +264,7 @@ Shape Legality::written_extent(const ir::Operator& op, std::uint32_t write) {
       extent[axis] = largest ? std::max<std::int64_t>(checked::add(*largest, 1), 0) : 0;
     }
   } catch (const OutOfBudget&) {
-    // The bounding box stands: a local that is too large is reported as a cell that is never written.
+    // Keep the bounding box: if the local is too large, a cell that is never written is reported.
   }
   s.extents.add(hash, std::move(map), extent);
   return extent;

@@ -26,7 +26,7 @@ std::size_t variables_of(const ir::AffineExpr& e) {
       std::count_if(e.coefficients.begin(), e.coefficients.end(), [](std::int64_t c) { return c != 0; }));
 }
 
-// The expression over the kept dims alone; empty if it uses another.
+// The expression over the kept dims only; empty if it uses another.
 std::optional<ir::AffineExpr> restricted(const ir::AffineExpr& e, const std::vector<std::uint32_t>& kept) {
   ir::AffineExpr result{{}, e.offset};
   std::size_t used = 0;
@@ -56,14 +56,14 @@ void narrow(Box& box, const ir::AffineExpr& e) {
   }
 }
 
-// What one writer covers: exactly the cells of `box`, each once; or nothing at all.
+// The cells of one writer: exactly those of `box`, each once; or none.
 struct Tile {
   bool empty = false;
   Box box;
 };
 
-// Is the row a bijection from the dims that it uses onto consecutive regions of `extent` cells? It is if the coefficients
-// form a mixed radix: 4*i + j for j in 0..4, or n-1-i.
+// Whether the row maps the dims that it uses bijectively to consecutive regions of `extent` cells. It does if the
+// coefficients form a mixed radix: 4*i + j for j in 0..4, or n-1-i.
 bool is_mixed_radix(const ir::AffineExpr& row, const Box& points, std::int64_t extent) {
   std::vector<std::pair<std::int64_t, std::int64_t>> digits;  // coefficient, number of values
   for (std::size_t d = 0; d < points.rank(); ++d) {
@@ -79,7 +79,8 @@ bool is_mixed_radix(const ir::AffineExpr& row, const Box& points, std::int64_t e
   return true;
 }
 
-// Does each dim that distinguishes points (more than one value, not invariant) move exactly one axis, and no other any?
+// Whether each dim that distinguishes points (more than one value, not invariant) moves exactly one axis, and no others
+// any.
 bool each_dim_moves_one_axis(const WriteMap& writer, const Box& points) {
   for (std::size_t d = 0; d < points.rank(); ++d) {
     if (points.dims[d].size() <= 1) continue;
@@ -91,7 +92,7 @@ bool each_dim_moves_one_axis(const WriteMap& writer, const Box& points) {
   return true;
 }
 
-// A constraint may say that a writer takes part in some trips of an iterate only.
+// A constraint may restrict a writer to some trips of an iterate.
 bool in_every_trip(const WriteMap& writer, const Box& points) {
   for (std::size_t d = 0; d < points.rank(); ++d) {
     if (writer.dims[d].role == ir::DimRole::counter && points.dims[d] != writer.domain.box.dims[d]) return false;
@@ -112,7 +113,7 @@ std::optional<Tile> tile_of(const WriteMap& writer) {
   return Tile{false, writer.projection.bounds(*points)};
 }
 
-// The axis along which the boxes begin at the most places.
+// The axis along which the boxes have the most distinct starts.
 std::size_t most_cut_axis(const std::vector<Box>& boxes, std::size_t rank) {
   std::size_t best = 0, most = 0;
   for (std::size_t axis = 0; axis < rank; ++axis) {

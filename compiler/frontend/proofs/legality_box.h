@@ -8,8 +8,8 @@
 
 namespace tap {
 
-// One writer of a value as the proofs see it. Reduction dims are gone (one write for the whole reduction, and where it is
-// empty the identity is written), and with them the constraints that they take part in.
+// One writer of a value, for the proofs. Reduction dims are removed (the whole reduction writes once, also if it is
+// empty), and so are constraints on them.
 struct WriteDim {
   std::uint32_t dim = 0;  // its number in the operator
   ir::DimRole role = ir::DimRole::parallel;
@@ -24,20 +24,21 @@ struct WriteMap {
   bool operator==(const WriteMap&) const = default;
 };
 WriteMap write_map(const ir::Operator& op, std::uint32_t write);
-// A read in the same form, of all dims; where a coordinate is data-dependent, of all cells.
+// A read in the same form, over all dims; a data-dependent coordinate reads all cells.
 WriteMap read_map(const ir::Operator& op, std::uint32_t read);
 
-// A box around the points of `box` that satisfy the constraints, each of which narrows the range of each of its dims; exact
-// where every constraint has one variable. Empty optional: there is no such point.
+// A box around the points of `box` that satisfy the constraints; each constraint narrows the range of each of its dims.
+// Exact if every constraint has one variable. Empty optional: there is no such point.
 std::optional<ir::Box> tighten(ir::Box box, const std::vector<ir::Constraint>& constraints);
 
-// Is the coordinate on this axis data-dependent? Then it is checked when the program runs.
+// Whether the coordinate on this axis is data-dependent: it is then checked at run time.
 bool checked_at_run_time(const ir::Access& access, std::size_t axis);
 
-// Is every region of the access (data-dependent axes apart) inside the tensor for all points of the box? Pre: `points` is not empty.
+// Whether every region of the access (except data-dependent axes) is in bounds for all points of the box. Pre: `points`
+// is not empty.
 bool reads_inside(const ir::Access& access, const Shape& shape, const ir::Box& points);
 
-// Do the writers cover the shape exactly once, as boxes that tile it? `false` means not known.
+// Whether the writers cover the shape exactly once, as boxes that tile it. `false` means not known.
 bool tiles_exactly(const Shape& shape, const std::vector<WriteMap>& writers);
 
 }  // namespace tap

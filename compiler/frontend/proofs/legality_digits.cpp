@@ -14,7 +14,7 @@ struct DimDigit {
   std::size_t dim = 0;
   bool reversed = false;
 };
-using DimDigits = std::vector<DimDigit>;  // the highest first
+using DimDigits = std::vector<DimDigit>;  // most significant first
 
 std::optional<DimDigits> digits_unless_overflow(const WriteMap& map, std::size_t axis, std::int64_t size) {
   const ir::AffineExpr& row = map.projection.start.rows[axis];
@@ -39,7 +39,7 @@ std::optional<DimDigits> digits_unless_overflow(const WriteMap& map, std::size_t
   return digits;
 }
 
-// If the row is a bijection from the dims that it uses onto the whole axis: its digits.
+// The digits of the row, if it maps the dims that it uses bijectively to the whole axis.
 std::optional<DimDigits> digits_of(const WriteMap& map, std::size_t axis, std::int64_t size) {
   try {
     return digits_unless_overflow(map, axis, size);
@@ -51,7 +51,7 @@ bool same_digits(const DimDigits& a, const DimDigits& b) {
                     [](const DimDigit& x, const DimDigit& y) { return x.stride == y.stride && x.count == y.count; });
 }
 
-// The axis's digits in every writer, if there is one and they are the same for all.
+// The axis's digits, if all writers have the same ones.
 std::optional<std::vector<DimDigits>> common_digits(const std::vector<WriteMap>& maps, std::size_t axis,
                                                     std::int64_t size) {
   std::vector<DimDigits> all;
@@ -64,7 +64,7 @@ std::optional<std::vector<DimDigits>> common_digits(const std::vector<WriteMap>&
   return all;
 }
 
-// The digit's own value, counted from 0 in the order of the axis.
+// The digit's value, counted from 0 in the order of the axis.
 ir::AffineExpr value_of(const DimDigit& digit, const WriteMap& map) {
   const ir::Range& range = map.domain.box.dims[digit.dim];
   ir::AffineExpr value = ir::AffineExpr::variable(map.dims.size(), digit.dim);
@@ -73,7 +73,7 @@ ir::AffineExpr value_of(const DimDigit& digit, const WriteMap& map) {
   return value;
 }
 
-// Does nothing of the writer depend on the dim but one row?
+// Whether the writer depends on the dim only through one row.
 bool stands_alone(const WriteMap& map, std::size_t dim) {
   auto uses = [dim](const ir::AffineExpr& e) { return e.coefficients[dim] != 0; };
   const auto& rows = map.projection.start.rows;

@@ -16,22 +16,21 @@
 namespace tap {
 
 struct SplitDigits {
-  // The digits of all axes of y, in order; an axis that stays as it is has one, of stride 1.
+  // The digits of all axes of y, in order; an axis that is not separated has one, of stride 1.
   struct Digit {
     std::size_t axis = 0;
     std::int64_t stride = 1;
     bool kept = true;           // an axis of y'
-    std::int64_t at_begin = 0;  // else: its value where the dim is at its begin
+    std::int64_t at_begin = 0;  // if removed: its value at the start of the dim
   };
   std::size_t rank = 0;  // of y
   std::vector<Digit> digits;
   Shape shape;
   std::vector<WriteMap> maps;
 
-  ir::Point cell_of_points(const ir::Point& cell) const {
-    return original(cell, true);
-  }                                                                                    // the cell of y that they write
-  ir::Point first_cell(const ir::Point& cell) const { return original(cell, false); }  // the first of those like it
+  // The cell of y that the points write; and the first of the equivalent cells.
+  ir::Point cell_of_points(const ir::Point& cell) const { return original(cell, true); }
+  ir::Point first_cell(const ir::Point& cell) const { return original(cell, false); }
 
  private:
   ir::Point original(const ir::Point& cell, bool of_points) const;

@@ -110,8 +110,8 @@ class Enumeration {
   std::vector<std::int64_t> strides_;
   const std::vector<Writer>& writers_;
   const std::vector<WriteMap>& maps_;
-  std::vector<By> points_;              // that wrote a cell first
-  std::vector<std::uint32_t> written_;  // by cell: which of points_, from 1; 0 is none
+  std::vector<By> points_;              // that were the first to write a cell
+  std::vector<std::uint32_t> written_;  // by cell: number in points_, from 1; 0: none
 };
 
 }  // namespace

@@ -11,12 +11,12 @@
 
 namespace tap {
 
-// The first access in order, of the suspects, that leaves its tensor, at its lexicographically smallest point.
+// The first of the suspect accesses, in order, that leaves its tensor, at its lexicographically smallest point.
 std::optional<ReadOutside> find_read_outside(const IntegerSets& sets, const ir::Operator& op,
                                              const std::vector<bool>& suspects);
 
-// First by writer a write outside; else by pair of writers a cell written twice; else a cell never written. Each
-// lexicographically smallest: the point; the pair of points (for one writer over a box, their difference); the cell.
+// In this order: by writer, a write out of bounds; by pair of writers, a cell written twice; a cell never written. Each
+// is lexicographically smallest: by point; by pair of points (for one writer over a box, by their difference); by cell.
 std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
                                               const std::vector<Writer>& writers, const std::vector<WriteMap>& maps);
 
@@ -24,12 +24,13 @@ std::optional<Violation> find_write_violation(const IntegerSets& sets, const Sha
 std::optional<ir::Point> find_unwritten_read(const IntegerSets& sets, const Shape& shape,
                                              const std::vector<WriteMap>& writes, const std::vector<WriteMap>& reads);
 
-// The same question as find_write_violation by looking at every point, where the proof takes too long: for coefficients
-// without any pattern. Outer empty optional: there are more points, or four times as many cells, or iterates.
+// The same question as find_write_violation, by visiting every point, if the proof takes too long: for irregular
+// coefficients. Outer empty optional: there are more points than allowed, or four times as many cells, or iterates.
 std::optional<std::optional<Violation>> enumerate_writes(const Shape& shape, const std::vector<Writer>& writers,
                                                          const std::vector<WriteMap>& maps, std::int64_t most_points);
 
-// A point of the map in all of the operator's dims: reduction dims, over which the write does not range, at their begin.
+// A point of the map in all of the operator's dims; reduction dims, over which the write does not range, are at their
+// start.
 ir::Point whole_point(const Writer& writer, const WriteMap& map, const ir::Point& point);
 
 }  // namespace tap

@@ -41,7 +41,7 @@ class SetAlgebra {
   IntegerSet everywhere_;
 };
 
-// A cell of the region at the point that is outside on every axis on which the region is.
+// A cell of the point's region that is out of bounds on every axis on which the region is.
 ir::Point cell_outside(const ir::Projection& projection, const Shape& shape, const ir::Point& point) {
   ir::Point cell = projection.start(point);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {

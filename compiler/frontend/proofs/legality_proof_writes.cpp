@@ -8,7 +8,7 @@ namespace {
 
 using ir::AffineExpr;
 
-// The variables of a system are the dims of one or two writers, or counters and cells; this places an expression among them.
+// The variables of a system are the dims of one or two writers, or counters and cells; maps an expression to them.
 AffineExpr placed(const AffineExpr& e, std::size_t dims, std::size_t at) {
   AffineExpr result = AffineExpr::constant(dims, e.offset);
   std::copy(e.coefficients.begin(), e.coefficients.end(),
@@ -53,7 +53,7 @@ std::optional<Violation> find_write_outside(const IntegerSets& sets, const Shape
   return WriteOutside{number, whole_point(writer, map, *best), cell};
 }
 
-// The pairs of points, (p, q) of the two writers, in the same trip of every common iterate, whose regions meet.
+// The pairs of points (p, q) of the two writers, in the same trip of every common iterate, whose regions overlap.
 System meeting_pairs(const WriteMap& a, const WriteMap& b) {
   std::size_t n = a.dims.size();
   System system{n + b.dims.size(), {}};
@@ -81,7 +81,7 @@ System meeting_pairs(const WriteMap& a, const WriteMap& b) {
 
 bool tells_apart(const WriteDim& dim) { return dim.role != ir::DimRole::counter && !dim.invariant; }
 
-// Two different points of one writer: p before q in the order of the dims that distinguish points.
+// Two different points of one writer: p precedes q in the order of the dims that distinguish points.
 std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const WriteMap& map) {
   std::size_t n = map.dims.size();
   System meeting = meeting_pairs(map, map);
@@ -97,7 +97,7 @@ std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const Wri
   return best;
 }
 
-// The differences q - p of two points of a box whose regions meet: half as many variables as pairs have.
+// The differences q - p of two points of a box whose regions overlap: half as many variables as pairs.
 System meeting_differences(const WriteMap& map) {
   System system{map.dims.size(), {}};
   for (std::size_t d = 0; d < system.dims; ++d) {
@@ -118,11 +118,11 @@ System meeting_differences(const WriteMap& map) {
   return system;
 }
 
-// The pair whose difference is the smallest after 0, at the first place of the box where it fits.
+// The pair with the smallest nonzero difference, at the first position of the box where it fits.
 std::optional<ir::Point> closest_pair_within_box(const IntegerSets& sets, const WriteMap& map) {
   std::size_t n = map.dims.size();
   System meeting = meeting_differences(map);
-  for (std::size_t leading = n; leading-- > 0;) {  // the first difference that is not 0
+  for (std::size_t leading = n; leading-- > 0;) {  // the first nonzero difference
     if (!tells_apart(map.dims[leading])) continue;
     System system = meeting;
     for (std::size_t d = 0; d < leading; ++d) system.equal(AffineExpr::variable(n, d), 0);
@@ -167,7 +167,7 @@ std::optional<Violation> find_written_twice(const IntegerSets& sets, const std::
   return std::nullopt;
 }
 
-// Given that no cell is written twice or outside: do the points count up to the whole shape?
+// Provided that no cell is written twice or out of bounds: whether the number of written cells is that of the shape.
 bool counts_to_whole(const Shape& shape, const std::vector<WriteMap>& maps) {
   try {
     std::int64_t covered = 0;
@@ -184,7 +184,7 @@ bool counts_to_whole(const Shape& shape, const std::vector<WriteMap>& maps) {
   } catch (const Overflow&) { return false; }
 }
 
-// Counters by level, with the trips that they run over.
+// Counters by level, with their trips.
 std::vector<std::pair<std::uint32_t, ir::Range>> counters_of(const std::vector<WriteMap>& maps) {
   std::vector<std::pair<std::uint32_t, ir::Range>> counters;
   for (const WriteMap& map : maps) {
@@ -197,7 +197,7 @@ std::vector<std::pair<std::uint32_t, ir::Range>> counters_of(const std::vector<W
   return counters;
 }
 
-// The pairs (counter values, cell) of one writer. The variables at first: counters, cell, the writer's dims.
+// The pairs (counter values, cell) of one writer. The variables are, in order: counters, cell, the writer's dims.
 IntegerSet written_cells(const IntegerSets& sets, const WriteMap& map,
                          const std::vector<std::pair<std::uint32_t, ir::Range>>& counters) {
   std::size_t rank = map.projection.rank(), at = counters.size() + rank;
@@ -230,7 +230,7 @@ bool writes_cell(const IntegerSets& sets, const WriteMap& map, const ir::Point& 
   return !sets.of(system).is_empty();
 }
 
-// Among the first cells, one that is never written. Where coefficients have no pattern most cells are never written, and the
+// One of the first cells that is never written. With irregular coefficients most cells are never written, and the
 // difference of sets below is slow.
 std::optional<ir::Point> early_hole(const IntegerSets& sets, const Shape& shape, const std::vector<WriteMap>& maps) {
   ir::Box whole = ir::Box::of_shape(shape);

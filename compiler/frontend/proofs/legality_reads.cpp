@@ -15,8 +15,8 @@ std::vector<ir::CellId> used_cells(const ir::Operator& op, ir::CellId cell) {
   return used;
 }
 
-// Depth-first, without recursion: chains of cells may be long. Calls `done` on each cell below the roots once, after all
-// cells that it uses.
+// Depth-first, without recursion, since chains of cells may be long. Calls `done` once for each cell below the roots,
+// after all cells that it uses.
 template <class Done>
 void visit_used_first(const ir::Operator& op, const std::vector<ir::CellId>& roots, Done done) {
   struct Visit {

@@ -23,7 +23,7 @@
 
 namespace tap {
 
-// The cells below the roots that lead to a wanted access, each after all cells that use it.
+// The cells that lead from the roots to a wanted access, each after all cells that use it.
 class ReadOrder {
  public:
   ReadOrder(const ir::Operator& op, const std::vector<bool>& wanted);
@@ -36,7 +36,7 @@ class ReadOrder {
   std::vector<ir::CellId> roots_;
   std::vector<bool> leads_;
 };
-// The cells that an access evaluates besides its operand: data-dependent coordinates.
+// The cells that an access evaluates in addition to its operand: data-dependent coordinates.
 std::vector<ir::CellId> coordinate_cells(const ir::Access& access);
 
 template <class Algebra>
@@ -89,7 +89,7 @@ class ReadRegions {
         for (ir::CellId arg : node.args) reach(order, arg, region);
     }
   }
-  // The fill is evaluated where the read is outside; with a data-dependent coordinate that may be anywhere.
+  // The fill is evaluated where the read is out of bounds; with a data-dependent coordinate, that may be anywhere.
   void pass_on_read(const ReadOrder& order, const ir::Access& access, const Region& region) {
     std::vector<ir::CellId> coordinates = coordinate_cells(access);
     for (ir::CellId cell : coordinates) reach(order, cell, region);

@@ -1,5 +1,5 @@
-// isl propagates errors as null objects through further calls. So a chain of calls is checked once, at its end, by
-// `made`; objects that are kept across a check are owned.
+// isl propagates errors as null objects through further calls. A chain of calls is therefore checked once, at its end,
+// by `made`; objects that are kept across a check are owned.
 #include "compiler/frontend/proofs/legality_set.h"
 
 #include <isl/aff.h>
@@ -76,8 +76,9 @@ std::int64_t int64_of(isl_val* value) {  // takes `value`
   return result;
 }
 
-// Coordinate by coordinate: the least value, then all points with that value. isl's own lexmin is for parametric problems
-// and may take minutes on ten variables with arbitrary coefficients; emptiness and minima by basis reduction do not.
+// Coordinate by coordinate: the least value, then all points with that value. isl's own lexmin is for parametric
+// problems and may take minutes for ten variables with irregular coefficients; emptiness and minima by basis reduction
+// do not.
 std::optional<ir::Point> lexmin_of(isl_ctx* ctx, isl_basic_set* taken) {
   Owned<isl_basic_set, isl_basic_set_free> part(made(ctx, taken));
   isl_bool empty = isl_basic_set_is_empty(part.get());

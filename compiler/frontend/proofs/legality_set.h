@@ -1,4 +1,4 @@
-// Sets of integer points given by affine constraints: a value type over isl, just wide enough for the legality proofs.
+// Sets of integer points under affine constraints: a value type over isl, with only what the legality proofs need.
 //
 //   IntegerSets sets;
 //   IntegerSet triangle = sets.of({box 0..4 x 0..4, {i - j >= 0}});
@@ -28,7 +28,7 @@ struct System {
   void inside(std::size_t dim, ir::Range range);
 };
 
-// Thrown by every operation once the budget is spent (see IntegerSets::set_budget).
+// Thrown by every operation once the budget is exhausted (see IntegerSets::set_budget).
 struct OutOfBudget {};
 
 class IntegerSet {
@@ -42,7 +42,7 @@ class IntegerSet {
   IntegerSet unite(const IntegerSet& other) const;
   IntegerSet intersect(const IntegerSet& other) const;
   IntegerSet subtract(const IntegerSet& other) const;
-  // The points with the variables first … first + count - 1 left out.
+  // Eliminates the variables first … first + count - 1.
   IntegerSet project_out(std::size_t first, std::size_t count) const;
   // The lexicographically smallest point; empty if the set is. Pre: bounded from below.
   std::optional<ir::Point> lexmin() const;
@@ -54,7 +54,7 @@ class IntegerSet {
   isl_set* set_;
 };
 
-// Where sets come from: one isl context. Must outlive its sets.
+// Creates sets, in one isl context. Must outlive its sets.
 class IntegerSets {
  public:
   IntegerSets();
@@ -62,7 +62,7 @@ class IntegerSets {
   IntegerSets(const IntegerSets&) = delete;
   IntegerSets& operator=(const IntegerSets&) = delete;
 
-  // From now on so many operations (about pivots of a simplex tableau) before OutOfBudget; 0: without limit.
+  // Allows this many operations (about pivots of a simplex tableau) before OutOfBudget; 0: unlimited.
   void set_budget(unsigned long operations) const;
 
   IntegerSet of(const System& system) const;

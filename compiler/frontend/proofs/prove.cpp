@@ -40,7 +40,7 @@ std::string input_of(const Elaboration& elaboration, Span span) {
   return text.substr(begin, text.find_first_of(spaces, begin) - begin);
 }
 
-// Where an equation's range is too long, not only its reads leave their tensors.
+// If an equation's range is too long, its writes are out of bounds, too.
 bool writes_outside(const ir::Operator& op, const ir::Point& point) {
   return std::any_of(op.writes.begin(), op.writes.end(), [&](const ir::Access& write) {
     ir::Box cell = write.projection.image(point), all = ir::Box::of_shape(op.results[write.tensor].shape);
@@ -48,7 +48,7 @@ bool writes_outside(const ir::Operator& op, const ir::Point& point) {
   });
 }
 
-// The texts between a read's brackets, one for each axis; none where packs or line ends hide which is which.
+// The texts between a read's brackets, one for each axis; none if packs or line ends make the axes ambiguous.
 std::vector<std::string> index_texts(const Elaboration& elaboration, Span span, std::size_t rank) {
   std::string text = source_of(elaboration, span);
   std::size_t open = text.find('[');
@@ -70,7 +70,8 @@ std::string read_text(const std::string& name, const std::vector<std::string>& i
   return text + "]";
 }
 
-// x[j, i] for x[i, j]: the index that leaves its axis runs over exactly another axis, and exchanged both stay inside.
+// x[j, i] for x[i, j]: the index that is out of bounds has exactly the range of another axis, and exchanged both are in
+// bounds.
 std::optional<std::string> exchanged(const ir::Operator& op, const ReadOutside& v, const std::string& name,
                                      std::vector<std::string> indices) {
   const ir::Access& access = op.reads[v.read];
@@ -106,7 +107,8 @@ std::optional<std::string> from_the_end(const ir::Operator& op, const ReadOutsid
   return any ? std::optional(read_text(name, indices)) : std::nullopt;
 }
 
-// c[i] = a[i] beside c[2 + i] = b[i]: the variable of the axis that is left runs over all of c, and should over all of a.
+// c[i] = a[i] next to c[2 + i] = b[i]: the variable of the axis that is out of bounds runs over all of c, and should
+// run over all of a.
 std::optional<std::string> range_that_fits(const ir::Operator& op, const std::optional<ir::OperationNames>& names,
                                            const ReadOutside& v, const ast::Equation& equation) {
   const ir::Access& access = op.reads[v.read];
@@ -127,7 +129,7 @@ std::optional<std::string> range_that_fits(const ir::Operator& op, const std::op
   return std::nullopt;
 }
 
-// Where the witness is excluded by a condition that the proof does not count, the message would seem false.
+// If a condition that the proof ignores excludes the witness, the message would seem wrong without this note.
 void note_uncounted(const Elaboration& elaboration, Diagnostic& d, const ir::Operator& op,
                     const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
   std::vector<std::string> variables;
@@ -184,8 +186,8 @@ void report_read(Elaboration& elaboration, const ir::Operator& op, const std::op
   elaboration.fail(std::move(d));
 }
 
-// y[0] = 1 and y[i] = x[i]: the second writes all of a 1-d result, of which the cell is the first or the last. What is left:
-// for i in 1..8
+// y[0] = 1 and y[i] = x[i]: the second equation writes a whole 1-d result, whose first or last cell the other writes.
+// The remaining range: for i in 1..8
 std::optional<std::string> range_beside(const Elaboration& elaboration, const WriterAt& writer, const Shape& shape,
                                         const ir::Point& cell) {
   const ir::Operator& op = elaboration.program[writer.op];
@@ -200,7 +202,7 @@ std::optional<std::string> range_beside(const Elaboration& elaboration, const Wr
   return "for " + op.dims[dim].name + " in " + std::to_string(lo) + ".." + std::to_string(hi);
 }
 
-// t=1: the counters of the trip in which a cell is left out, as the writers name them.
+// t=1: the counters of the trip that omits a cell, by their names in the source.
 std::string trip_text(const Elaboration& elaboration, const std::vector<WriterAt>& writers,
                       const NeverWritten& violation) {
   std::string text;
@@ -257,7 +259,7 @@ void report_writes(Elaboration& elaboration, const std::string& name, Span decla
   }
 }
 
-// 4 * i with i=7, where that product alone leaves 64 bits.
+// 4 * i with i=7, if that product alone overflows 64 bits.
 std::optional<std::string> product_that_overflows(const ir::Operator& op,
                                                   const std::optional<ir::OperationNames>& names,
                                                   const ir::AffineExpr& row) {
@@ -296,7 +298,7 @@ void prove_reads(Elaboration& elaboration, ir::OperatorId id, const std::optiona
   if (elaboration.reads_proved.size() <= id.index()) elaboration.reads_proved.resize(id.index() + 1, false);
   if (elaboration.reads_proved[id.index()]) return;
   const ir::Operator& op = elaboration.program[id];
-  // Also where a fill replaces cells outside, the coordinates are computed: they must fit, else Overflow is thrown.
+  // Coordinates are computed even if a fill replaces cells out of bounds: they must fit, else Overflow is thrown.
   for (std::size_t r = 0; r < op.reads.size(); ++r) {
     try {
       op.reads[r].projection.bounds(op.box());

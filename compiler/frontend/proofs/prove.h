@@ -12,7 +12,7 @@ struct WriterAt {
   std::optional<ir::OperationNames> names = std::nullopt;
 };
 
-// Throws Abandoned after reporting, in terms of the operation's author. `spans` are those of the operator's reads, in
+// Throws Abandoned after reporting, in terms of the operator's source. `spans` are those of the operator's reads, in
 // `module`.
 void prove_reads(Elaboration& elaboration, ir::OperatorId op, const std::optional<ir::OperationNames>& names,
                  const std::vector<Span>& spans, Span statement, const ast::Module& module);

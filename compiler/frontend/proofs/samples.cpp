@@ -14,7 +14,7 @@
 namespace tap {
 namespace {
 
-// May another choice of sizes, types or parameters be without this error?
+// Whether another choice of sizes, types or parameters might not have this error.
 bool depends_on_choice(Code code) {
   switch (code) {
     case Code::condition_not_met:
@@ -50,7 +50,7 @@ struct Trial {
   ElementType type;
   std::size_t rank;
   std::int64_t size, step;  // of the first dim, and from each dim to the next
-  std::size_t parameters;   // which of the values of its kind a parameter takes first
+  std::size_t parameters;   // which of the values of its kind the first parameter takes
 };
 
 constexpr Trial trials[] = {
@@ -61,13 +61,13 @@ constexpr Trial trials[] = {
 constexpr const char* int_values[] = {"1", "2", "0", "-1", "3", "-2", "4"};
 constexpr std::size_t choices_of_parameters = std::size(int_values) * std::size(int_values);
 
-// Values for the parameters that have none, as a caller would write them.
+// Values for the parameters without one, as a caller would write them.
 class Parameters {
  public:
   Parameters(const Signature& signature, std::size_t number) {
     for (const auto& param : signature.params) {
       if (param.default_value) continue;
-      // The first parameter changes quickest, the second after it; all others go with the first.
+      // The first parameter changes fastest, then the second; all others change with the first.
       std::size_t n = args_.size() == 1 ? number / std::size(int_values) : number;
       const std::string& kind = param.kind.text;
       if (kind == "int" && !param.pack) add(param, int_literal(int_values[n % std::size(int_values)]));
@@ -156,7 +156,7 @@ class OperatorTrial {
   }
 
  private:
-  // True if nothing else needs trying: it is legal, or wrong whatever is tried.
+  // True if no further attempt is needed: it is legal, or always wrong.
   bool attempt(const Trial& trial) {
     Parameters parameters(signature_, trial.parameters);
     Diagnostics found;
@@ -165,7 +165,7 @@ class OperatorTrial {
     try {
       call(trial, parameters);
       is_legal = true;
-    } catch (const Abandoned&) {  // also if it was tried before; nothing is reported again
+    } catch (const Abandoned&) {  // also if it failed before; it is not reported again
     } catch (const Overflow&) {}
     elaboration_.diagnostics = real;
     if (is_legal) return true;
@@ -211,7 +211,7 @@ class OperatorTrial {
     return result;
   }
 
-  // Beyond twice the largest number that the operator's text names, `x[100]` lies inside x.
+  // Above twice the largest number in the operator's source, `x[100]` is in bounds.
   std::vector<std::int64_t> least_sizes() const {
     std::string text = std::string(elaboration_.sources.text(definition_.part));
     std::int64_t largest = 0, number = 0;

@@ -32,7 +32,7 @@ class Guards {
     return span.file == read_.file && span.begin <= read_.begin && read_.end <= span.end;
   }
 
-  // Of `i > 0 and i % 2 == 0`, the second.
+  // For `i > 0 and i % 2 == 0`, the second.
   void add(ast::ExprId condition) {
     const ast::Expr& expr = module_[condition];
     if (auto* negated = std::get_if<ast::Unary>(&expr.node)) return add(negated->operand);

@@ -10,7 +10,8 @@
 
 namespace tap {
 
-// Only what is certain to be one, by its form: a remainder, a product of index variables, a read. Outermost first.
+// Only those that are certainly not affine, by their form: a remainder, a product of index variables, a read. Outermost
+// first.
 std::vector<Span> uncounted_guards(const ast::Module& module, Span read, const std::vector<std::string>& variables);
 
 }  // namespace tap

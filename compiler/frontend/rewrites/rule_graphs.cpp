@@ -51,8 +51,8 @@ class RuleTrials {
   void run() {
     if (!try_all()) return;
     if (guard_fault_ && !guard_decided_) return report(std::move(*guard_fault_));
-    // No size that was tried meets the guard. It may only say where the rule pays, so the sides are compared without it;
-    // if they differ, it may also say where the rule holds, and nothing is known.
+    // No tried size satisfies the guard. It may only state where the rule pays, so the sides are compared without it;
+    // if they differ, it may also state where the rule holds, and nothing is known.
     if (evaluated_ == 0 && at_.rule.guard) {
       ask_guard_ = false;
       if (!try_all()) return;
@@ -69,7 +69,7 @@ class RuleTrials {
   static constexpr unsigned attempts = 150;
   static constexpr std::size_t instances_wanted = 6;
 
-  // False if the sides differ, which was reported.
+  // False if the sides differ, which is reported.
   bool try_all() {
     for (unsigned attempt = 0; attempt < attempts && evaluated_ < instances_wanted; ++attempt)
       if (auto types = choose(attempt); types && tried_.insert(types_text(*types)).second)
@@ -100,7 +100,7 @@ class RuleTrials {
     return std::nullopt;
   }
 
-  // False if the sides differ, which was reported.
+  // False if the sides differ, which is reported.
   bool agrees_at(const std::map<std::string, ir::TensorType>& types) {
     std::optional<ir::RuleInstance> instance;
     {
@@ -162,7 +162,7 @@ class RuleTrials {
   Env env_;
   std::set<std::string> tried_;
   bool ask_guard_ = true, guard_decided_ = false;
-  std::optional<Diagnostic> guard_fault_;  // of the first types at which the guard has no value
+  std::optional<Diagnostic> guard_fault_;  // for the first types at which the guard has no value
   std::size_t evaluated_ = 0;
   std::string pattern_refused_, replacement_refused_, refused_types_;
 };

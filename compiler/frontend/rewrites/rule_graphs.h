@@ -8,25 +8,25 @@
 
 namespace tap {
 
-struct RuleAt {  // a rule, and where its names are looked up
+struct RuleAt {  // a rule, and the scope of its names
   const ast::Module& module;
   const ModuleScope& scope;
   const ast::RewriteDecl& rule;
 };
 
-// Both sides as graphs of elaboration.program, over all variables of the pattern, in the order of their names. Nothing if the
-// pattern cannot have these types. Reports into elaboration.diagnostics and throws Abandoned where the replacement does not
-// take what the pattern takes.
+// Both sides as graphs of elaboration.program, over all variables of the pattern, ordered by name. Nothing if the
+// pattern cannot have these types. Reports into elaboration.diagnostics and throws Abandoned if the replacement does
+// not accept the pattern's types.
 std::optional<ir::RuleInstance> instantiate_rule(Elaboration& elaboration, const RuleAt& at,
                                                  const std::map<std::string, ir::TensorType>& types);
 
 // rewrite matmul(x, w) => sum_axis<-2>(products(x, w)) when matmul.in > 4096, on one line
 std::string text_of_rule(const Elaboration& elaboration, const ast::Module& module, const ast::RewriteDecl& rule);
 
-// Tries each rewrite that the file declares on small random types and values: one that changes the result is an error.
-// The rules of a used library were tried when it was checked.
+// Tries each rewrite that the file declares on small random types and values: a rule that changes the result is an
+// error. The rules of a used library were tried when it was checked.
 //
-// Comes last: the graphs that it builds are taken off the program again.
+// Call last: removes the graphs that it builds from the program.
 void try_rewrites(Elaboration& elaboration, const ModuleScope& scope);
 
 }  // namespace tap

@@ -12,7 +12,7 @@ namespace tap {
 
 namespace {
 
-// Whatever is instantiated stays in a front end's program: after so many answers a new one is begun.
+// Instances stay in a front end's program, so a new one is started after this many.
 constexpr std::size_t answers_of_one = 256;
 
 // One run of the front end over the file.
@@ -43,10 +43,10 @@ struct FrontEnd {
     return RuleAtTypes{elaboration.program, *instance, guard.holds, guard.text};
   }
 
-  Diagnostics diagnostics;  // of no interest: a type that does not fit a rule is an answer
+  Diagnostics diagnostics;  // ignored: a type that does not fit a rule is an answer
   Elaboration elaboration;
   std::vector<Definitions::Rewrite> rules;
-  std::deque<Env> scopes;  // that RuleTypes refer to
+  std::deque<Env> scopes;  // for RuleTypes to refer to
 };
 
 }  // namespace
@@ -82,7 +82,7 @@ std::vector<std::string> RuleSource::texts() {
   return texts;
 }
 
-// Best are types at which the rule holds, and at which no reduction is of one point or none: the plainest picture of it.
+// Prefers types at which the rule holds and no reduction has one or zero points: they show the rule's structure.
 std::optional<RuleAtTypes> RuleSource::sample(std::size_t rule) {
   FrontEnd& front_end = state_->front_end();
   constexpr unsigned attempts = 40;

@@ -1,5 +1,5 @@
 // The rewrites of a file and the modules that it uses, instantiated on request at given types: for passes that match
-// and apply them after the front end is done.
+// and apply them after the front end.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace tap {
 
 struct RuleAtTypes {
-  ir::Program program;  // that the instance's graphs are of; it has no main graph
+  ir::Program program;  // contains the instance's graphs; has no main graph
   ir::RuleInstance instance;
   bool holds = true;  // the rule's `when` at these sizes
   std::string guard;  // `matmul.in > 4096` is false: `matmul.in` is 64
@@ -20,14 +20,14 @@ struct RuleAtTypes {
 
 class RuleSource {
  public:
-  // The file was compiled before, without errors. Rules are parsed on first use.
+  // The file must have compiled without errors. Rules are parsed on first use.
   RuleSource(SourceMap& sources, FileId file, const CompileOptions& options);
   ~RuleSource();
 
   std::vector<std::string> texts();  // the file's own rules first
-  // At some small types that the rule can have; where it holds, if they can be found.
+  // At some small valid types; at types where it holds, if they can be found.
   std::optional<RuleAtTypes> sample(std::size_t rule);
-  // At these types of its variables, in the order of the instance's. Nothing if it cannot have them.
+  // At these types of its variables, in the instance's order. Nothing if they are invalid.
   std::optional<RuleAtTypes> at(std::size_t rule, const std::vector<ir::TensorType>& types);
 
  private:

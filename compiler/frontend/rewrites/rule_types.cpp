@@ -10,7 +10,7 @@
 namespace tap {
 namespace {
 
-// How an attempt chooses: the first ones all sizes different, the next ones all equal, then at random.
+// The sizes of an attempt: in the first ones all different, in the next ones all equal, then random.
 constexpr unsigned distinct_attempts = 3, equal_attempts = 6;
 constexpr ElementType types_to_try[] = {ElementType::f64, ElementType::i32, ElementType::f32};
 constexpr std::int64_t greatest_guard_size = 1 << 13;
@@ -112,7 +112,7 @@ std::int64_t RuleTypes::size_for(const std::string& dim) {
 
 std::size_t RuleTypes::choose_rank() { return attempt_ < distinct_attempts ? 1 : random_() % 3; }
 
-// The type of an expression's value; nothing for a literal and for a variable that has no type yet.
+// The type of an expression's value; nothing for a literal, or a variable that has no type yet.
 std::optional<ir::TensorType> RuleTypes::type_of(ast::ExprId id) {
   const ast::Expr& expr = rule_scope_[id];
   if (auto* name = std::get_if<ast::NameRef>(&expr.node)) {
@@ -153,7 +153,7 @@ std::optional<ir::TensorType> RuleTypes::of_operator(const ast::Call& call) {
   callee.module = definition->module;
   callee.scope = definition->scope;
   bind_params(elaboration_, callee, signature, rule_scope_, call.params, {});
-  // Inner calls first: their types decide what the variables beside them may be.
+  // Inner calls first: their types restrict the other variables.
   std::vector<std::optional<ir::TensorType>> known;
   for (const auto& arg : call.args) known.push_back(type_of(arg.value));
   std::vector<ShapeEquation> equations;
@@ -165,7 +165,7 @@ std::optional<ir::TensorType> RuleTypes::of_operator(const ast::Call& call) {
   unify_shapes(elaboration_, callee, std::move(equations), signature.where, name, {});
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (known[i] || !std::holds_alternative<ast::NameRef>(rule_scope_[call.args[i].value].node)) continue;
-    if (auto given = type_of(call.args[i].value)) continue;  // the same variable stands further left, too
+    if (auto given = type_of(call.args[i].value)) continue;  // the same variable also occurs further left
     take(call.args[i].value, type_for(callee, signature.inputs[i]));
   }
   for (const auto& [dim, entity] : callee.names)
@@ -177,7 +177,7 @@ std::optional<ir::TensorType> RuleTypes::of_operator(const ast::Call& call) {
   return ir::TensorType{*element, result->shape};
 }
 
-// Gives every name in the input's type a value that has none yet.
+// Binds every unbound name in the input's type.
 ir::TensorType RuleTypes::type_for(Env& callee, const ast::TensorParam& input) {
   const std::string& element = input.type.element.text;
   if (!try_type(callee, element))

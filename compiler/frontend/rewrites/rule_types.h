@@ -14,18 +14,18 @@ namespace tap {
 struct GuardValue {
   bool holds = true;
   std::string text;                 // `matmul.in > 4096` is false: `matmul.in` is 64
-  std::optional<Diagnostic> fault;  // it has no value here, as where its arithmetic overflows, and does not hold
+  std::optional<Diagnostic> fault;  // it has no value here, for example because of an overflow, and does not hold
 };
 
 class RuleTypes {
  public:
-  // `rule_scope`: module and scope of the rule. The same attempt gives the same types; the first ones are the plainest.
+  // `rule_scope`: module and scope of the rule. The same attempt gives the same types; the first ones are the simplest.
   RuleTypes(Elaboration& elaboration, const Env& rule_scope, const ast::RewriteDecl& rule, unsigned attempt);
 
-  // Types of all variables, by name. Throws Abandoned where this attempt fits no operator; what it reports is of no
-  // interest to a user.
+  // Types of all variables, by name. Throws Abandoned if this attempt fits no operator; its diagnostics are not for the
+  // user.
   std::map<std::string, ir::TensorType> choose();
-  // Instead of choosing: these are the variables' types. Throws Abandoned where they do not fit.
+  // Sets the variables' types instead of choosing them. Throws Abandoned if they do not fit.
   void take(std::map<std::string, ir::TensorType> types);
   // The rule's guard at these types. After choose() or take().
   GuardValue guard();
@@ -47,7 +47,7 @@ class RuleTypes {
   std::int64_t next_size_ = 2;
   std::map<std::string, ir::TensorType> variables_;
   Env guard_env_;                                                 // matmul.in, by that name
-  std::map<std::string, std::vector<std::int64_t>> guard_sizes_;  // by dim: the numbers that the guard compares with
+  std::map<std::string, std::vector<std::int64_t>> guard_sizes_;  // by dim: the numbers that the guard compares it with
 };
 
 }  // namespace tap

@@ -43,7 +43,7 @@ ast::MeshDecl AstBuilder::mesh(TapParser::MeshContext* c) {
 
 // ---- operators and programs
 
-// broadcast(p, q)..   is the one call that stands for several dims.
+// broadcast(p, q)..   is the only call that stands for several dims.
 bool AstBuilder::is_broadcast_pack(TapParser::ExprContext* c) const {
   if (!c->prefix.empty() || !c->first || c->right) return false;
   TapParser::NamedContext* n = c->first;
@@ -107,7 +107,7 @@ std::vector<ast::WhereClause> AstBuilder::conditions(const Contexts<TapParser::C
   return result;
 }
 
-// Of an operator or of an outside kernel.
+// For an operator or an outside kernel.
 template <class Decl, class Head>
 void AstBuilder::read_head(Decl& result, Head* head, std::string doc) {
   result.doc = std::move(doc);

@@ -1,6 +1,6 @@
 // Runs the lexer that ANTLR generated from grammar/Tap.g4 and stores each token in 12 bytes.
 //
-// The lexer sees bytes, not code points: outside comments and strings Tap is ASCII, and check_bytes has seen to it that
+// The lexer sees bytes, not code points: outside comments and strings Tap is ASCII, and check_bytes has verified that
 // the rest is UTF-8. Every byte above 0x7F looks like 0x7F to it, which keeps its tables small.
 #include <antlr4-runtime.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace tap {
 namespace {
 
 using grammar::TapLexer;
-using grammar::TapParser;  // lexer and parser share the numbers of tokens; the retyped ones stand here only
+using grammar::TapParser;  // lexer and parser share token numbers; retyped tokens are only defined here
 
 constexpr auto kind_of_type = [] {
   std::array<TokenKind, 128> table{};
@@ -52,7 +52,7 @@ class Bytes final : public antlr4::CharStream {
   std::size_t at_ = 0;
 };
 
-// The value of a hexadecimal number, or one with `_` or a suffix, where that is what the user meant.
+// The value of a hexadecimal number, or of one with `_` or a suffix, if that was probably intended.
 std::string plain_number(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) {
     std::uint64_t value = 0;
@@ -82,7 +82,7 @@ class LexicalProblems {
  public:
   LexicalProblems(const TokenList& list, Diagnostics& diagnostics) : list_(list), diagnostics_(diagnostics) {}
 
-  // Reports the token if it is none; false if so.
+  // Reports the token and returns false if it is invalid.
   bool check(const Token& t) {
     switch (t.kind) {
       case TokenKind::bad_number: bad_number(t); return false;
@@ -102,7 +102,7 @@ class LexicalProblems {
   }
 
  private:
-  // 010 is eight to some and ten to others.
+  // 010 is eight in some languages and ten in others.
   bool leading_zero(const Token& t) {
     std::string_view text = list_.text_of(t);
     std::size_t zeros = 0;
@@ -173,7 +173,7 @@ class LexicalProblems {
            (before >= 'A' && before <= 'Z') || (before >= 'a' && before <= 'z');
   }
 
-  // A word in a mark's place, with a space on each side.
+  // A word in place of a symbol, with a space on each side.
   std::string apart(const Token& t, std::string word) const {
     if (t.begin > 0 && list_.text[t.begin - 1] != ' ') word.insert(0, " ");
     if (t.end < list_.text.size() && list_.text[t.end] != ' ') word += ' ';
@@ -209,7 +209,7 @@ void check_dots(TokenList& list, Diagnostics& diagnostics) {
   }
 }
 
-// What the parser reads in place of a faulty token; nothing where it is left out.
+// The token that replaces a faulty one for the parser; nothing if it is dropped.
 std::optional<TokenKind> instead_of(TokenKind faulty, std::string_view text) {
   if (faulty == TokenKind::bad_number) return TokenKind::integer;
   if (faulty == TokenKind::open_string) return TokenKind::string;

@@ -63,7 +63,7 @@ SyntaxProblem::Construct construct_of(std::size_t rule, TokenKind start) {
   }
 }
 
-// Never repairs anything: the first token that does not fit ends the statement.
+// No error recovery: the first unexpected token ends the statement.
 class Strict final : public antlr4::ANTLRErrorStrategy {
  public:
   explicit Strict(const TokenList& list) : list_(list) {}

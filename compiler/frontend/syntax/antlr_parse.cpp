@@ -45,7 +45,7 @@ class FileParser {
   }
 
  private:
-  // Runs `work` from token at_; on an error reports it and returns false. Afterwards at_ is where it stopped.
+  // Runs `work` from token at_; on an error, reports it and returns false. Afterwards at_ is where parsing stopped.
   template <class Work>
   bool attempt(Work work) {
     parser_.restart(at_);
@@ -60,7 +60,8 @@ class FileParser {
     return good;
   }
 
-  // Was a fault reported among these tokens, or just behind them? Then what does not fit is most likely its consequence.
+  // Whether a fault was reported among these tokens, or directly after them: a syntax error is then probably its
+  // consequence.
   bool faulty(std::size_t first, std::size_t last) const {
     return std::any_of(list_.faults.begin(), list_.faults.end(),
                        [&](std::uint32_t fault) { return fault >= first && fault <= last + 1; });
@@ -139,7 +140,7 @@ class FileParser {
         case TokenKind::op:
           if (list_.kind(i - 1) != TokenKind::extern_) return i;
           break;
-        case TokenKind::name:  // op (x: f32[n]) …, which lacks its name and so is no declaration by its form
+        case TokenKind::name:  // op (x: f32[n]) …, whose missing name means that it does not look like a declaration
           if (list_.tokens[i].first_on_line && is_declaration_word(list_.text_of(i))) return i;
           break;
         default: break;
@@ -148,8 +149,8 @@ class FileParser {
     return i;
   }
 
-  // The first token behind the error that may start a statement: one behind `;`, or the first of its line that looks like
-  // the left side of an equation.
+  // The first token after the error that may start a statement: after `;`, or the first of a line that looks like the
+  // left side of an equation.
   std::size_t next_statement(std::size_t start, std::size_t error, std::size_t close) const {
     for (std::size_t i = start; i < close; i = step_over(i)) {
       if (i <= start || i < error) continue;
@@ -205,8 +206,8 @@ class FileParser {
 
 namespace {
 
-// Makes a list of tokens whose brackets do not pair one that can be parsed: what is open at the end is closed there, and
-// errors caused by such a bracket count as reported. False where they nest too deep.
+// Makes a list of tokens with unpaired brackets parseable: closes open brackets at the end; errors caused by such a
+// bracket count as reported. False if they nest too deeply.
 bool close_brackets(TokenList& list, const ParseLimits& limits) {
   Diagnostics unsaid;
   if (check_brackets(list, limits, unsaid)) return true;
@@ -233,8 +234,8 @@ bool close_brackets(TokenList& list, const ParseLimits& limits) {
   return true;
 }
 
-// Where brackets do not pair, the end of a declaration is uncertain. Each that starts at the left margin is
-// parsed on its own, so that its other errors show too.
+// If brackets do not pair, the end of a declaration is uncertain. Each declaration at the left margin is parsed
+// separately, so that its other errors are reported, too.
 void parse_pieces(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
   Diagnostics unsaid;
   TokenList list;

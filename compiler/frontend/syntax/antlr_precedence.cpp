@@ -47,7 +47,7 @@ struct AstBuilder::Flat {
     ExprId value;
   };
   std::vector<Item> items;
-  std::vector<antlr4::Token*> ops;  // ops[k] stands between items k and k + 1
+  std::vector<antlr4::Token*> ops;  // ops[k] is between items k and k + 1
   std::size_t at = 0;               // the item to read next
 };
 

@@ -17,7 +17,7 @@ namespace tap {
 
 using grammar::TapParser;
 
-// A token as ANTLR wants it.
+// A token for ANTLR.
 class TokenObject final : public antlr4::Token {
  public:
   TokenObject(std::size_t type, std::size_t index) : type_(type), index_(index) {}
@@ -38,12 +38,12 @@ class TokenObject final : public antlr4::Token {
   std::size_t index_;
 };
 
-// Tokens become ANTLR's objects only while their statement is parsed.
+// Makes ANTLR objects for tokens only while their statement is parsed.
 class TokenWindow final : public antlr4::TokenStream {
  public:
   explicit TokenWindow(const TokenList& list) : list_(list) {}
 
-  // Forgets all objects made so far and continues at token `index`.
+  // Drops all objects and continues at token `index`.
   void restart(std::size_t index);
 
   antlr4::Token* LT(ssize_t k) override;
@@ -64,12 +64,12 @@ class TokenWindow final : public antlr4::TokenStream {
 
  private:
   const TokenList& list_;
-  std::size_t base_ = 0;  // list index of the first object
+  std::size_t base_ = 0;  // token index of the first object
   std::size_t at_ = 0;
   mutable std::deque<TokenObject> objects_;
 };
 
-// Thrown out of the generated parser where the text does not fit; our error strategy's only answer.
+// Thrown from the generated parser by our error strategy, which does nothing else.
 struct SyntaxError {
   SyntaxProblem problem;
 };
@@ -78,23 +78,23 @@ class LimitedParser final : public TapParser {
  public:
   LimitedParser(TokenWindow& window, std::size_t max_depth);
 
-  // Ends the use of the last tree and continues at token `index`.
+  // Invalidates the last tree and continues at token `index`.
   void restart(std::size_t index);
   void enterRule(antlr4::ParserRuleContext* context, std::size_t state, std::size_t rule) override;
 
  private:
   TokenWindow& window_;
   std::size_t max_depth_;
-  std::vector<antlr4::ParserRuleContext*> chain_;  // the rules that are being parsed, outermost first
+  std::vector<antlr4::ParserRuleContext*> chain_;  // the rules being parsed, outermost first
 };
 
 // Stops at the first token that does not fit, with a SyntaxError.
 std::shared_ptr<antlr4::ANTLRErrorStrategy> strict_errors(const TokenList& list);
 
-// The magnitude of the least i64: as a literal it is legal only behind a minus.
+// The magnitude of the least i64: as a literal it is legal only after a minus.
 inline constexpr std::uint64_t two_to_63 = std::uint64_t{1} << 63;
 
-// Makes syntax tree of parse trees. Reports what the grammar cannot say and throws Abandoned after it.
+// Builds the syntax tree from parse trees. Reports errors that the grammar cannot express and then throws Abandoned.
 class AstBuilder {
  public:
   AstBuilder(const TokenList& list, const ParseLimits& limits, ast::Module& module, Diagnostics& diagnostics)
@@ -215,8 +215,8 @@ class AstBuilder {
   Diagnostics& diagnostics_;
   std::size_t max_prefixes_;
   std::size_t max_depth_;
-  std::size_t first_;                 // of the module's expressions, the first that is ours
-  std::vector<std::uint16_t> depth_;  // of each of ours, the height of its tree
+  std::size_t first_;                 // the first of our expressions in the module
+  std::vector<std::uint16_t> depth_;  // by expression of ours: the height of its tree
 };
 
 }  // namespace tap

@@ -24,7 +24,7 @@ struct Name {
   bool operator==(const Name&) const = default;
 };
 
-// An optional that lies on the heap: for what few nodes have and all would otherwise carry the size of.
+// An optional on the heap: for members that few nodes have, so that others do not carry their size.
 template <class T>
 class Rare {
  public:

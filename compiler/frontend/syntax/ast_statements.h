@@ -47,7 +47,7 @@ struct SplitStatement {
   std::optional<ExprId> count;                    // `into 4`
   std::vector<std::pair<ExprId, ExprId>> blocks;  // `into [a..b, …]`
   Placement placement = Placement::unspecified;   // over threads | sequential | an axis
-  std::optional<Name> mesh;                       // of `over pod.data`; one axis of that name needs none
+  std::optional<Name> mesh;                       // for `over pod.data`; a unique axis needs none
   Rare<AxisRef> axis_ref;
 };
 

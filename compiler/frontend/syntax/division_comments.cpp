@@ -18,7 +18,7 @@ const Token* operand_before(const TokenList& list, const Comment& comment) {
   return same_line ? &*std::prev(next) : nullptr;
 }
 
-// Reads what may be a divisor and the rest of an expression: `2`, `w[i]`, `(n - 1) * 2 +`. A bare word is a comment.
+// Parses a possible divisor and the rest of an expression: `2`, `w[i]`, `(n - 1) * 2 +`. A single word is a comment.
 class Divisor {
  public:
   explicit Divisor(std::string_view text) : text_(text) {}
@@ -30,7 +30,7 @@ class Divisor {
       if (std::string_view("+-*/%").find(text_[at_]) == std::string_view::npos) return false;
       ++at_;
       space();
-      if (at_end()) return true;  // the expression continues in the next line
+      if (at_end()) return true;  // the expression continues on the next line
       if (!operand(plain)) return false;
     }
     return true;
@@ -66,14 +66,14 @@ class Divisor {
     return !element_type_named(word) && bracket(']');
   }
 
-  // All up to the closer; a list is no operand.
+  // Everything up to the closer; a list is not an operand.
   bool bracket(char closer) {
     bool words = false;
     std::size_t end = text_.find(closer, at_);
     if (end == std::string_view::npos) return false;
     std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
     bool letters = false;
-    for (std::size_t k = 0; k + 1 < inside.size(); ++k) {  // two words beside each other
+    for (std::size_t k = 0; k + 1 < inside.size(); ++k) {  // two adjacent words
       letters = std::isalnum(static_cast<unsigned char>(inside[k])) != 0;
       if (letters && inside[k + 1] == ' ') {
         std::size_t next = inside.find_first_not_of(' ', k + 1);

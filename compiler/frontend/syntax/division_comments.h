@@ -1,4 +1,4 @@
-// Warns about comments that were probably meant as Python's integer division:
+// Warns about comments that were probably intended as Python's integer division:
 //
 //   y[i] = x[i] // 2        a comment: y[i] is x[i]; probably x[i] / 2 is intended, which floors
 #pragma once
@@ -7,11 +7,11 @@
 
 namespace tap {
 
-// A comment behind an operand that holds the bracket which is missing: `{ y[i] = x[i] // 2 }`. Null: none.
+// A comment after an operand that swallows the closing bracket: `{ y[i] = x[i] // 2 }`. Null: none.
 const Comment* comment_like_division(const TokenList& list, std::uint32_t opener, char closer);
 
-// Warns of each comment right behind an operand that reads as a divisor. Words, values after two spaces and names of types
-// are comments.
+// Warns about each comment directly after an operand that reads like a divisor. Words, type names and values after two
+// spaces are regarded as comments.
 void warn_of_division_comments(const TokenList& list, Diagnostics& diagnostics);
 
 // The fix for both.

@@ -22,13 +22,13 @@ class ExprPrinter {
  public:
   explicit ExprPrinter(const ast::Module& module) : module_(module) {}
 
-  // A whole expression, delimited on both sides by what the caller prints around it. `indent` is that of its line, for
-  // the body of an iterate.
+  // A whole expression, delimited on both sides by its context. `indent` is that of its line, for the body of an
+  // iterate.
   std::string whole(ast::ExprId id, int indent = 0);
   std::string list(const std::vector<ast::ExprId>& ids, int indent = 0);
   std::string ranges(const std::vector<ast::RangeVar>& vars);
   std::string range(ast::ExprId low, ast::ExprId high);
-  // A value within <…>: no comparison, `and`, `or`, `not`, `if`, `let` or reduction outside parentheses.
+  // A value within <…>: comparisons, `and`, `or`, `not`, `if`, `let` and reductions are in parentheses.
   std::string in_angles(ast::ExprId id);
   void begin_statement() { after_less_ = false; }
 
@@ -36,8 +36,8 @@ class ExprPrinter {
   static std::string sharding(const ast::Sharding& sharding);
 
  private:
-  // At least as binding as `level`; `tail` says that nothing follows before the delimiter, so that what reaches as far
-  // right as it can needs no parentheses.
+  // With precedence of at least `level`. `tail`: nothing follows before the delimiter, so that expressions which extend
+  // as far right as possible need no parentheses.
   std::string at_level(ast::ExprId id, int level, bool tail);
 
   std::string text(const ast::IntLiteral& n, bool tail);
@@ -62,7 +62,7 @@ class ExprPrinter {
 
   const ast::Module& module_;
   int indent_ = 0;
-  bool after_less_ = false;  // a `<` stands before in this statement: a later `> (` would make a call of it
+  bool after_less_ = false;  // a `<` precedes in this statement: a later `> (` would make it a call
 };
 
 std::string print_statement(const ast::Module& module, const ast::Statement& statement, ExprPrinter& printer,

@@ -12,22 +12,22 @@ using K = TokenKind;
 
 constexpr std::size_t indent_width = 4, continuation_width = 8;
 
-// A token or a comment, in the order of the text.
+// A token or a comment, in source order.
 struct Piece {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   bool comment = false;
   bool to_line_end = false;  // a comment that ends its line
-  std::size_t token = 0;     // of a comment, the token after it
+  std::size_t token = 0;     // for a comment, the token after it
 };
 
 struct Line {
   std::size_t indent = 0;
   std::string code;
-  std::string comment;  // behind the code
+  std::string comment;  // after the code
 };
 
-// Starts a statement, clause or declaration where an operand has ended before it.
+// Starts a statement, clause or declaration after the end of an operand.
 bool may_start(K kind) {
   switch (kind) {
     case K::name:
@@ -214,7 +214,7 @@ class Formatter {
 
   // Is the operator part of a bound of `a..b`?
   bool in_range_bound(std::size_t token) const {
-    constexpr std::size_t far = 32;  // tokens; longer bounds are laid out as any expression
+    constexpr std::size_t far = 32;  // tokens; longer bounds are formatted like any expression
     auto part = [&](std::size_t i) {
       return ends_operand(kind(i)) || arithmetic(kind(i)) || kind(i) == K::dot || opens(kind(i));
     };
@@ -243,13 +243,13 @@ class Formatter {
     return std::any_of(starts_.begin(), starts_.end(), [&](std::size_t s) { return kind(s) == K::lbracket; });
   }
 
-  // Within brackets `*` stands close, as in `y[2*i + r]`; so do all operators of a bound, as in `0..i+1`.
+  // Within brackets `*` has no spaces, as in `y[2*i + r]`; nor do operators in a bound, as in `0..i+1`.
   bool close_operator(std::size_t token) const {
     K k = kind(token);
     return arithmetic(k) && ends_operand(before(token)) && ((k == K::times && in_brackets()) || in_range_bound(token));
   }
 
-  // Does a space stand before this token, on its line?
+  // Whether a space precedes this token, on its line.
   bool spaced(std::size_t token) const {
     K b = before(token), k = kind(token);
     if (in_sub_axis(token) || close_operator(token) || (token > 0 && close_operator(token - 1))) return false;
@@ -258,7 +258,7 @@ class Formatter {
       return !axes && !(b == K::lbrace && k == K::rbrace);
     }
     if (b == K::rbrace && in_sharding()) return k != K::comma && k != K::semicolon && k != K::rbracket && k != K::name;
-    switch (b) {  // nothing behind these
+    switch (b) {  // no space after these
       case K::lparen:
       case K::lp_left:
       case K::lp_state:
@@ -272,7 +272,7 @@ class Formatter {
         break;
       default: break;
     }
-    switch (k) {  // nothing before these
+    switch (k) {  // no space before these
       case K::rparen:
       case K::rbracket:
       case K::angle_open:
@@ -305,7 +305,7 @@ class Formatter {
     return last == std::string::npos ? line.indent + line.code.size() : line.code.size() - last - 1;
   }
 
-  // Comments behind the code of neighbouring lines stand in one column.
+  // Trailing comments of consecutive lines are aligned.
   void align_comments() {
     for (std::size_t first = 0; first < lines_.size();) {
       std::size_t last = first, column = 0;

@@ -30,7 +30,7 @@ class HabitPlace {
     d_.help(std::move(help));
     return true;
   }
-  // The bracket that is open around the place, of those in this body.
+  // The innermost open bracket of this body.
   std::size_t open_before() const {
     std::size_t open = at_;
     for (int depth = 0; open > 0 && depth >= 0 && list_.kind(open) != TokenKind::lbrace;) {
@@ -52,7 +52,7 @@ class HabitPlace {
     return brackets ? list_.partner[next] : first;
   }
 
-  // x[i][j], with the name of the one and the second bracket.
+  // x[i][j]: `name` is x, `second` is the second bracket.
   bool merge_brackets(std::size_t name, std::size_t second) {
     if (list_.partner[second] == TokenList::none) return false;
     std::string fix_text = std::string(list_.text_of(name)) + "[" + text(name + 2, second - 2) + ", " +

@@ -18,7 +18,7 @@ namespace {
 bool starts_name(unsigned char c) { return (c | 0x20u) - 'a' < 26u || c == '_'; }
 bool in_name(unsigned char c) { return starts_name(c) || c - unsigned{'0'} < 10u; }
 
-// A word, number, string or mark outside all brackets; a bracket with all it holds is one mark, its closer.
+// A word, number, string or symbol outside all brackets; a bracket with its contents is one symbol, its closer.
 struct OutlinePiece {
   enum class Kind : std::uint8_t { word, number, string, mark, end } kind = Kind::end;
   std::uint32_t begin = 0;
@@ -60,7 +60,7 @@ class Skimmer {
  private:
   char peek(std::size_t k) const { return at_ + k < text_.size() ? text_[at_ + k] : '\0'; }
 
-  // At a `/`: steps over a comment and says so.
+  // At a `/`: skips a comment and returns whether there was one.
   bool skip_comment() {
     if (peek(1) == '/') {
       if (peek(2) == '/' && peek(3) != '/' && !doc_) doc_ = at_;
@@ -120,7 +120,7 @@ Outline outline(const SourceMap& sources, FileId file) {
   auto is_starter = [&](const OutlinePiece& p) {
     return p.kind == OutlinePiece::Kind::word && is_declaration_word(word_of(p));
   };
-  // An operator of an expression, or a separator: what follows is an operand.
+  // An operator of an expression, or a separator: an operand follows.
   auto wants_operand = [&](const OutlinePiece& p) {
     if (p.kind != OutlinePiece::Kind::mark) return false;
     char last = text[p.end - 1];

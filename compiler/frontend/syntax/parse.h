@@ -19,8 +19,8 @@ struct ParseLimits {
 std::optional<ast::Module> parse(const SourceMap& sources, FileId file, const ParseLimits& limits,
                                  Diagnostics& diagnostics);
 
-// The top-level declarations of a file found by a cheap scan (no ANTLR): what each declares and where. With it a large
-// library is parsed only as far as a program uses it.
+// The top-level declarations of a file, found by a cheap scan (no ANTLR): what each declares and where. It lets a large
+// library be parsed only as far as a program uses it.
 struct Outline {
   struct Item {
     std::string keyword;  // op, extern, monoid, rewrite, dim, mesh, program, use
@@ -31,8 +31,8 @@ struct Outline {
 };
 Outline outline(const SourceMap& sources, FileId file);
 
-// Parses just these bytes of a file, which must hold whole declarations, and appends them to `module`.
-// Returns false if there was an error.
+// Parses only these bytes of a file, which must be whole declarations, and appends them to `module`. Returns false if
+// there was an error.
 bool parse_part(const SourceMap& sources, Span part, const ParseLimits& limits, ast::Module& module,
                 Diagnostics& diagnostics);
 

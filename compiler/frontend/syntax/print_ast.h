@@ -13,8 +13,8 @@ namespace tap {
 std::string print(const ast::Module& module);
 std::string print(const ast::Module& module, ast::ExprId expr);
 
-// Everything in the tree but its spans, as nested lists, one declaration a line: for comparing trees and for seeing what
-// was parsed.
+// Everything in the tree except its spans, as nested lists, one declaration per line: to compare trees and to inspect
+// parses.
 //
 //   a + b * c    gives   (add a (mul b c))
 std::string structure(const ast::Module& module);

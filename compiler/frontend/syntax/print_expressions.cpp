@@ -42,7 +42,7 @@ bool is_builtin(const std::string& monoid) {
          monoid == "all";
 }
 
-// If, let, built-in reductions and iterate reach as far right as they can.
+// If, let, built-in reductions and iterate extend as far right as possible.
 bool reaches_right(const Expr& e) {
   auto* reduce = std::get_if<Reduce>(&e.node);
   return std::holds_alternative<If>(e.node) || std::holds_alternative<Let>(e.node) ||
@@ -56,13 +56,13 @@ int level_of(const Expr& e) {
   return postfix_level;
 }
 
-// May `.member` follow it directly?
+// Whether `.member` may follow it directly.
 bool takes_member(const Expr& e) {
   return !std::holds_alternative<IntLiteral>(e.node) && !std::holds_alternative<FloatLiteral>(e.node) &&
          !std::holds_alternative<BoolLiteral>(e.node) && !std::holds_alternative<PackRef>(e.node);
 }
 
-// Does it hold, outside brackets, what may not stand in <…>?
+// Whether it contains, outside brackets, something that is not allowed in <…>.
 bool unfit_for_angles(const Module& m, ExprId id) {
   const Expr& e = m[id];
   if (reaches_right(e)) return true;
@@ -181,7 +181,7 @@ std::string ExprPrinter::text(const Reduce& n, bool) {
                                    : head + "(" + list(n.operands, indent_) + ")";
 }
 
-// Behind `iterate` stands a number or a name, else parentheses.
+// After `iterate`, a number or a name needs no parentheses.
 std::string ExprPrinter::trip_count(ExprId high) {
   ExprId first = high;
   while (auto* b = std::get_if<Binary>(&module_[first].node)) {

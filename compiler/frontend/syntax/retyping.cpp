@@ -1,11 +1,11 @@
 // Between lexer and parser: tokens whose type depends on their neighbours get it here, so that the grammar needs one
 // token of lookahead and a user may call a dim `in` or a value `split`.
 //
-//   y[i] = x[i] for i in 0..n        `for` and `in` become words of the language
+//   y[i] = x[i] for i in 0..n        `for` and `in` become keywords
 //   y[in] = w[in]                    here they stay names
 //
-// One fact carries most of it: within a statement no operand stands directly beside another, so a word between two
-// operands acts as a word of the language, and one behind an operator does not.
+// Most of it follows from one fact: within a statement, two operands are never adjacent, so a word between two operands
+// is a keyword, and one after an operator is not.
 #include <algorithm>
 #include <array>
 
@@ -70,7 +70,7 @@ constexpr auto words = std::to_array<Word>({
 });
 static_assert(std::is_sorted(words.begin(), words.end(), [](const Word& a, const Word& b) { return a.text < b.text; }));
 
-// What the word would be where it acts as one; `name` for every other name.
+// The keyword that the word may be; `name` for every other name.
 K word_kind(std::string_view text) {
   if (text.size() < 2 || text.size() > 10) return K::name;
   auto at =
@@ -131,7 +131,7 @@ class Retyping {
     return list_.partner[i] == TokenList::none ? t_.size() - 1 : list_.partner[i];
   }
 
-  // May a statement or clause start at i, judged by what stands before it?
+  // Whether a statement or clause may start at i, judged by the preceding tokens.
   bool begins_statement(std::size_t i) const {
     K b = before(i);
     return i == 0 || ends_operand(b) || b == K::semicolon || b == K::lbrace;
@@ -147,7 +147,7 @@ class Retyping {
     return std::any_of(open_.begin(), open_.end(), [](Body b) { return b == Body::statements || b == Body::iterate; });
   }
 
-  // name < … > (    with nothing inside that a parameter list cannot hold. Inner ones are settled already, so each scan
+  // name < … > (    containing only what a parameter list may contain. Inner ones are already decided, so each scan
   // ends at the next `<` or steps over it.
   void angle(std::size_t less) {
     if (before(less) != K::name) return;
@@ -192,7 +192,7 @@ class Retyping {
     }
   }
 
-  // Is i the `]` of `sum[k]`?
+  // Whether i is the `]` of `sum[k]`.
   bool closes_reduction(std::size_t i) const {
     if (t_[i].kind != K::rbracket) return false;
     std::size_t open = partner(i);
@@ -292,7 +292,7 @@ class Retyping {
     }
   }
 
-  // Is the operand that ends before i the one of an `into`?
+  // Whether the operand that ends before i belongs to an `into`.
   bool into_split(std::size_t i) const {
     std::size_t at = i - 1;
     for (std::size_t steps = 0; at > 0 && steps < 64; ++steps) {

@@ -85,7 +85,7 @@ class Habits : HabitPlace {
     return false;
   }
 
-  // sum[i] = x[i], at the begin of a statement
+  // sum[i] = x[i], at the start of a statement
   bool defines(std::size_t i) const {
     if (list_.kind(i) != K::reduction || list_.kind(i + 1) != K::lbracket) return false;
     const std::size_t close = list_.partner[i + 1];
@@ -96,7 +96,7 @@ class Habits : HabitPlace {
 
   // program p(sum: f32[8]) …: `sum[i] + 1` and `sum[] = …` are reductions without an operand or a variable.
   bool name_of_reduction() {
-    // The nearest one before the place, in this declaration.
+    // The nearest one before this position, in this declaration.
     for (std::size_t i = std::min(at_, list_.tokens.size() - 2); i >= 1; --i) {
       const std::string_view left = list_.text_of(i - 1), text = list_.text_of(i);
       if (list_.tokens[i].first_on_line && (text == "program" || text == "op")) break;
@@ -136,7 +136,7 @@ class Habits : HabitPlace {
     return name == "softmax" || name == "log_softmax" || name == "logsumexp" || name == "variance";
   }
 
-  // sum(x, axis=1): over one axis, as std has it; or nothing that compiles
+  // sum(x, axis=1): over one axis, as std has it; or nothing if that would not compile
   bool over_axis(std::size_t open, std::size_t close) {
     std::string name(list_.text_of(open - 1));
     std::string operand = text(open + 1, operand_end(open + 1));
@@ -154,7 +154,7 @@ class Habits : HabitPlace {
     return true;
   }
 
-  // f(x, a = 1) as f<a = 1>(x): what has a name moves, what has none stays.
+  // f(x, a = 1) as f<a = 1>(x): named arguments move, others stay.
   std::string with_parameters(std::size_t open, std::size_t close) const {
     std::string parameters, arguments;
     for (std::size_t first = open + 1, last = first; last <= close; last = operand_end(last) + 1) {
@@ -267,7 +267,7 @@ class Habits : HabitPlace {
       K k = list_.kind(i);
       return k == K::assign || k == K::comma || k == K::semicolon || k == K::end || k == K::then || k == K::else_;
     };
-    // Whole brackets belong to the operand; one that opens before it or closes behind it does not.
+    // Whole brackets belong to the operand; one that opens before it or closes after it does not.
     std::size_t first = test, last = other;
     while (first > 0 && !separates(first - 1) && !opens(list_.kind(first - 1))) {
       --first;

@@ -6,16 +6,16 @@
 
 namespace tap {
 
-// Fills in message, span and help if the token that does not fit is one of them.
+// Fills in message, span and help if the unexpected token is one of them.
 bool habit_of_another_language(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d);
 
-// An expression that stands where a statement was expected, from its first token.
+// An expression in the place of a statement, from its first token.
 bool habit_in_a_statement(const TokenList& list, std::size_t first, Diagnostic& d);
 
-// A string that is the first argument of NumPy's einsum.
+// A string as the first argument of NumPy's einsum.
 bool habit_of_einsum(const TokenList& list, std::size_t string, Diagnostic& d);
 
-// What is written where another language has a reduction of that name; empty if nothing is known. over: `[i]`
+// The Tap form of another language's reduction of that name; empty if the name is unknown. over: `[i]`
 std::string instead_of_reduction(std::string_view name, std::string_view over);
 
 }  // namespace tap

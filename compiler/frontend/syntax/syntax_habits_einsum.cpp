@@ -16,7 +16,7 @@ using K = TokenKind;
 
 constexpr char ellipsis = '.';  // one letter for `...`
 
-// The letters of one operand or of the result, an ellipsis as one; nothing if it holds a different value.
+// The letters of one operand or of the result, with the ellipsis as one letter; nothing for other text.
 std::optional<std::string> letters_of(std::string_view term) {
   std::string letters;
   for (std::size_t i = 0; i < term.size(); ++i) {
@@ -34,7 +34,7 @@ struct Subscripts {
   std::string output, summed;
 };
 
-// As NumPy reads it: without an arrow the result has the letters that occur once, in the order of the alphabet.
+// Like NumPy: without an arrow, the result has the letters that occur once, in alphabetical order.
 std::optional<Subscripts> subscripts_of(std::string_view quoted) {
   std::string text;
   for (char c : quoted)
@@ -98,7 +98,7 @@ class Einsum : HabitPlace {
     return k == K::rbrace || k == K::semicolon || k == K::end || list_.tokens[at].first_on_line;
   }
 
-  // The names behind the string.
+  // The names after the string.
   std::optional<std::vector<std::string>> operands_until(std::size_t close) const {
     std::vector<std::string> names;
     for (std::size_t at = at_ + 1; at < close; at += 2) {
@@ -108,7 +108,7 @@ class Einsum : HabitPlace {
     return names;
   }
 
-  // Is it the name of a dim, which no index variable may have?  x: f32[n]    dim n = 4
+  // Whether it is the name of a dim, which index variables must not have.  x: f32[n]    dim n = 4
   bool is_dim(std::string_view name) const {
     for (std::size_t i = 0; i + 3 < list_.tokens.size(); ++i) {
       if (list_.kind(i) == K::dim && list_.text_of(i + 1) == name) return true;

@@ -21,7 +21,7 @@ class Ranges : HabitPlace {
   bool found() { return loop() || c_loop() || range() || range_by_colon() || slice() || inclusive_range(); }
 
  private:
-  // The range of a loop's head, in our words: `0..n` of `i in 0..n` and of `i in range(n)`. None of another form.
+  // The range in a loop's head, in Tap: `0..n` for `i in 0..n` and for `i in range(n)`. None for other forms.
   std::optional<std::string> range_of_head() const {
     std::size_t in = at_ + 2, lo = at_ + 3;
     if (list_.kind(at_ + 1) != K::name || list_.text_of(in) != "in" || list_.kind(lo) == K::end) return std::nullopt;
@@ -34,7 +34,7 @@ class Ranges : HabitPlace {
     return is_range ? std::optional(range) : std::nullopt;
   }
 
-  // `0..n` of (n), `a..b` of (a, b), with the bracket at `open`.
+  // `0..n` for (n), `a..b` for (a, b), with the bracket at `open`.
   std::optional<std::string> of_call(std::size_t open) const {
     std::size_t close = list_.partner[open], comma = open + 1;
     if (close == TokenList::none || close == open + 1) return std::nullopt;
@@ -115,7 +115,7 @@ class Ranges : HabitPlace {
     return "j_";
   }
 
-  // `x[2:6]` read as an equation: y[j] = x[2 + j] for j in 0..4. Bounds that are left out are the axis' own.
+  // `x[2:6]` as an equation: y[j] = x[2 + j] for j in 0..4. Missing bounds are the axis's own.
   std::string as_equation(const std::string& name, std::size_t open) const {
     std::size_t begin = at_, end = at_ + 1;
     while (begin > open + 1 && list_.kind(begin - 1) != K::comma) --begin;

@@ -35,7 +35,7 @@ class Statements : HabitPlace {
     return true;
   }
 
-  // float t = 2.0, var t = exp(x): the first of two names beside each other
+  // float t = 2.0, var t = exp(x): the first of two adjacent names
   bool typed_name() {
     if (list_.kind(at_) != K::name || list_.kind(at_ + 1) != K::name) return false;
     std::size_t after = list_.kind(at_ + 2) == K::lbracket ? operand_end(at_ + 1) + 1 : at_ + 2;
@@ -66,7 +66,7 @@ class Statements : HabitPlace {
     return list_.kind(close + 1) == K::lbracket && merge_brackets(at_, close + 1);
   }
 
-  // abs x[i] and sum(i) x[i], where the operand begins what seems to be the next statement
+  // abs x[i] and sum(i) x[i], where the operand looks like the start of the next statement
   bool bare_operand() {
     if (at_ == 0 || list_.tokens[at_].first_on_line) return false;
     if (before() == K::name && builtin_function(list_.text_of(at_ - 1))) {

@@ -21,7 +21,7 @@ std::string found(const TokenList& list, std::size_t token) {
   return text.size() <= 40 ? fmt::format("found `{}`", text) : fmt::format("found `{}...`", text.substr(0, 37));
 }
 
-// The form of what was being read, shown as help.
+// The form of the construct being parsed, shown as help.
 std::string_view form_of(Construct construct) {
   switch (construct) {
     case Construct::conditional: return "a conditional is written `if c then a else b`";
@@ -65,7 +65,7 @@ bool in_a_list(Construct construct) {
   }
 }
 
-// Token kinds that stand for the same thing to a user are named once.
+// Token kinds that mean the same to a user are listed once.
 std::vector<std::string> wanted_words(const SyntaxProblem& problem) {
   std::bitset<128> wanted = problem.wanted;
   auto has = [&](K k) { return wanted[static_cast<std::size_t>(k)]; };
@@ -106,7 +106,7 @@ std::string join_words(const std::vector<std::string>& words) {
   return text;
 }
 
-// iterate 3.5 (v = x), iterate (v = x): no number of steps; iterate 3 (x), iterate 3 (): no state.
+// iterate 3.5 (v = x), iterate (v = x): no valid trip count; iterate 3 (x), iterate 3 (): no state.
 bool bad_repetition(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
   bool after_iterate = problem.token > 0 && list.text_of(problem.token - 1) == "iterate";
   bool no_state = list.kind(problem.token) == K::lparen && problem.wanted[static_cast<std::size_t>(K::lp_state)];
@@ -135,7 +135,7 @@ bool else_before_the_end(const TokenList& list, const SyntaxProblem& problem, Di
   return false;
 }
 
-// What only one kind of slip explains: `if` without `then`, `=` for `==`, `return`.
+// Errors with only one likely cause: `if` without `then`, `=` for `==`, `return`.
 bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
   auto wants = [&](K k) { return problem.wanted[static_cast<std::size_t>(k)]; };
   if (problem.construct == Construct::conditional && (wants(K::then) || wants(K::else_))) {
@@ -176,11 +176,11 @@ bool is_loose_in_angles(K kind) {
          kind == K::equal || kind == K::not_equal || kind == K::and_ || kind == K::or_ || kind == K::not_;
 }
 
-// op f<a: bool = 1 > 2>(…): the `<` opens no parameter list, for there a comparison stands in parentheses.
+// op f<a: bool = 1 > 2>(…): the `<` does not open a parameter list, since a comparison there must be in parentheses.
 bool loose_default(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
   std::size_t open = problem.token;
   if (list.kind(open) != K::less || !problem.wanted[static_cast<std::size_t>(K::lparen)]) return false;
-  std::size_t first = 0, loose = 0;  // of the default at hand; in it, what wants parentheses
+  std::size_t first = 0, loose = 0;  // of the current default; in it, what needs parentheses
   for (std::size_t at = open + 1; list.kind(at) != K::end && list.kind(at) != K::lbrace; ++at) {
     K kind = list.kind(at);
     if (opens(kind) && list.partner[at] != TokenList::none) {
@@ -222,7 +222,7 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d) || loose_default(list, problem, d))
     return d;
   std::vector<std::string> words = wanted_words(problem);
-  // `(` of one sort where another is expected, which only the grammar tells apart
+  // `(` of one kind where another is expected, which only the grammar distinguishes
   bool same = std::find(words.begin(), words.end(), std::string(shown(list.kind(problem.token)))) != words.end();
   d.message = words.empty() || words.size() > 6 || same
                   ? fmt::format("{}, which does not fit here", found(list, problem.token))

@@ -7,7 +7,7 @@
 
 namespace tap {
 
-// Where the parser stopped. The parser knows rules and token sets; this is all of it that a message needs.
+// Where the parser stopped. The parser knows rules and token sets; messages need only this.
 struct SyntaxProblem {
   enum class Construct : std::uint8_t {
     other,
@@ -33,7 +33,7 @@ struct SyntaxProblem {
     sharding,
     parameters
   };
-  std::size_t token = 0;  // the one that does not fit
+  std::size_t token = 0;  // the unexpected one
   std::size_t start = 0;  // where the construct begins
   Construct construct = Construct::other;
   std::bitset<128> wanted;  // by TokenKind

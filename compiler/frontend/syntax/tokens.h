@@ -40,9 +40,9 @@ struct TokenList {
   FileId file;
   std::string_view text;               // of the whole file
   std::vector<Token> tokens;           // the last one is `end`
-  std::vector<std::uint32_t> partner;  // of a bracket, the token index of its other half; none elsewhere
+  std::vector<std::uint32_t> partner;  // for a bracket, the token index of the other one; else none
   std::vector<Comment> comments;       // in order
-  std::vector<std::uint32_t> faults;   // where something was no token of Tap: the tokens that stand at or behind it
+  std::vector<std::uint32_t> faults;   // locations of invalid text: the tokens at or after it
 
   static constexpr std::uint32_t none = 0xffffffffu;
 
@@ -55,13 +55,14 @@ struct TokenList {
 // How a message names a kind of token: `then`, a name.
 std::string_view shown(TokenKind kind);
 
-// The words that declarations begin with: use, dim, mesh, …
+// The first words of declarations: use, dim, mesh, …
 extern const std::array<std::string_view, 8> declaration_words;
 bool is_declaration_word(std::string_view text);
 
-// May an expression, or a name in a list, end with this token? Two such never stand side by side within a statement.
+// Whether an expression, or a name in a list, may end with this token. Two such tokens are never adjacent within a
+// statement.
 bool ends_operand(TokenKind kind);
-// May an expression start with it?
+// Whether an expression may start with it.
 bool starts_operand(TokenKind kind);
 
 inline bool opens(TokenKind k) {
@@ -73,18 +74,18 @@ inline bool closes(TokenKind k) { return k == TokenKind::rparen || k == TokenKin
 // The bytes of a part: size, UTF-8, NUL, characters that change the reading direction. False if something was reported.
 bool check_bytes(const SourceMap& sources, Span part, const ParseLimits& limits, Diagnostics& diagnostics);
 
-// Splits a part whose bytes were checked. Reports malformed numbers, stray characters and what is not closed; a number
-// or string that is malformed stays in the list as one, all else is left out.
+// Splits a part whose bytes were checked. Reports malformed numbers, stray characters and unclosed strings or comments.
+// A malformed number or string stays in the list as one token; everything else is dropped.
 void lex(const SourceMap& sources, Span part, TokenList& list, Diagnostics& diagnostics);
 
-// Pairs brackets and bounds their nesting.
+// Pairs brackets and limits their nesting.
 bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& diagnostics);
 
-// Gives tokens the types that depend on their neighbours (see Tap.g4).
+// Gives tokens the kinds that depend on their neighbours (see Tap.g4).
 void retype(TokenList& list);
 
-// All of these in turn: the tokens of a part, ready for the parser. Nothing if a byte or a bracket is wrong; with faults,
-// which were reported, where only a token is.
+// All of these in turn: the tokens of a part, ready for the parser. Nothing if a byte or a bracket is wrong; with
+// `faults`, which were reported, if only tokens are.
 std::optional<TokenList> tokenize(const SourceMap& sources, Span part, const ParseLimits& limits,
                                   Diagnostics& diagnostics);
 

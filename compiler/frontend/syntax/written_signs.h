@@ -5,7 +5,7 @@
 
 namespace tap {
 
-// Empty if it is no sign that is known.
+// Empty if the sign is unknown.
 std::string_view ascii_of_sign(std::string_view sign);
 
 }  // namespace tap

@@ -1,0 +1,176 @@
+#include "backend/lower/point_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/lower/packing.h"
+#include "backend/lower/patterns.h"
+#include "ir/graph.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+PointWork::PointWork(const Program& program, const Operator& op, const Extents& extents,
+                     const std::vector<bool>& prepared)
+    : op_(op), extents_(extents), prepared_(prepared) {
+  std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
+  needed_ = reachable_from(op.exprs, roots);
+  for (CellId id : needed_) {
+    if (id.index() >= follows_.size()) follows_.resize(id.index() + 1);
+    for (std::size_t d = 0; d < op.dims.size(); ++d) follows_[id.index()].push_back(depends_on(op, {id}, d));
+  }
+  if (!op.reduce()) return;
+  monoid_ = &program[op.reduce()->monoid];
+  for (CellId id : reachable_from(monoid_->exprs, monoid_->combine)) combination_ += weight(monoid_->exprs[id]);
+}
+
+std::uint32_t PointWork::bytes() const {
+  std::size_t widest = 1;
+  auto see = [&](ElementType type) { widest = std::max(widest, size_of(compute_type(type))); };
+  for (CellId id : needed_) {
+    CellOp what = op_.exprs[id].op;
+    if (what != CellOp::index && what != CellOp::constant && !is_bool(op_.exprs[id].type)) see(op_.exprs[id].type);
+  }
+  for (const TensorType& type : op_.results) see(type.element);
+  if (monoid_)
+    for (const MonoidComponent& c : monoid_->components) see(c.type);
+  return static_cast<std::uint32_t>(widest);
+}
+
+std::uint32_t PointWork::registers(const Tile& tile) const {
+  std::uint32_t all = 0;
+  if (monoid_) all = tile.row_count * tile.vectors * static_cast<std::uint32_t>(monoid_->components.size());
+  for (CellId id : needed_)
+    if (op_.exprs[id].op == CellOp::read && follows(id, tile.dim) && !(tile.rows && follows(id, *tile.rows)))
+      all += tile.vectors;
+  return all;
+}
+
+bool PointWork::is_contiguous(std::size_t dim) const {
+  auto is = [&](const Access& access, Along allowed) {
+    const Along found = kind(access.projection.start.rows, dim);
+    return found == Along::dense || found == allowed;
+  };
+  for (const Access& write : op_.writes)
+    if (!is(write, Along::dense)) return false;
+  for (CellId id : needed_)
+    if (op_.exprs[id].op == CellOp::read && !is(op_.reads[op_.exprs[id].attribute], Along::same)) return false;
+  return true;
+}
+
+double PointWork::stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows) const {
+  double all = 0;
+  for (const Access& write : op_.writes) {
+    double each = kind(write.projection.start.rows, dim) == Along::strided ? 2.0 * lanes : 1;
+    if (rows && stores_across(dim, *rows)) each = std::log2(lanes) + 1;
+    all += each;
+  }
+  return all;
+}
+
+bool PointWork::stores_across(std::size_t dim, std::size_t rows) const {
+  return op_.map() && op_.writes.size() == 1 && kind(op_.writes[0].projection.start.rows, dim) == Along::strided &&
+         kind(op_.writes[0].projection.start.rows, rows) == Along::dense;
+}
+
+double PointWork::reads() const {
+  double all = 0;
+  for (CellId id : needed_) all += op_.exprs[id].op == CellOp::read;
+  return all;
+}
+
+PointWork::Along PointWork::kind(const std::vector<AffineExpr>& rows, std::size_t dim) {
+  Along result = Along::same;
+  for (std::size_t axis = 0; axis < rows.size(); ++axis) {
+    if (rows[axis].coefficients[dim] == 0) continue;
+    bool dense = axis + 1 == rows.size() && rows[axis].coefficients[dim] == 1 && result == Along::same;
+    result = dense ? Along::dense : Along::strided;
+  }
+  return result;
+}
+
+double PointWork::weight(const CellNode& node) {
+  if (info(node.op).kind == CellKind::leaf) return 0;
+  if (info(node.op).kind == CellKind::function) return 12;
+  if (node.op == CellOp::div || node.op == CellOp::mod) return 6;
+  return 1;
+}
+
+double PointWork::copies(CellId id, const Tile& tile) const {
+  double result = follows(id, tile.dim) ? tile.vectors : 1;
+  if (tile.rows && follows(id, *tile.rows)) result *= tile.row_count;
+  return result;
+}
+
+double PointWork::cost(CellId id, const Tile& tile) const {
+  const CellNode& node = op_.exprs[id];
+  if (node.op != CellOp::read) return weight(node);
+  const Access& access = op_.reads[node.attribute];
+  for (const auto& c : access.coordinates)
+    if (c && depends_on(op_, {*c}, tile.dim)) return 1.5 * tile.lanes;
+  if (is_prepared(id, access, tile)) return 1;
+  switch (kind(access.projection.start.rows, tile.dim)) {
+    case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + way(access, tile);
+    case Along::dense: return (access.fill ? 4 : 1) + from_afar(id, access, tile);
+    case Along::strided: return strided(id, access, tile) + from_afar(id, access, tile);
+  }
+  return 1;
+}
+
+bool PointWork::is_window(CellId id, const Access& access, const Tile& tile) const {
+  return monoid_ && tile.rows && follows(id, *tile.rows) && can_be_window(op_, access, extents_);
+}
+
+bool PointWork::is_prepared(CellId id, const Access& access, const Tile& tile) const {
+  return access.tensor < prepared_.size() && prepared_[access.tensor] && monoid_ && tile.rows &&
+         op_.dims[tile.dim].role == DimRole::parallel && follows(id, tile.dim) && !follows(id, *tile.rows) &&
+         can_be_packed(op_, access, extents_);
+}
+
+double PointWork::guard(const Access& access, const Tile& tile) {
+  if (!access.fill) return 0;
+  const auto& rows = access.projection.start.rows;
+  bool follows = tile.rows && std::any_of(rows.begin(), rows.end(),
+                                          [&](const AffineExpr& row) { return row.coefficients[*tile.rows] != 0; });
+  return follows ? 6 : 6.0 / tile.row_count;
+}
+
+double PointWork::way(const Access& access, const Tile& tile) const {
+  constexpr double line = reference_machine.line_cycles, cells = reference_machine.line_bytes / 4;
+  if (!monoid_ || access.projection.start.rows.empty()) return 0;
+  const auto& last = access.projection.start.rows.back().coefficients;
+  if (tile.rows && std::abs(last[*tile.rows]) == 1) return line / cells;
+  double run = 1;
+  bool steps = false;
+  for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+    if (op_.dims[d].role != DimRole::reduction) continue;
+    for (const AffineExpr& row : access.projection.start.rows) steps = steps || row.coefficients[d] != 0;
+    if (std::abs(last[d]) == 1) run = std::max(run, static_cast<double>(extents_.sizes[d]));
+  }
+  return steps ? line / std::min(run, cells) : 0;
+}
+
+double PointWork::from_afar(CellId id, const Access& access, const Tile& tile) const {
+  constexpr double near_bytes = reference_machine.l1_bytes * 3 / 4, most_steps = 512;
+  if (!monoid_) return 0;
+  double steps = tile.rows && follows(id, *tile.rows) ? tile.row_count : 1;
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    for (const AffineExpr& row : access.projection.start.rows)
+      if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
+        steps *= static_cast<double>(extents_.sizes[d]);
+  const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
+  return bytes > near_bytes ? static_cast<double>(reference_machine.line_cycles) : 0;
+}
+
+double PointWork::strided(CellId id, const Access& access, const Tile& tile) const {
+  double direct = 1.5 * tile.lanes;
+  if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || follows(id, *tile.rows) ||
+      !can_be_packed(op_, access, extents_))
+    return direct;
+  RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};
+  double copy = transposed_along(op_, access, tile.dim, *tile.rows, extents_) ? 6 : 2 * direct;
+  return std::min(direct, 1 + copy / uses_of_packed(op_, access, packed, extents_));
+}
+
+}  // namespace tap::backend

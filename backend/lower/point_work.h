@@ -1,0 +1,76 @@
+// What one point of an operator's innermost loops costs, for a register tile: instructions, registers, and how each access lies
+// along its lanes.
+//
+//   PointWork work(program, op, extents, prepared);
+//   work.instructions({j, i, 16, 5, 5})      rows of 5 and 5 vectors of 16 lanes
+#pragma once
+
+#include "backend/lower/register_tile.h"
+#include "ir/graph_ids.h"
+
+namespace tap::backend {
+
+// The work of one point, by the dims that it depends on.
+class PointWork {
+ public:
+  PointWork(const ir::Program& program, const ir::Operator& op, const Extents& extents,
+            const std::vector<bool>& prepared);
+
+  const ir::Monoid* monoid() const { return monoid_; }
+  // Of the widest type of the computation.
+  std::uint32_t bytes() const;
+
+  struct Tile {
+    std::size_t dim;
+    std::optional<std::size_t> rows;
+    std::uint32_t lanes, row_count, vectors;
+  };
+  // Instructions per point, given what the tile shares.
+  double instructions(const Tile& tile) const {
+    double all = 0;
+    for (ir::CellId id : needed_) all += copies(id, tile) * cost(id, tile);
+    if (monoid_) all += tile.row_count * tile.vectors * combination();
+    return all;
+  }
+  // Lane loads that rows share stay in registers.
+  std::uint32_t registers(const Tile& tile) const;
+  double combination() const { return combination_; }
+  // Whether all results are contiguous along the dim, and all that is read, unless it is the same there.
+  bool is_contiguous(std::size_t dim) const;
+  // Storing a vector along the dim. Rows that are contiguous in the result are stored across, after a transpose in registers.
+  double stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows = {}) const;
+  // Y[i, j] = X[j, i], lanes along i, rows along j: what lanes read is contiguous along one dim, and what is written along another.
+  bool stores_across(std::size_t dim, std::size_t rows) const;
+  double reads() const;
+
+ private:
+  bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
+  enum class Along { same, dense, strided };
+  static Along kind(const std::vector<ir::AffineExpr>& rows, std::size_t dim);
+  static double weight(const ir::CellNode& node);
+  double copies(ir::CellId id, const Tile& tile) const;
+  double cost(ir::CellId id, const Tile& tile) const;
+  // Row windows are copied first (packing.h): every cell is present.
+  bool is_window(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+  // Prepared lane operands: a vector is one load, from near memory.
+  bool is_prepared(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+  // Bounds checks of a cell that rows read: for each row, or once for all.
+  static double guard(const ir::Access& access, const Tile& tile);
+  // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
+  // every cell needs its own line, from farther away.
+  double way(const ir::Access& access, const Tile& tile) const;
+  // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
+  double from_afar(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+  // One load per lane; or, for a copy that is reused enough, one for all lanes, and its share of the copy.
+  double strided(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+
+  const ir::Operator& op_;
+  const Extents& extents_;
+  const std::vector<bool> prepared_;
+  std::vector<ir::CellId> needed_;
+  std::vector<std::vector<bool>> follows_;  // by needed cell and dim: whether the cell depends on it
+  double combination_ = 0;                  // instructions to combine two values
+  const ir::Monoid* monoid_ = nullptr;
+};
+
+}  // namespace tap::backend
