@@ -243,6 +243,18 @@ std::vector<Statement> Lowering::one_tile(const RegisterTile& tile, const Part* 
   return lanes ? reduce_across(tile, rows, *lanes) : reduce_along(tile, rows);
 }
 
+std::vector<Statement> Lowering::over_parts(std::vector<Part> parts,
+                                            const std::function<std::vector<Statement>(const Part&)>& body) {
+  std::vector<Statement> result;
+  for (Part& part : parts) {
+    For loop = part.loop;
+    loop.body = body(part);
+    append(result, std::move(part.before));
+    result.push_back({std::move(loop)});
+  }
+  return result;
+}
+
 std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& extents) {
   if (tile.vectors > 1) vector_variable_ = new_variable("v");
   if (op_.reduce()) tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
@@ -252,27 +264,18 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
 
   auto with_rows = [&](const Part* lanes) {
     if (!tile.rows) return one_tile(tile, nullptr, lanes);
-    std::vector<Statement> result;
-    for (Part& part : parts(extents, *tile.rows, tile.row_count, 1)) {
-      For loop = part.loop;
-      loop.body = one_tile(tile, &part, lanes);
-      append(result, part.before);
-      result.push_back({std::move(loop)});
-    }
-    return result;
+    return over_parts(parts(extents, *tile.rows, tile.row_count, 1),
+                      [&](const Part& part) { return one_tile(tile, &part, lanes); });
   };
-  std::vector<Statement> inner;
-  if (tile.along_reduction) {
-    inner = with_rows(nullptr);
-  } else {
-    for (Part& part : parts(extents, tile.dim, tile.vectors, tile.lanes)) {
-      For loop = part.loop;
-      loop.body = with_rows(&part);
-      for (auto& s : part.before) inner.push_back(std::move(s));
-      inner.push_back({std::move(loop)});
-    }
-  }
-  return full_nest(outer, std::move(inner));
+  auto with_lanes = [&](const std::function<std::vector<Statement>(const Part&)>& body) {
+    return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes), body);
+  };
+  if (tile.along_reduction) return full_nest(outer, with_rows(nullptr));
+  if (!rows_come_first(op_, tile, extents, machine_))
+    return full_nest(outer, with_lanes([&](const Part& lanes) { return with_rows(&lanes); }));
+  return full_nest(outer, over_parts(parts(extents, *tile.rows, tile.row_count, 1), [&](const Part& rows) {
+                     return with_lanes([&](const Part& lanes) { return one_tile(tile, &rows, &lanes); });
+                   }));
 }
 
 }  // namespace tap::backend

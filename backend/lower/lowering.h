@@ -118,6 +118,8 @@ class Lowering {
                                                     std::uint32_t along) const;
   std::vector<Part> parts(const Extents& extents, std::size_t dim, std::uint32_t count, std::uint32_t each);
   std::vector<Statement> tiles(const RegisterTile& tile, const Extents& extents);
+  static std::vector<Statement> over_parts(std::vector<Part> parts,
+                                           const std::function<std::vector<Statement>(const Part&)>& body);
   std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);
   std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                 std::vector<Statement> inner) const;

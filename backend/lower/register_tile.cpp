@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/lower/patterns.h"
 #include "backend/lower/point_work.h"
 #include "ir/block_graph.h"
 #include "ir/graph.h"
@@ -225,6 +226,35 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
     }
   }
   return Chooser(program, op, extents, machine, prepared).run(false);
+}
+
+bool rows_come_first(const Operator& op, const RegisterTile& tile, const Extents& extents, const Machine& machine) {
+  constexpr std::int64_t many_rows = 64;  // the first level of the TLB holds that many pages
+  constexpr double short_reduction = 16;
+  if (!op.reduce() || !tile.rows || tile.along_reduction || op.writes.size() != 1) return false;
+  double points = 1;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::reduction) points *= static_cast<double>(extents.sizes[d]);
+  if (points > short_reduction || extents.sizes[*tile.rows] < many_rows) return false;
+  // Results: lanes are contiguous, and rows a page or more apart.
+  const Access& write = op.writes[0];
+  if (!is_contiguous_along(write.projection.start.rows, tile.dim)) return false;
+  double apart = 0, stride = static_cast<double>(size_of(op.results[write.tensor].element));
+  for (std::size_t axis = write.projection.start.rows.size(); axis-- > 0;) {
+    apart += stride * static_cast<double>(std::abs(write.projection.start.rows[axis].coefficients[*tile.rows]));
+    stride *= static_cast<double>(op.results[write.tensor].shape[axis]);
+  }
+  if (apart < static_cast<double>(machine.page_bytes)) return false;
+  // The lanes' operands are read again for each group of rows: they must stay near.
+  double again = 0;
+  for (const Access& read : op.reads) {
+    if (!uses(read, tile.dim)) continue;
+    double bytes = static_cast<double>(size_of(op.operands[read.tensor].element));
+    for (std::size_t d = 0; d < op.dims.size(); ++d)
+      if (uses(read, d)) bytes *= static_cast<double>(d == *tile.rows ? tile.row_count : extents.sizes[d]);
+    again += bytes;
+  }
+  return again <= static_cast<double>(machine.l2_bytes) / 2;
 }
 
 std::optional<RegisterTile> choose_scan_tile(const Program& program, const Operator& op, const Extents& extents,

@@ -48,6 +48,11 @@ std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Op
                                         bool reassociate, const ir::Machine& machine,
                                         const std::vector<bool>& prepared = {});
 
+// Whether a few rows are completed along all lanes before the next rows: after a short reduction the results are most of the
+// traffic, and a narrow strip of many rows touches a page for each.
+bool rows_come_first(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
+                     const ir::Machine& machine);
+
 // For a scan along `along`, whose steps follow each other: lanes along a dim in which all tensors are contiguous; else several
 // rows at a time, each with its own chain of steps. Each result is combined in the same order as without.
 std::optional<RegisterTile> choose_scan_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,

@@ -169,6 +169,7 @@ const Breakage breakages[] = {
        relu(p).exprs.apply(CellOp::select, ElementType::f32, {CellId(0), CellId(0), CellId(0)});
      }},
     {"the kernel has no symbol", [](Program& p) { relu(p).body = KernelBody{}; }},
+    {"operand 0 is not a cell", [](Program& p) { std::get<ReduceBody>(matmul(p).body).operands[0] = CellId(99); }},
     {"needs both a reduction dim and a monoid, or neither", [](Program& p) { matmul(p).body = KernelBody{"f"}; }},
     {"the monoid is not in the table",
      [](Program& p) { matmul(p).body = KernelBody{.symbol = "f", .reduced_by = MonoidId(7)}; }},

@@ -57,7 +57,7 @@ TEST(SimplifyCells, ConditionsThatTheRangesDecideGo) {
   SimpleCell diagonal = simple_cell("y[i] = sum[j in 0..i+1] (if j >= i then x[j] else 0)");
   EXPECT_EQ(diagonal.cell(), "if i <= j then x[j] else 0");
   SimpleCell equal = simple_cell("y[i] = sum[j in 0..i+1] (if j == i then x[j] else 0)");
-  EXPECT_EQ(equal.cell(), "if i == j then x[j] else 0");
+  EXPECT_EQ(equal.cell(), "if j == i then x[j] else 0");
   SimpleCell weaker = simple_cell("y[i] = sum[j in 0..i+1] (if j <= i + 1 then x[j] else 0)");
   EXPECT_EQ(weaker.cell(), "x[j]");
 }

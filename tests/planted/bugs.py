@@ -132,8 +132,11 @@ KERNEL_BUGS = [
      "outside.at[axis].affine = plus(plus(first, number(1)), variable(nest.back().variable));"),
     ("an exact store has a lane too many", "backend/llvm/exact_masks.cpp", "std::bit_floor(end - lane)", "std::bit_ceil(end - lane)"),
     ("a scan does not begin with what lies before", "backend/lower/lower_patterns.cpp",
-     "{{assign(state.slots, identity(monoid))}, {std::move(before)}, {std::move(run)}}",
-     "{{assign(state.slots, identity(monoid))}, {std::move(run)}}"),
+     "  result.push_back({std::move(before)});\n", ""),
+    ("a scan admits the point behind its bound", "backend/lower/lower_patterns.cpp",
+     "admitted.descending ? moving.expr : plus(moving.expr, number(-1));", "moving.expr;"),
+    ("rows of a scan share one accumulator", "backend/lower/lower_patterns.cpp",
+     "tile ? at(monoid, all, tile_number(*tile)) : all;", "tile ? at(monoid, all, number(0)) : all;"),
     ("all operations of a tile begin a point late", "backend/lower/lower_group_steps.cpp",
      "DimSpan part{first, plus(first, number(points)), points,", "DimSpan part{plus(first, number(1)), plus(first, number(points)), points,"),
 ]

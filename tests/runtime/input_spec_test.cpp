@@ -191,6 +191,18 @@ TEST(Generate, IsTheDocumentedSequence) {
   EXPECT_EQ(made("X=i8[200]=iota", ElementType::i8).load_i64(199), 199 - 256);
 }
 
+// rand:7, computed by the documented formula in another language.
+TEST(Generate, RandIsTheDocumentedSequence) {
+  const Tensor floats = made("X=rand:7", ElementType::f64, Shape{6});
+  const Tensor integers = made("N=rand:7", ElementType::i64, Shape{6});
+  const double f[] = {0.015625, -0.046875, -0.7734375, 0.6328125, 0.5, -0.265625};
+  const std::int64_t n[] = {-7, 5, -3, 0, 4, -2};
+  for (std::int64_t at = 0; at < 6; ++at) {
+    EXPECT_EQ(floats.load_f64(at), f[at]);
+    EXPECT_EQ(integers.load_i64(at), n[at]);
+  }
+}
+
 TEST(Generate, RandIsInRangeCoversItAndDependsOnThePositionOnly) {
   for (std::size_t i = 0; i < element_type_count; ++i) {
     auto type = static_cast<ElementType>(i);
