@@ -6,8 +6,8 @@
                                      self_check_kernels, which runs nothing but that
     bugs.py --check                  only looks whether every bug still fits its file
 
-Each is a small change of one source file, as somebody could really make it. The changed file is compiled beside the build,
-and the linker takes it before the library; the build folder stays as it is.
+Each is a small change of one source file, as somebody could really make it. The changed file, or the unity source that includes
+it, is compiled beside the build, and the linker takes it before the library; the build folder stays as it is.
 """
 
 import json
@@ -163,7 +163,16 @@ class Planter:
     def __init__(self, build, folder, program="random_programs"):
         self.build, self.folder, self.program = os.path.abspath(build), folder, program
         with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-            self.compile = {os.path.relpath(e["file"], os.path.abspath(ROOT)): e["command"] for e in json.load(f)}
+            compiled = {e["file"]: e["command"] for e in json.load(f)}
+        self.root = os.path.abspath(ROOT)
+        self.compile, self.unity = {}, {}  # by source: its command, and the unity source that includes it
+        for file, command in compiled.items():
+            self.compile[os.path.relpath(file, self.root)] = command
+            if "/Unity/" not in file:
+                continue
+            with open(file, encoding="utf-8") as f:
+                for included in re.findall(r'^#include "(.*)"$', f.read(), re.M):
+                    self.unity[os.path.relpath(included, self.root)] = file
         self.link = commands(build, f"bin/{program}")[-1]
 
     def run(self, command):
@@ -186,6 +195,13 @@ class Planter:
         changed = os.path.join(folder, os.path.basename(source))
         with open(changed, "w", encoding="utf-8") as f:
             f.write(text)
+        if source in self.unity:
+            unity = self.unity[source]
+            with open(unity, encoding="utf-8") as f:
+                text = f.read().replace(f'#include "{os.path.join(self.root, source)}"', f'#include "{changed}"')
+            source, changed = os.path.relpath(unity, self.root), os.path.join(folder, "unity.cxx")
+            with open(changed, "w", encoding="utf-8") as f:
+                f.write(text)
         made = os.path.join(folder, "planted.o")
         command = re.sub(r" -o \S+", f" -o {shlex.quote(made)}", self.compile[source])
         command = re.sub(r" -c \S+$", f" -c {shlex.quote(changed)}", command)
