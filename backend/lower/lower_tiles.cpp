@@ -265,7 +265,7 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   auto with_rows = [&](const Part* lanes) {
     if (!tile.rows) return one_tile(tile, nullptr, lanes);
     return over_parts(parts(extents, *tile.rows, tile.row_count, 1),
-                      [&](const Part& part) { return one_tile(tile, &part, lanes); });
+                      [&](const Part& part) { return tile_inside_or_not(tile, &part, lanes); });
   };
   auto with_lanes = [&](const std::function<std::vector<Statement>(const Part&)>& body) {
     return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes), body);
@@ -274,7 +274,7 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   if (!rows_come_first(op_, tile, extents, machine_))
     return full_nest(outer, with_lanes([&](const Part& lanes) { return with_rows(&lanes); }));
   return full_nest(outer, over_parts(parts(extents, *tile.rows, tile.row_count, 1), [&](const Part& rows) {
-                     return with_lanes([&](const Part& lanes) { return one_tile(tile, &rows, &lanes); });
+                     return with_lanes([&](const Part& lanes) { return tile_inside_or_not(tile, &rows, &lanes); });
                    }));
 }
 

@@ -121,6 +121,12 @@ class Lowering {
   static std::vector<Statement> over_parts(std::vector<Part> parts,
                                            const std::function<std::vector<Statement>(const Part&)>& body);
   std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);
+  std::vector<std::uint32_t> checked_reads() const;
+  std::pair<ir::AffineExpr, ir::AffineExpr> points_in_tile(std::size_t dim, const RegisterTile& tile, const Part& rows,
+                                                           const Part& lanes) const;
+  std::vector<Bound> distances_from_edges(const std::vector<std::uint32_t>& reads, const RegisterTile& tile,
+                                          const Part& rows, const Part& lanes) const;
+  std::vector<Statement> tile_inside_or_not(const RegisterTile& tile, const Part* rows, const Part* lanes);
   std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                 std::vector<Statement> inner) const;
   std::vector<Statement> store_across(const RegisterTile& tile, const Part* rows, const Part& lanes,
