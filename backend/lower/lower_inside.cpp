@@ -6,6 +6,7 @@
 //   if inside >= 0        { … acc0 = acc0 + x[i + a - 1] … }
 //   if -inside - 1 >= 0   { … acc0 = acc0 + x[i + a - 1? else 0.0] … }
 #include <algorithm>
+#include <utility>
 
 #include "backend/lower/lowering.h"
 #include "ir/graph.h"

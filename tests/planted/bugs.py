@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Bugs planted in the passes, one at a time: 300 random programs must catch each of them.
+"""Bugs planted in the passes, one at a time: 3,000 random programs must catch each of them.
 
     bugs.py BUILD_FOLDER             compiles each changed file, links random_programs with it and runs that; for `make campaign`
     bugs.py BUILD_FOLDER --self-check    bugs in lowering and emission, which the self-check of kernels alone must catch: links
@@ -214,7 +214,7 @@ class Planter:
 
 
 def verdict(program):
-    done = subprocess.run([program, "--count", "300", "--reduce", "no"], capture_output=True, text=True, timeout=1200)
+    done = subprocess.run([program, "--count", "3000", "--reduce", "no"], capture_output=True, text=True, timeout=1200)
     found = re.search(r"^seed \d+: (.*)", done.stdout, re.M)
     if done.returncode == 0 or not found:
         return None
@@ -224,7 +224,7 @@ def verdict(program):
 def verdict_of_self_check(program):
     """What the self-check says of the first kernel that it refuses. That a kernel takes the process down with it counts, too."""
     done = subprocess.run([program], capture_output=True, text=True, timeout=1200)
-    found = re.search(r"^.*the self-check refuses.*", done.stdout, re.M)
+    found = re.search(r"^.*the self-check rejects.*", done.stdout, re.M)
     if found:
         return found.group(0)
     return f"dies of signal {-done.returncode} in a trial" if done.returncode < 0 else None
