@@ -118,6 +118,13 @@ inline constexpr KernelProgram kernel_programs[] = {
      true},
     {"running sums", "program p(x: f64[201]) -> (y: f64[201]) { y[i] = sum[k in 0..i + 1] x[k] }"},
     {"running sums from the end", "program p(x: i64[201]) -> (y: i64[201]) { y[i] = sum[k in i..201] x[k] }"},
+    {"running sums of rows", "program p(X: f32[13, 70]) -> (Y: f32[13, 70]) { Y[i, j] = sum[k in 0..j + 1] X[i, k] }"},
+    {"running sums of columns", "program p(X: f32[40, 77]) -> (Y: f32[40, 77]) { Y[i, j] = max[k in i..40] X[k, j] }"},
+    {"product with a short reduction",
+     "program p(A: f32[70, 8], B: f32[8, 700]) -> (Y: f32[70, 700]) { Y[i, j] = sum[k] A[i, k] * B[k, j] }"},
+    {"sums of windows",
+     "program p(x: f32[40, 150]) -> (y: f32[40, 150]) { y[i, j] = sum[u in 0..3, v in 0..3] x[i + u - 1, j + v - 1 "
+     "else 0] }"},
     {"triangle", "program p(A: f32[40, 40], x: f32[40]) -> (y: f32[40]) { y[i] = sum[k in 0..i + 1] A[i, k] * x[k] }"},
     {"lookup", "program p(T: f32[100, 19], ids: i64[33]) -> (Y: f32[33, 19]) { Y[i, j] = T[ids[i], j else 0.5] }"},
     {"histogram",
