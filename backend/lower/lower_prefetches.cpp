@@ -49,7 +49,8 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
     last.push_back({std::move(end)});
   }
   if (each.empty()) return each;
-  Guard more;  // whole tiles of this block
+  assume(*tile.rows, 1, 2 * static_cast<std::int64_t>(tile.row_count));  // a second tile is needed to see one
+  Guard more;                                                            // whole tiles of this block
   more.conditions.push_back({plus(plus(rows.loop.upper[0].expr, variable(rows.loop.variable), -1),
                                   number(-2 * static_cast<std::int64_t>(tile.row_count))),
                              Comparison::at_least_zero});
