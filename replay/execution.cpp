@@ -94,6 +94,64 @@ bool every_member(const Box& members, const Holds& holds, Box one = {}) {
   return true;
 }
 
+// By how much the points whose writes meet a member's cells move, in each dim, when the cells move by `steps`. Nothing if they do
+// not move exactly so at every member: each axis that moves must be determined by one dim, whose coefficient divides the step.
+std::optional<std::vector<std::int64_t>> move_of_points(const ir::Operator& op, const ir::Access& by,
+                                                        const std::vector<std::int64_t>& steps) {
+  if (!op.constraints.empty()) return {};
+  std::vector<std::optional<std::int64_t>> moves(op.dims.size());
+  for (std::size_t axis = 0; axis < by.projection.start.rows.size(); ++axis) {
+    const std::vector<std::int64_t>& row = by.projection.start.rows[axis].coefficients;
+    const std::size_t dims = row.size() - static_cast<std::size_t>(std::ranges::count(row, 0));
+    if (steps[axis] != 0 && dims != 1) return {};
+    for (std::size_t d = 0; d < row.size(); ++d) {
+      if (row[d] == 0) continue;
+      if (steps[axis] % row[d] != 0 || moves[d].value_or(steps[axis] / row[d]) != steps[axis] / row[d]) return {};
+      moves[d] = steps[axis] / row[d];
+    }
+  }
+  std::vector<std::int64_t> all;
+  for (const auto& move : moves) all.push_back(move.value_or(0));
+  return all;
+}
+
+// Whether what is asked of each member is what is asked of the first, moved as the members' points are: `points_of` gives the
+// box of points of a member. Between two ends that are moved exactly so, nothing is cut off at the operator's edges.
+template <class PointsOf>
+bool move_alike(const ir::Operator& op, const ir::Access& by, const std::vector<std::size_t>& matter,
+                const ir::Buffer& buffer, const Box& members, const Points& wrote, const PointsOf& points_of) {
+  std::vector<std::vector<std::int64_t>> all, relevant;
+  for (std::size_t k = 0; k < members.rank(); ++k) {
+    const auto& steps = buffer.row[k].steps;
+    const std::size_t axes = by.projection.start.rows.size();
+    if (steps.size() < axes) return false;
+    auto moves = move_of_points(op, by, {steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(axes)});
+    if (!moves) return false;
+    relevant.emplace_back();
+    for (std::size_t d : matter) relevant.back().push_back((*moves)[d]);
+    all.push_back(std::move(*moves));
+  }
+  if (!wrote.move_by(relevant)) return false;
+  Box first = members;
+  for (ir::Range& r : first.dims) r.hi = r.lo + 1;
+  const Box points = points_of(first);
+  if (points.empty()) return false;
+  for (std::size_t corner = 1; corner < std::size_t{1} << members.rank(); ++corner) {
+    Box member = first, moved = points;
+    for (std::size_t k = 0; k < members.rank(); ++k) {
+      if ((corner >> k & 1) == 0) continue;
+      const std::int64_t count = members.dims[k].size() - 1;
+      member.dims[k] = {members.dims[k].hi - 1, members.dims[k].hi};
+      for (std::size_t d = 0; d < moved.rank(); ++d) {
+        const std::int64_t by_row = checked::mul(all[k][d], count);
+        moved.dims[d] = {checked::add(moved.dims[d].lo, by_row), checked::add(moved.dims[d].hi, by_row)};
+      }
+    }
+    if (points_of(member) != moved) return false;
+  }
+  return true;
+}
+
 // Whether all points of the value's writers that write into the members' boxes have run on them. `box` is the first
 // member's; the others are further on by the row's steps.
 bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result, const ir::Buffer& buffer,
@@ -110,17 +168,25 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
         for (std::size_t d : matter) all.dims.push_back(points.dims[d]);
         return wrote != memory.points.end() && wrote->second.covers(some, all);
       };
-      auto lacks_none = [&](const Box& member) {
+      auto points_of = [&](const Box& member) {
         Box cells = buffer.box;
         for (std::size_t k = 0; k < member.rank(); ++k)
           for (std::size_t d = 0; d < cells.rank(); ++d) {
             const std::int64_t by_row = checked::mul(buffer.row[k].steps[d], member.dims[k].lo);
             cells.dims[d] = {checked::add(cells.dims[d].lo, by_row), checked::add(cells.dims[d].hi, by_row)};
           }
-        const Box points = preimage_of_write(op, by, intersect(cells, Box::of_shape(op.results[by.tensor].shape)));
+        return preimage_of_write(op, by, intersect(cells, Box::of_shape(op.results[by.tensor].shape)));
+      };
+      auto lacks_none = [&](const Box& member) {
+        const Box points = points_of(member);
         return points.empty() || covers(member, points);
       };
-      if (!covers(members, space) && !every_member(members, lacks_none)) return false;
+      if (covers(members, space)) continue;
+      Box asked = members;  // one, if the others are like it
+      if (wrote != memory.points.end() && members.rank() < 16 && !members.empty() &&
+          move_alike(op, by, matter, buffer, members, wrote->second, points_of))
+        for (ir::Range& r : asked.dims) r.hi = r.lo + 1;
+      if (!every_member(asked, lacks_none)) return false;
     }
   }
   return true;

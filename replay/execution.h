@@ -30,6 +30,8 @@ class Points {
   std::optional<Box> relative_to(const Box& members, const Wrote& more) const;
   bool meets(const Box& members, const Wrote& more) const { return seen_.meets(*relative_to(members, more)); }
   bool covers(const Box& members, Box all) const;  // for each of them
+  // Whether the points of each next member along level k are, in these dims, by `steps[k]` further on.
+  bool move_by(const std::vector<std::vector<std::int64_t>>& steps) const { return pace_ && *pace_ == steps; }
   void add(const Box& members, const Wrote& more);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "ir/block_program.h"
@@ -10,6 +11,7 @@
 #include "ir/shardings/device_places.h"
 #include "passes/splits/rows_of_devices.h"
 #include "support/check.h"
+#include "support/checked.h"
 
 namespace tap::passes {
 
@@ -151,7 +153,9 @@ class Expander {
     const std::size_t number = place != number_.end() ? place->second
                                                       : static_cast<std::size_t>(std::max<std::int64_t>(device, 0));
     std::vector<Move> list;
-    for (const std::vector<HeldId>& holders : pieces(source)) {
+    for (const std::vector<HeldId>* piece :
+         pieces_near(source, need, of_its_own.empty() ? need : result_[own->second].box)) {
+      const std::vector<HeldId>& holders = *piece;
       const bool is_own = !of_its_own.empty() && result_[holders[0]].box == result_[own->second].box;
       std::vector<Move> moves = is_own ? std::exchange(of_its_own, {}) : std::vector<Move>();
       if (!is_own && left.empty() && of_its_own.empty()) break;
@@ -189,6 +193,53 @@ class Expander {
     return it->second;
   }
 
+  // Those that may meet `need`, or begin where `own` does, in their order. Many devices each hold one, so that looking at all
+  // for each device would take the square of their number.
+  std::vector<const std::vector<HeldId>*> pieces_near(ValueId v, const Box& need, const Box& own) {
+    const std::vector<std::vector<HeldId>>& all = pieces(v);
+    auto [it, fresh] = begins_.try_emplace(v);
+    Begins& begins = it->second;
+    if (fresh) begins = begins_of(all);
+    std::vector<std::size_t> near;
+    for (auto [from, end] : {std::pair(need, need), {own, own}}) {
+      if (from.rank() == 0) continue;
+      const std::int64_t lo = checked::sub(from.dims[begins.dim].lo, begins.longest);
+      auto at = std::lower_bound(begins.at.begin(), begins.at.end(), std::pair(lo, std::size_t{0}));
+      for (; at != begins.at.end() && at->first <= end.dims[begins.dim].hi; ++at) near.push_back(at->second);
+    }
+    if (need.rank() == 0)
+      for (std::size_t k = 0; k < all.size(); ++k) near.push_back(k);
+    std::sort(near.begin(), near.end());
+    near.erase(std::unique(near.begin(), near.end()), near.end());
+    std::vector<const std::vector<HeldId>*> found;
+    for (std::size_t k : near) found.push_back(&all[k]);
+    return found;
+  }
+
+  // Pieces by where they begin, along the dim in which most begin at different places.
+  struct Begins {
+    std::size_t dim = 0;
+    std::int64_t longest = 0;
+    std::vector<std::pair<std::int64_t, std::size_t>> at;
+  };
+  Begins begins_of(const std::vector<std::vector<HeldId>>& pieces) const {
+    Begins found;
+    std::size_t most = 0;
+    for (std::size_t d = 0; !pieces.empty() && d < result_[pieces[0][0]].box.rank(); ++d) {
+      std::set<std::int64_t> starts;
+      for (const auto& holders : pieces) starts.insert(result_[holders[0]].box.dims[d].lo);
+      if (starts.size() > most) most = starts.size(), found.dim = d;
+    }
+    if (most == 0) return found;
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+      const Range& range = result_[pieces[k][0]].box.dims[found.dim];
+      found.at.emplace_back(range.lo, k);
+      found.longest = std::max(found.longest, range.size());
+    }
+    std::sort(found.at.begin(), found.at.end());
+    return found;
+  }
+
   const Program& program_;
   const Graph& graph_;
   std::optional<std::int64_t> only_;
@@ -197,6 +248,7 @@ class Expander {
   std::vector<std::vector<HeldId>> held_of_;  // by value
   std::map<std::pair<ValueId, std::int64_t>, HeldId> by_device_;
   std::map<ValueId, std::vector<std::vector<HeldId>>> pieces_;
+  std::map<ValueId, Begins> begins_;
   std::map<HeldId, std::size_t> number_;  // among the holders of the same box
   std::map<ValueId, std::map<HeldId, HeldMember>> members_;
 };
