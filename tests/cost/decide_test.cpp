@@ -1,4 +1,5 @@
 // What the cost model decides: folds in blocks and groups, as lines of a plan.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compiler/pipeline/pipeline.h"
@@ -6,6 +7,7 @@
 #include "cost/decide/part.h"
 #include "cost/decide/pricer.h"
 #include "ir/text.h"
+#include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
 namespace tap::cost {
@@ -81,8 +83,8 @@ TEST(Decide, EqualLayersArePricedOnce) {
     for (int k = 0; k < n; ++k) {
       const std::string now = std::to_string(k), next = std::to_string(k + 1);
       const std::string kept = k % 2 ? "j" : "i", reduced = k % 2 ? "i" : "j";
-      text += "  m" + now + "[" + kept + "] = max[" + reduced + "] X" + now + "[i, j]\n  X" + next + "[i, j] = exp(X" +
-              now + "[i, j] - m" + now + "[" + kept + "])\n";
+      text += fmt::format("  m{0}[{1}] = max[{2}] X{0}[i, j]\n  X{3}[i, j] = exp(X{0}[i, j] - m{0}[{1}])\n", now, kept,
+                          reduced, next);
     }
     return text + "}";
   };
