@@ -52,4 +52,20 @@ bool never_negative(const AffineExpr& e, const Space& space) {
   });
 }
 
+bool moves_evenly(const std::vector<AffineExpr>& rows, const std::vector<std::int64_t>& steps) {
+  std::vector<std::optional<std::int64_t>> moves;
+  for (std::size_t axis = 0; axis < rows.size(); ++axis) {
+    const std::vector<std::int64_t>& c = rows[axis].coefficients;
+    moves.resize(c.size());
+    if (steps[axis] != 0 && std::ranges::count(c, 0) + 1 != std::ssize(c)) return false;
+    for (std::size_t d = 0; d < c.size(); ++d) {
+      if (c[d] == 0) continue;
+      const std::int64_t move = steps[axis] / c[d];
+      if (steps[axis] % c[d] != 0 || moves[d].value_or(move) != move) return false;
+      moves[d] = move;
+    }
+  }
+  return true;
+}
+
 }  // namespace tap::check

@@ -31,4 +31,8 @@ Box box_of(const ir::Operator& op);
 // Whether e >= 0 at all points, shown by the ranges alone or by one constraint. Incomplete: false may mean unknown.
 bool never_negative(const AffineExpr& e, const Space& space);
 
+// Whether the points at which the rows give certain cells move by a constant when the cells move by `steps`: each row that moves
+// has one dim, whose coefficient divides the step, and rows agree about the move of each dim.
+bool moves_evenly(const std::vector<AffineExpr>& rows, const std::vector<std::int64_t>& steps);
+
 }  // namespace tap::check

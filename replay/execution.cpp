@@ -63,7 +63,7 @@ std::optional<Box> Points::relative_to(const Box& members, const Wrote& more) co
   return points;
 }
 
-bool Points::covers(const Box& members, Box all) const {
+Box Points::seen_from(const Box& members, Box all) const {
   for (std::size_t k = 0; pace_ && k < members.rank(); ++k)
     for (std::size_t d = 0; d < all.rank(); ++d) {
       const std::int64_t first = checked::mul((*pace_)[k][d], members.dims[k].lo),
@@ -71,7 +71,7 @@ bool Points::covers(const Box& members, Box all) const {
       all.dims[d] = {checked::sub(all.dims[d].lo, std::max(first, last)),
                      checked::sub(all.dims[d].hi, std::min(first, last))};
     }
-  return seen_.covers(all);
+  return all;
 }
 
 void Points::add(const Box& members, const Wrote& more) {
@@ -82,8 +82,7 @@ void Points::add(const Box& members, const Wrote& more) {
 namespace {
 
 // Whether `holds` is true for each of the members, relative to its own box.
-template <class Holds>
-bool every_member(const Box& members, const Holds& holds, Box one = {}) {
+bool every_member(const Box& members, const auto& holds, Box one = {}) {
   if (one.rank() == members.rank()) return holds(one);
   const ir::Range all = members.dims[one.rank()];
   one.dims.emplace_back();
@@ -94,61 +93,30 @@ bool every_member(const Box& members, const Holds& holds, Box one = {}) {
   return true;
 }
 
-// By how much the points whose writes meet a member's cells move, in each dim, when the cells move by `steps`. Nothing if they do
-// not move exactly so at every member: each axis that moves must be determined by one dim, whose coefficient divides the step.
-std::optional<std::vector<std::int64_t>> move_of_points(const ir::Operator& op, const ir::Access& by,
-                                                        const std::vector<std::int64_t>& steps) {
-  if (!op.constraints.empty()) return {};
-  std::vector<std::optional<std::int64_t>> moves(op.dims.size());
-  for (std::size_t axis = 0; axis < by.projection.start.rows.size(); ++axis) {
-    const std::vector<std::int64_t>& row = by.projection.start.rows[axis].coefficients;
-    const std::size_t dims = row.size() - static_cast<std::size_t>(std::ranges::count(row, 0));
-    if (steps[axis] != 0 && dims != 1) return {};
-    for (std::size_t d = 0; d < row.size(); ++d) {
-      if (row[d] == 0) continue;
-      if (steps[axis] % row[d] != 0 || moves[d].value_or(steps[axis] / row[d]) != steps[axis] / row[d]) return {};
-      moves[d] = steps[axis] / row[d];
-    }
-  }
-  std::vector<std::int64_t> all;
-  for (const auto& move : moves) all.push_back(move.value_or(0));
-  return all;
+Box of_dims(const Box& points, const std::vector<std::size_t>& dims) {
+  Box some;
+  for (std::size_t d : dims) some.dims.push_back(points.dims[d]);
+  return some;
 }
 
-// Whether what is asked of each member is what is asked of the first, moved as the members' points are: `points_of` gives the
-// box of points of a member. Between two ends that are moved exactly so, nothing is cut off at the operator's edges.
-template <class PointsOf>
-bool move_alike(const ir::Operator& op, const ir::Access& by, const std::vector<std::size_t>& matter,
-                const ir::Buffer& buffer, const Box& members, const Points& wrote, const PointsOf& points_of) {
-  std::vector<std::vector<std::int64_t>> all, relevant;
-  for (std::size_t k = 0; k < members.rank(); ++k) {
-    const auto& steps = buffer.row[k].steps;
-    const std::size_t axes = by.projection.start.rows.size();
-    if (steps.size() < axes) return false;
-    auto moves = move_of_points(op, by, {steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(axes)});
-    if (!moves) return false;
-    relevant.emplace_back();
-    for (std::size_t d : matter) relevant.back().push_back((*moves)[d]);
-    all.push_back(std::move(*moves));
-  }
-  if (!wrote.move_by(relevant)) return false;
-  Box first = members;
-  for (ir::Range& r : first.dims) r.hi = r.lo + 1;
-  const Box points = points_of(first);
-  if (points.empty()) return false;
-  for (std::size_t corner = 1; corner < std::size_t{1} << members.rank(); ++corner) {
-    Box member = first, moved = points;
-    for (std::size_t k = 0; k < members.rank(); ++k) {
-      if ((corner >> k & 1) == 0) continue;
-      const std::int64_t count = members.dims[k].size() - 1;
-      member.dims[k] = {members.dims[k].hi - 1, members.dims[k].hi};
-      for (std::size_t d = 0; d < moved.rank(); ++d) {
-        const std::int64_t by_row = checked::mul(all[k][d], count);
-        moved.dims[d] = {checked::add(moved.dims[d].lo, by_row), checked::add(moved.dims[d].hi, by_row)};
-      }
-    }
-    if (points_of(member) != moved) return false;
-  }
+// Whether what is asked of each member is what is asked of the first, relative to it. Points that move evenly are cut off at an
+// edge of the operator only if they are so at one of the corners.
+bool asks_alike(const ir::Operator& op, const ir::Access& by, const ir::Row& row, const Box& members,
+                const Points& wrote, const auto& points_of) {
+  if (!op.constraints.empty() || members.empty() || members.rank() > 8) return false;  // too many corners to look at
+  for (const ir::Level& level : row)
+    if (!moves_evenly(by.projection.start.rows, level.steps)) return false;
+  auto asked = [&](std::size_t corner) {
+    Box member = members;
+    for (std::size_t k = 0; k < member.rank(); ++k)
+      (corner >> k & 1 ? member.dims[k].lo : member.dims[k].hi) +=
+          (corner >> k & 1 ? 1 : -1) * (member.dims[k].size() - 1);
+    const Box points = points_of(member);
+    return points.empty() ? std::nullopt
+                          : std::optional(wrote.seen_from(member, of_dims(points, relevant_dims(op, by))));
+  };
+  for (std::size_t corner = 0; corner < std::size_t{1} << members.rank(); ++corner)
+    if (!asked(corner) || asked(corner) != asked(0)) return false;
   return true;
 }
 
@@ -163,11 +131,6 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
       if (by.tensor != written || is_idle(op, space)) continue;
       const std::vector<std::size_t> matter = relevant_dims(op, by);
       auto wrote = memory.points.find(&by);
-      auto covers = [&](const Box& some, const Box& points) {
-        Box all;
-        for (std::size_t d : matter) all.dims.push_back(points.dims[d]);
-        return wrote != memory.points.end() && wrote->second.covers(some, all);
-      };
       auto points_of = [&](const Box& member) {
         Box cells = buffer.box;
         for (std::size_t k = 0; k < member.rank(); ++k)
@@ -179,12 +142,12 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
       };
       auto lacks_none = [&](const Box& member) {
         const Box points = points_of(member);
-        return points.empty() || covers(member, points);
+        return points.empty() ||
+               (wrote != memory.points.end() && wrote->second.covers(member, of_dims(points, matter)));
       };
-      if (covers(members, space)) continue;
+      if (wrote != memory.points.end() && wrote->second.covers(members, of_dims(space, matter))) continue;
       Box asked = members;  // one, if the others are like it
-      if (wrote != memory.points.end() && members.rank() < 16 && !members.empty() &&
-          move_alike(op, by, matter, buffer, members, wrote->second, points_of))
+      if (wrote != memory.points.end() && asks_alike(op, by, buffer.row, members, wrote->second, points_of))
         for (ir::Range& r : asked.dims) r.hi = r.lo + 1;
       if (!every_member(asked, lacks_none)) return false;
     }

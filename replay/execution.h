@@ -29,9 +29,8 @@ class Points {
   // Relative to the members that were written earlier; nothing if their paces differ.
   std::optional<Box> relative_to(const Box& members, const Wrote& more) const;
   bool meets(const Box& members, const Wrote& more) const { return seen_.meets(*relative_to(members, more)); }
-  bool covers(const Box& members, Box all) const;  // for each of them
-  // Whether the points of each next member along level k are, in these dims, by `steps[k]` further on.
-  bool move_by(const std::vector<std::vector<std::int64_t>>& steps) const { return pace_ && *pace_ == steps; }
+  Box seen_from(const Box& members, Box all) const;  // what is asked of each of them, relative to it
+  bool covers(const Box& members, const Box& all) const { return seen_.covers(seen_from(members, all)); }
   void add(const Box& members, const Wrote& more);
 
  private:
