@@ -138,6 +138,7 @@ class Conditions {
   Ways at_least(std::int64_t less, AffineExpr e) const {
     e.offset = checked::sub(e.offset, less);
     fits(e);
+    if (!box_.empty() && greatest(e, box_) < 0) return {};
     return {{{std::move(e), ir::Comparison::at_least_zero}}};
   }
   // a < b is b - a >= 1, a <= b is b - a >= 0; a != b is a < b or b < a. Nothing follows from cells that may wrap.

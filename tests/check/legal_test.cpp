@@ -71,6 +71,20 @@ std::string guarded(const std::vector<std::string>& condition, const std::string
   return told("[8]", {map(i, read, "i", "[8]", cells, std::to_string(all.size() - 1))});
 }
 
+// A comparison that no point of the box fulfils is no way to a read, however many conditions are nested: with eight choices
+// between such, each way that cannot be would double the others.
+TEST(LegalSource, ComparisonsThatTheBoxDecides) {
+  std::string cells = "  cell 0 = index i64 0\n  cell 1 = constant i64 9\n  cell 2 = less bool (1, 0)\n";
+  std::size_t last = 2;
+  for (int nested = 0; nested < 8; ++nested, ++last)
+    cells += "  cell " + std::to_string(last + 1) + " = select bool (" + std::to_string(last) + ", " +
+             std::to_string(last) + ", 2)\n";
+  const std::string read = std::to_string(last + 1), value = std::to_string(last + 2);
+  cells += "  cell " + read + " = read i64 0\n  cell " + value + " = select i64 (" + std::to_string(last) + ", " +
+           read + ", 1)\n";
+  EXPECT_EQ(told("[8]", {map(i, "i + 100", "i", "[8]", cells, value)}), "");
+}
+
 TEST(LegalSource, GuardsOfAllForms) {
   struct Case {
     std::vector<std::string> condition;

@@ -10,17 +10,6 @@ from tapc import *
 TYPES = {"f32": "f4", "f64": "f8", "i64": "i8", "i32": "i4"}
 REDUCTIONS = {"sum": (np.cumsum, 0), "max": (np.maximum.accumulate, None), "min": (np.minimum.accumulate, None)}
 EXTENTS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 64, 65, 130]
-
-
-def option(name, otherwise):
-    if name not in sys.argv:
-        return otherwise
-    at = sys.argv.index(name)
-    value = int(sys.argv[at + 1])
-    del sys.argv[at:at + 2]
-    return value
-
-
 PROGRAMS, SEED = option("--programs", 60), option("--seed", 1)
 
 

@@ -23,6 +23,16 @@ DOUBLE = "op double(x: f32[n]) -> (y: f32[n]) { y[i] = 2 * x[i] }\n"
 PROGRAM = "program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }\n"
 
 
+def option(name, otherwise):
+    """The number after this word of the command line, which unittest does not see."""
+    if name not in sys.argv:
+        return otherwise
+    at = sys.argv.index(name)
+    value = int(sys.argv[at + 1])
+    del sys.argv[at:at + 2]
+    return value
+
+
 def without_written(told):
     """Messages without the line that says which files a command wrote."""
     return re.sub(r"^wrote `.*\n", "", told, flags=re.M)
@@ -75,5 +85,5 @@ class TapcTest(unittest.TestCase):
 
 
 GIB = 1 << 30
-__all__ = ["DOUBLE", "FUSED", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "forks", "os", "resource", "signal",
+__all__ = ["DOUBLE", "FUSED", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "forks", "option", "os", "resource", "signal",
            "subprocess", "sys", "unittest", "without_written"]

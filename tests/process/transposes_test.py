@@ -10,17 +10,6 @@ from tapc import *
 TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}
 NARROWER = {"f32": "f16", "f64": "f32", "i64": "i32", "i32": "i8"}
 EXTENTS = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 129]
-
-
-def option(name, otherwise):
-    if name not in sys.argv:
-        return otherwise
-    at = sys.argv.index(name)
-    value = int(sys.argv[at + 1])
-    del sys.argv[at:at + 2]
-    return value
-
-
 PROGRAMS, SEED = option("--programs", 50), option("--seed", 1)
 
 

@@ -9,17 +9,6 @@ import numpy as np
 from tapc import *
 
 TYPES = {"f32": "f4", "f64": "f8", "i32": "i4", "i16": "i2"}
-
-
-def option(name, otherwise):
-    if name not in sys.argv:
-        return otherwise
-    at = sys.argv.index(name)
-    value = int(sys.argv[at + 1])
-    del sys.argv[at:at + 2]
-    return value
-
-
 PROGRAMS, SEED = option("--programs", 40), option("--seed", 1)
 
 
