@@ -18,8 +18,8 @@ void is_choice(bool holds, const char* why) { expect(Obligation::choice, holds, 
 // What it assumes.
 std::set<std::string> discharged(Context inner) {
   const ir::GraphClaim& claim = inner.claims.front();
-  bool there = claim.after.index() < inner.after.graphs.size() && claim.before.index() < inner.before.graphs.size();
-  is_choice(there && claim.steps == 1 && claim.first == 0,
+  bool exists = claim.after.index() < inner.after.graphs.size() && claim.before.index() < inner.before.graphs.size();
+  is_choice(exists && claim.steps == 1 && claim.first == 0,
             "its claim spans several steps, or refers to a missing graph");
   inner.offered = true;
   Verdict verdict;
@@ -36,7 +36,7 @@ std::set<std::string> discharged(Context inner) {
 }  // namespace
 
 Justify::Result Justify::justify(const ir::OfferedFor& j) {
-  holds(ir::RegionKind::choice, j.from, Obligation::choice);
+  check_region(ir::RegionKind::choice, j.from, Obligation::choice);
   const ir::RegionBody& choice = *side_.op->region();
   for (const ir::Alternative& offered : choice.alternatives) alternative(choice, offered);
   return {Obligation::choice, {}};
@@ -79,7 +79,7 @@ void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& o
 Justify::Result Justify::justify(const ir::Reordered& j) {
   constexpr auto obligation = Obligation::choice;
   is_choice(context_.pattern, "only a match of a pattern may reorder dims");
-  Side before = places_.side(j.from);
+  Side before = numbering_.side(j.from);
   const ir::Operator &a = *side_.op, &b = *before.op;
   const std::size_t n = a.dims.size();
   std::set<std::uint32_t> used(j.dims.begin(), j.dims.end());
@@ -92,15 +92,15 @@ Justify::Result Justify::justify(const ir::Reordered& j) {
     if (b.dims[d].role == ir::DimRole::reduction) reduced.push_back(j.dims[d]);
   }
   Match match(side_, before, dims, obligation);
-  Form wanted = match.form();
-  for (std::uint32_t d = 0; d < n; ++d) wanted.dims[j.dims[d]] = b.dims[d];
+  Form expected = match.form();
+  for (std::uint32_t d = 0; d < n; ++d) expected.dims[j.dims[d]] = b.dims[d];
   if (a.reduce() && b.reduce()) {
     Term own = monoid_term(match.terms(), *side_.program, a.reduce()->monoid, false);
     is_choice(own == monoid_term(match.terms(), *before.program, b.reduce()->monoid, false), "the monoids differ");
-    wanted.monoid = monoid_term(match.terms(), *side_.program, a.reduce()->monoid);
+    expected.monoid = monoid_term(match.terms(), *side_.program, a.reduce()->monoid);
     if (!std::ranges::is_sorted(reduced)) laws((*side_.program)[a.reduce()->monoid], true);
   }
-  match.is(wanted);
+  match.is(expected);
   return {obligation, {j.from}};
 }
 

@@ -54,13 +54,13 @@ Integer of_integers(CellOp op, ElementType type, std::int64_t a, std::int64_t b)
   auto x = static_cast<Unsigned>(a), y = static_cast<Unsigned>(b);
   auto width = static_cast<std::int64_t>(8 * size_of(type));
   std::int64_t quotient = b == 0 || b == -1 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-  const Integer nothing;
+  const Integer undefined;
   switch (op) {
 // clang-format off
 #define TAP_INTEGERS(name, value) case CellOp::name: return value;
 #include "check/arithmetic.def"
     // clang-format on
-    default: return nothing;
+    default: return undefined;
   }
 }
 

@@ -73,18 +73,18 @@ bool has_all_values_of(ElementType to, ElementType from) {
 }
 
 // Facts that hold at every point of an index space.
-class Everywhere {
+class DomainDecider {
  public:
-  Everywhere(const Terms& terms, const Space& domain) : terms_(terms), domain_(domain) {}
+  DomainDecider(const Terms& terms, const Space& domain) : terms_(terms), domain_(domain) {}
 
-  bool decided(Term t, bool wanted) const {
+  bool decided(Term t, bool expected) const {
     const Terms::Node& node = terms_[t];
-    if (auto constant = terms_.as_constant(t)) return (constant->i != 0) == wanted;
+    if (auto constant = terms_.as_constant(t)) return (constant->i != 0) == expected;
     if (node.kind != Terms::Kind::apply) return false;
-    if (node.op == CellOp::logical_not) return decided(node.args[0], !wanted);
-    if (node.op != CellOp::logical_and && node.op != CellOp::logical_or) return compared(node, wanted);
-    bool a = decided(node.args[0], wanted), b = decided(node.args[1], wanted);
-    return (node.op == CellOp::logical_and) == wanted ? a && b : a || b;
+    if (node.op == CellOp::logical_not) return decided(node.args[0], !expected);
+    if (node.op != CellOp::logical_and && node.op != CellOp::logical_or) return compared(node, expected);
+    bool a = decided(node.args[0], expected), b = decided(node.args[1], expected);
+    return (node.op == CellOp::logical_and) == expected ? a && b : a || b;
   }
 
   // e / n and e % n within one multiple of n:  e / n = k,  e % n = e - k·n
@@ -100,7 +100,7 @@ class Everywhere {
   }
 
  private:
-  bool compared(const Terms::Node& node, bool wanted) const {
+  bool compared(const Terms::Node& node, bool expected) const {
     auto a = node.args.size() == 2 ? linear(node.args[0]) : std::nullopt;
     auto b = a ? linear(node.args[1]) : std::nullopt;
     if (!b) return false;
@@ -108,10 +108,10 @@ class Everywhere {
     auto above = [&](const AffineExpr& e) { return never_negative(e - one, domain_); };
     auto same = [&] { return never_negative(up, domain_) && never_negative(down, domain_); };
     switch (node.op) {
-      case CellOp::less: return wanted ? above(up) : never_negative(down, domain_);
-      case CellOp::less_equal: return wanted ? never_negative(up, domain_) : above(down);
-      case CellOp::equal: return wanted ? same() : above(up) || above(down);
-      case CellOp::not_equal: return wanted ? above(up) || above(down) : same();
+      case CellOp::less: return expected ? above(up) : never_negative(down, domain_);
+      case CellOp::less_equal: return expected ? never_negative(up, domain_) : above(down);
+      case CellOp::equal: return expected ? same() : above(up) || above(down);
+      case CellOp::not_equal: return expected ? above(up) || above(down) : same();
       default: return false;
     }
   }
@@ -151,11 +151,11 @@ void by_computation(Terms& terms, const std::string& axiom, Term a, Term b, cons
     holds = holds || (value && terms.constant(*value) == b);
   }
   if (axiom == "a = b [domain]" && node.kind == Terms::Kind::apply) {
-    Everywhere everywhere(terms, domain);
+    DomainDecider decider(terms, domain);
     auto truth = terms.as_constant(b);
-    if (is_bool(node.type)) holds = holds || (truth && everywhere.decided(a, truth->i != 0));
+    if (is_bool(node.type)) holds = holds || (truth && decider.decided(a, truth->i != 0));
     else if (node.op == CellOp::div || node.op == CellOp::mod)
-      holds = holds || (node.type == ElementType::i64 && everywhere.is_quotient_or_rest(a, b));
+      holds = holds || (node.type == ElementType::i64 && decider.is_quotient_or_rest(a, b));
   }
   if (!holds) refuse(axiom, "does not hold for these terms");
   terms.merge(a, b);

@@ -3,7 +3,7 @@
 
 namespace tap::check {
 
-void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts) {
+void check_blocks(const ir::Operator& op, std::size_t from, std::size_t splits) {
   auto unless = [](bool holds, const char* why) { expect(Obligation::blocks_partition, holds, "{}", why); };
   for (std::size_t k = from; k < op.blockings.size(); ++k) {
     const ir::Blocking& blocking = op.blockings[k];
@@ -18,34 +18,34 @@ void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts) {
              "the blocks cover {}..{}, the dim {}..{}", bounds.front(), bounds.back(), dim.range.lo, hi);
       unless(std::is_sorted(bounds.begin(), bounds.end()), "the boundaries of the blocks do not increase");
     }
-    std::size_t cut_by_it = 0;
+    std::size_t splits_of_dim = 0;
     for (std::size_t other = 0; other < op.blockings.size(); ++other) {
-      cut_by_it += op.blockings[other].block_dim == blocking.block_dim;
+      splits_of_dim += op.blockings[other].block_dim == blocking.block_dim;
       unless(op.blockings[other].dim != blocking.block_dim || other < k,
              "a block dim is split after it splits another dim");
       unless(op.blockings[other].dim != blocking.dim || other >= k || bounds.empty(),
              "blocks of blocks must not have explicit boundaries");
     }
-    unless(cut_by_it == cuts, "one block dim splits several dims");
+    unless(splits_of_dim == splits, "one block dim splits several dims");
   }
 }
 
 Justify::Result Justify::justify(const ir::BlockedFrom& j) {
   constexpr auto obligation = Obligation::blocks_partition;
-  Side before = places_.side(j.from);
+  Side before = numbering_.side(j.from);
   const ir::Operator &a = *side_.op, &b = *before.op;
   Match match(side_, before, in_order(b, a.dims.size(), obligation), obligation);
   bool group = b.region() && b.region()->kind == ir::RegionKind::group;
   match.expect(b.map() || b.reduce() || b.kernel() || group, "only maps, reductions, kernels and groups can be split");
   if (group) same_region(side_, before);
-  Form wanted = match.form();
+  Form expected = match.form();
   for (std::size_t k = b.blockings.size(); k < a.blockings.size(); ++k) {
     const ir::Blocking& by = a.blockings[k];
-    match.expect(by.block_dim == wanted.dims.size() && by.dim < wanted.dims.size(),
+    match.expect(by.block_dim == expected.dims.size() && by.dim < expected.dims.size(),
                  "blocking {} uses an existing dim as its block dim", k);
-    match.cut(wanted, by, wanted.dims[by.dim].role);
+    match.split(expected, by, expected.dims[by.dim].role);
   }
-  match.is(wanted);
+  match.is(expected);
   check_blocks(a, b.blockings.size());
   return {obligation, {j.from}};
 }
@@ -105,20 +105,20 @@ void Justify::parts(const Match& match, Form& form, const Side& of, std::optiona
 // p[r, …] = the reduction over block r.
 Justify::Result Justify::justify(const ir::PartialOf& j) {
   constexpr auto obligation = Obligation::reduction_partition;
-  Side before = places_.side(j.of);
+  Side before = numbering_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
   bool by_monoid = b.reduce() || (b.kernel() && b.kernel()->reduced_by && b.writes.size() == monoid(b).arity());
   bool reduced = by_monoid && dims_of_role(b, ir::DimRole::reduction).count(j.dim) > 0;
   expect(obligation, reduced, "the split dim is not reduced");
   Dims dims = in_order(b, a.dims.size(), obligation, {}, j.block_dim);
-  bool cut = !a.blockings.empty() && a.blockings.back().block_dim == j.block_dim;
-  expect(obligation, cut && unit(a.dims.size(), a.blockings.back().dim) == dims[j.dim], "the split dim is not dim {}",
-         j.dim);
+  bool is_split = !a.blockings.empty() && a.blockings.back().block_dim == j.block_dim;
+  expect(obligation, is_split && unit(a.dims.size(), a.blockings.back().dim) == dims[j.dim],
+         "the split dim is not dim {}", j.dim);
   Match match(side_, before, dims, obligation);
-  Form wanted = match.form();
-  match.cut(wanted, a.blockings.back(), ir::DimRole::parallel);
-  parts(match, wanted, before, {}, j.block_dim);
-  match.is(wanted);
+  Form expected = match.form();
+  match.split(expected, a.blockings.back(), ir::DimRole::parallel);
+  parts(match, expected, before, {}, j.block_dim);
+  match.is(expected);
   check_blocks(a, b.blockings.size());
   // In order, unless an outer dim is reduced as well, or the dim is streamed in blocks.
   bool others = *dims_of_role(b, ir::DimRole::reduction).begin() < j.dim;
@@ -131,7 +131,7 @@ Justify::Result Justify::justify(const ir::PartialOf& j) {
 // y[…] = the partials p[r, …], combined in the order of r, over the same cells as the reduction.
 Justify::Result Justify::justify(const ir::CombinationOf& j) {
   constexpr auto obligation = Obligation::reduction_partition;
-  Side before = places_.side(j.of), partial = part<ir::PartialOf>(j.partial, j.of, obligation).second;
+  Side before = numbering_.side(j.of), partial = part<ir::PartialOf>(j.partial, j.of, obligation).second;
   const ir::Operator &a = *side_.op, &b = *before.op;
   expect(obligation, !partial.op->blockings.empty() && partial.results.size() == b.writes.size(),
          "the partials have the wrong form");
@@ -142,17 +142,17 @@ Justify::Result Justify::justify(const ir::CombinationOf& j) {
     return {obligation, {j.of}};
   }
   std::uint32_t block = *blocks.begin();
-  auto gone = dims_of_role(b, ir::DimRole::reduction);
-  Match match(side_, before, in_order(b, a.dims.size(), obligation, gone, block), obligation);
-  Form wanted = match.form();
+  auto removed = dims_of_role(b, ir::DimRole::reduction);
+  Match match(side_, before, in_order(b, a.dims.size(), obligation, removed, block), obligation);
+  Form expected = match.form();
   std::int64_t count = partial.op->blockings.back().blocks.count;
-  match.insert(wanted, block, {"", {0, count}, ir::DimRole::reduction});
-  for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
-    std::vector<AffineExpr> rows = wanted.writes[k].rows;
+  match.insert(expected, block, {"", {0, count}, ir::DimRole::reduction});
+  for (std::size_t k = 0; k < expected.writes.size(); ++k) {
+    std::vector<AffineExpr> rows = expected.writes[k].rows;
     rows.insert(rows.begin(), unit(a.dims.size(), block));
-    wanted.values[k] = read_of(match.terms(), partial.results[k], partial.op->results[k].element, rows);
+    expected.values[k] = read_of(match.terms(), partial.results[k], partial.op->results[k].element, rows);
   }
-  match.is(wanted);
+  match.is(expected);
   return {obligation, {j.of}};
 }
 
@@ -162,56 +162,56 @@ void Justify::combines_kernel(const Side& before, const Side& partial, const ir:
   const ir::Operator &a = *side_.op, &b = *before.op;
   Match match(side_, before, Dims(b.dims.size()), Obligation::reduction_partition);
   const std::size_t over = a.dims.size();
-  Form wanted = match.form();
-  match.expect(over >= 1 && wanted.monoid && b.writes.size() == b.results.size(),
+  Form expected = match.form();
+  match.expect(over >= 1 && expected.monoid && b.writes.size() == b.results.size(),
                "a kernel writes a result in several parts");
-  wanted.dims.clear();
-  for (std::int64_t extent : b.results.at(0).shape) wanted.dims.push_back({"", {0, extent}});
-  wanted.dims.push_back({"", {0, partial.op->blockings.back().blocks.count}, ir::DimRole::reduction});
-  match.expect(wanted.dims.size() == over, "{} dims, expected {}", over, wanted.dims.size());
+  expected.dims.clear();
+  for (std::int64_t extent : b.results.at(0).shape) expected.dims.push_back({"", {0, extent}});
+  expected.dims.push_back({"", {0, partial.op->blockings.back().blocks.count}, ir::DimRole::reduction});
+  match.expect(expected.dims.size() == over, "{} dims, expected {}", over, expected.dims.size());
   std::vector<AffineExpr> rows;
   for (std::size_t d = 0; d + 1 < over; ++d) rows.push_back(unit(over, d));
   std::vector<AffineExpr> in_partial = rows;
   in_partial.push_back(unit(over, over - 1));
-  wanted.constraints.clear(), wanted.blockings.clear(), wanted.operands.clear(), wanted.reads.clear();
-  wanted.kernel.clear();
-  wanted.body = a.body.index();
+  expected.constraints.clear(), expected.blockings.clear(), expected.operands.clear(), expected.reads.clear();
+  expected.kernel.clear();
+  expected.body = a.body.index();
   match.expect(a.reduce() != nullptr, "the combination is not a reduction");
   for (std::size_t k = 0; k < b.writes.size(); ++k) {
     const std::size_t result = b.writes[k].tensor;
-    const bool alone = places_.writers(j.of.path, before.operation->results[result]).size() == 1;
+    const bool alone = numbering_.writers(j.of.path, before.operation->results[result]).size() == 1;
     match.expect(alone && b.results[result].shape == b.results[0].shape && result == k, "result {} has several parts",
                  result);
-    wanted.writes[k] = {result, rows, Shape(rows.size(), 1), {}};
+    expected.writes[k] = {result, rows, Shape(rows.size(), 1), {}};
     Term read = read_of(match.terms(), partial.results[k], partial.op->results[k].element, in_partial);
-    wanted.values.push_back(match.terms().apply(ir::CellOp::cast, monoid(b).components[k].type, {read}));
+    expected.values.push_back(match.terms().apply(ir::CellOp::cast, monoid(b).components[k].type, {read}));
   }
-  match.is(wanted);
+  match.is(expected);
 }
 
 // y = combine(identity, operand) at the reduction's only point, or the identity.
 Justify::Result Justify::justify(const ir::PointOf& j) {
   constexpr auto obligation = Obligation::point;
-  Side before = places_.side(j.of);
+  Side before = numbering_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
   expect(obligation, a.map() && b.reduce() && b.blockings.empty(), "a reduction that is not split becomes a map");
   auto reduced = dims_of_role(b, ir::DimRole::reduction);
-  bool nothing = false, one = true;
+  bool empty = false, one = true;
   for (std::uint32_t d : reduced) {
-    nothing |= b.dims[d].range.hi <= b.dims[d].range.lo;
+    empty |= b.dims[d].range.hi <= b.dims[d].range.lo;
     one &= b.dims[d].range.hi - b.dims[d].range.lo <= 1;
     for (const ir::Constraint& c : b.constraints) one &= !uses_dim(c.expr, d);  // decides which cells combine a point
   }
-  expect(obligation, nothing || one, "the reduction must have exactly one point everywhere");
+  expect(obligation, empty || one, "the reduction must have exactly one point everywhere");
   Match match(side_, before, in_order(b, a.dims.size(), obligation, reduced), obligation);
-  Form wanted = match.form();
+  Form expected = match.form();
   const ir::Monoid& by = monoid(b);
   std::vector<Term> identity;
   for (ir::CellId cell : by.identity) identity.push_back(match.terms().constant(by.exprs[cell].value));
-  wanted.values = nothing ? identity : combined(match.terms(), by, identity, wanted.values);
-  wanted.monoid.reset();
-  wanted.body = a.body.index();
-  match.is(wanted);
+  expected.values = empty ? identity : combined(match.terms(), by, identity, expected.values);
+  expected.monoid.reset();
+  expected.body = a.body.index();
+  match.is(expected);
   return {obligation, {j.of}};
 }
 

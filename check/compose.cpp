@@ -8,17 +8,17 @@ namespace tap::check {
 // The dims may include counters of producers.
 Justify::Result Justify::justify(const ir::Composed& j) {
   constexpr auto obligation = Obligation::composition;
-  Side before = places_.side(j.consumer);
+  Side before = numbering_.side(j.consumer);
   const ir::Operator& op = *side_.op;
   Match match(side_, before, in_order(*before.op, op.dims.size(), obligation), obligation);
   match.expect(before.op->map() || before.op->reduce(), "the consumer is neither a map nor a reduction");
   composed(match, match.before_cells(), before, j.reads, j.consumer.path);
-  Form wanted = match.form();
-  for (std::size_t d = wanted.dims.size(); d < op.dims.size(); ++d) {
+  Form expected = match.form();
+  for (std::size_t d = expected.dims.size(); d < op.dims.size(); ++d) {
     match.expect(op.dims[d].role == ir::DimRole::counter, "dim {} is new and not a counter", d);
-    wanted.dims.push_back(op.dims[d]);
+    expected.dims.push_back(op.dims[d]);
   }
-  match.is(wanted);
+  match.is(expected);
   return {obligation, {j.consumer}};
 }
 
@@ -100,14 +100,14 @@ void Justify::composed(Match& match, Cells& into, const Side& reader, const ir::
                        const ir::Path& path) {
   match.expect(read.read < reader.op->reads.size(), "the reader has no read {}", read.read);
   const ir::Access& access = reader.op->reads[read.read];
-  Side producer = places_.side(read.producer);
+  Side producer = numbering_.side(read.producer);
   match.expect(read.producer.path == path, "the producer is in a different graph");
   bool plain = producer.op->map() && producer.op->writes.size() == 1 && producer.op->blockings.empty();
   match.expect(plain, "the producer must be a map with one result that is not split");
   std::uint32_t result = producer.op->writes[0].tensor;
-  match.expect(places_.same(producer.results[result], reader.operands[access.tensor]),
+  match.expect(numbering_.same(producer.results[result], reader.operands[access.tensor]),
                "read {} does not read a result of operation {}", read.read, read.producer.operation.index());
-  match.expect(places_.writers(path, producer.operation->results[result]).size() == 1,
+  match.expect(numbering_.writers(path, producer.operation->results[result]).size() == 1,
                "the producer writes only a part of the value read");
   for (const auto& coordinate : access.coordinates) match.expect(!coordinate, "read {} is data-dependent", read.read);
   std::vector<AffineExpr> cell = into.rows(access);

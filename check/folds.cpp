@@ -35,8 +35,8 @@ struct Folded {
     box.dims[j.dim] = {0, j.size};
     box.dims.push_back({0, std::max<std::int64_t>(count, 1)});
     Dims dims = in_order(op, over, Obligation::fold);
-    AffineExpr place = unit(over, j.dim) + scale(unit(over, over - 1), count > 1 ? j.size : 0);
-    dims[j.dim] = place + number(over, lo);
+    AffineExpr position = unit(over, j.dim) + scale(unit(over, over - 1), count > 1 ? j.size : 0);
+    dims[j.dim] = position + number(over, lo);
     Cells its(terms, of, dims);
     for (const ir::Constraint& c : op.constraints) {
       auto speaks = [&](std::uint32_t d) { return uses_dim(c.expr, d); };
@@ -44,14 +44,14 @@ struct Folded {
       constraints.push_back({its.placed(c.expr), c.comparison});
     }
     if (checked::mul(box.dims.back().hi, j.size) > points)
-      constraints.push_back({number(over, points - 1) - place, ir::Comparison::at_least_zero});
+      constraints.push_back({number(over, points - 1) - position, ir::Comparison::at_least_zero});
     std::vector<Term> operands;
     for (ir::CellId cell : op.reduce()->operands) operands.push_back(its.term(cell));
     for (std::uint32_t r = 0; r < op.reads.size(); ++r) reads.insert(its.read(r));
     cells = folded(terms, *of.program, monoid, operands);
-    std::vector<Term> nothing = folded(terms, *of.program, monoid, operands, true);
+    std::vector<Term> empty = folded(terms, *of.program, monoid, operands, true);
     for (std::size_t k = 0; k < monoid.identity.size() && (!op.constraints.empty() || points == 0); ++k)
-      unless(nothing[monoid.fold->roots[k].index()] == terms.constant(monoid.exprs[monoid.identity[k]].value),
+      unless(empty[monoid.fold->roots[k].index()] == terms.constant(monoid.exprs[monoid.identity[k]].value),
              "a block may be empty, and the fold of no points is not the identity");
   }
 
@@ -103,9 +103,9 @@ struct Folded {
       bool whole = !axis || (range.lo == 0 && shape[d] == 1 && its.results[0].shape[d] == range.hi);
       unless(range == box.dims[is] && whole, "a dim of a part has the wrong range");
     }
-    std::vector<ir::Constraint> points, wanted = reduces ? constraints : points;
+    std::vector<ir::Constraint> points, expected = reduces ? constraints : points;
     for (const ir::Constraint& c : its.constraints) points.push_back({substituted(c.expr, dims, over), c.comparison});
-    bool same = std::is_permutation(points.begin(), points.end(), wanted.begin(), wanted.end());
+    bool same = std::is_permutation(points.begin(), points.end(), expected.begin(), expected.end());
     Term is = cell_of(*by, {dims.begin(), dims.end()}, reduces ? its.reduce()->operands[0] : its.map()->values[0]);
     if (reduces) is = reduced_by(terms, after, its.reduce()->monoid, is);
     unless(same && its.results[0].element == terms[is].type, "a part has a different type or index space");
@@ -121,27 +121,27 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
   const ir::Operator& a = *side_.op;
   auto is_new = [&](ir::ValueId v) { return !claim_.values[v.index()]; };
   if (std::ranges::all_of(side_.operation->results, is_new)) return {obligation, {}};
-  Side before = places_.side(j.of);
+  Side before = numbering_.side(j.of);
   unless(before.op->reduce() && a.reduce() && !a.dims.empty(), "the folded operation is not a reduction");
   Folded fold{before, context_.after, claim_, classes_};
   fold.look_at(j);
   const auto block = static_cast<std::uint32_t>(a.dims.size() - 1);
   Match match(side_, before, in_order(fold.op, a.dims.size(), obligation, fold.reduced, block), obligation);
-  Form wanted = match.form();
-  match.insert(wanted, block, {"", fold.box.dims.back(), ir::DimRole::reduction});
+  Form expected = match.form();
+  match.insert(expected, block, {"", fold.box.dims.back(), ir::DimRole::reduction});
   Cells own(match.terms(), side_, in_order(a, a.dims.size(), obligation));
   Dims dims;
   for (std::uint32_t d = 0; d < fold.over; ++d)
     if (fold.reduced.count(d) == 0) dims.push_back(unit(fold.over, d));
-  unless(a.writes.size() == wanted.values.size() && dims.size() == a.dims.size(),
+  unless(a.writes.size() == expected.values.size() && dims.size() == a.dims.size(),
          "it does not combine the values of the fold");
-  for (std::size_t k = 0; k < wanted.values.size(); ++k) {
+  for (std::size_t k = 0; k < expected.values.size(); ++k) {
     ir::CellId cell = a.reduce()->operands[k], root = fold.monoid.fold->roots[k];
     bool same = fold.cell_of(*side_.operation, dims, cell) == fold.cells[root.index()];
     match.expect(same, "component {} does not agree with the fold", k);
-    wanted.values[k] = own.term(cell);
+    expected.values[k] = own.term(cell);
   }
-  match.is(wanted);
+  match.is(expected);
   if (std::ranges::any_of(fold.monoid.components, [](const auto& c) { return is_float(c.type); }))
     context_.assumed.emplace_back(obligation, distributing_floats);
   laws(fold.monoid, *fold.reduced.begin() < j.dim, true);

@@ -34,35 +34,35 @@ class Demand {
   }
 
   void run() {
-    if (box_.empty()) return nothing();
+    if (box_.empty()) return check_empty();
     for (std::size_t o = inner_.operations.size(); o-- > 0;) {
       const ir::Operation& operation = inner_.operations[o];
       const ir::Operator& op = program_[operation.op];
-      std::vector<Region> wanted;          // over the operation's dims
-      for (bool anywhere : {false, true})  // last, regions with a dim that makes no difference
+      std::vector<Region> required;         // over the operation's dims
+      for (bool invariant : {false, true})  // last, regions with a dim that makes no difference
         for (const ir::Access& write : op.writes) {
-          if (write.invariant_dims.empty() == anywhere) continue;
+          if (write.invariant_dims.empty() == invariant) continue;
           ir::ValueId v = operation.results[write.tensor];
-          for (const Region& region : asked_[v.index()])
-            add(wanted, dims_for(o, op, write, region, wanted.empty() ? anchored(o, op) : wanted[0].spans));
+          for (const Region& region : requested_[v.index()])
+            add(required, dims_for(o, op, write, region, required.empty() ? anchored(o, op) : required[0].spans));
           for (std::size_t r = 0; r < inner_.outputs.size(); ++r)
-            if (inner_.outputs[r] == v) add(wanted, {writes(o, op, write, r)});
+            if (inner_.outputs[r] == v) add(required, {writes(o, op, write, r)});
         }
       // The reads of an inner group were checked when it was made.
       expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "the group is missing");
-      for (const Region& dims : wanted)
+      for (const Region& dims : required)
         for (const ir::Access& read : op.reads)
-          add(asked_[operation.operands[read.tensor].index()],
+          add(requested_[operation.operands[read.tensor].index()],
               {image(read, dims.spans, op.operands[read.tensor].shape), dims.where});
     }
     for (std::size_t k = 0; k < inner_.inputs.size(); ++k)
-      for (const Region& region : asked_[inner_.inputs[k].index()]) covered(k, region);
+      for (const Region& region : requested_[inner_.inputs[k].index()]) covered(k, region);
     for (std::size_t r = 0; r < op_.results.size(); ++r) partition(r);
   }
 
  private:
   // A group without points writes nothing; in an iterate without trips it never runs.
-  void nothing() const {
+  void check_empty() const {
     for (const ir::IndexDim& dim : op_.dims)
       if (dim.role == ir::DimRole::counter && dim.range.lo >= dim.range.hi) return;
     for (const ir::TensorType& type : op_.results)
@@ -80,19 +80,19 @@ class Demand {
         keep(region, room);
       }
     }
-    for (Region& there : list)
-      if (std::ranges::equal(there.spans, region.spans, alike)) return join(there, region);
+    for (Region& into : list)
+      if (std::ranges::equal(into.spans, region.spans, alike)) return join(into, region);
     list.push_back(std::move(region));
   }
   static bool alike(const Span& a, const Span& b) { return a.lo == b.lo && a.hi == b.hi; }
   // Demanded where either is: separate regions would be as many as the paths that lead here.
-  static void join(Region& there, const Region& region) {
-    for (std::size_t d = 0; d < there.spans.size(); ++d) {
-      ir::Range &known = there.spans[d].known, more = region.spans[d].known;
+  static void join(Region& into, const Region& region) {
+    for (std::size_t d = 0; d < into.spans.size(); ++d) {
+      ir::Range &known = into.spans[d].known, more = region.spans[d].known;
       known = {std::min(known.lo, more.lo), std::max(known.hi, more.hi)};
     }
-    std::erase_if(there.where, [&](const auto& row) { return !region.where.contains(row.first); });
-    for (auto& [row, offset] : there.where) offset = std::max(offset, region.where.at(row));
+    std::erase_if(into.where, [&](const auto& row) { return !region.where.contains(row.first); });
+    for (auto& [row, offset] : into.where) offset = std::max(offset, region.where.at(row));
   }
 
   // The dims on which an operation runs for a point: as its anchors determine, else whole.
@@ -226,25 +226,26 @@ class Demand {
   bool within(const Span& a, const Span& b) const { return before(b.lo, a.lo) && before(a.hi, b.hi); }
 
   // No point that demands the region has all of these at least zero.
-  bool never(const Region& asked, const std::vector<AffineExpr>& these) const {
+  bool never(const Region& requested, const std::vector<AffineExpr>& these) const {
     Space space{box_, {}};
-    for (const auto& [row, offset] : asked.where) space.constraints.push_back({AffineExpr{row, offset}});
+    for (const auto& [row, offset] : requested.where) space.constraints.push_back({AffineExpr{row, offset}});
     for (const AffineExpr& e : these) space.constraints.push_back({e});
     return has_no_point(space);
   }
   AffineExpr less(const AffineExpr& a, const AffineExpr& b) const { return b - a + number(box_.rank(), -1); }
 
   // Cells out of bounds are not read; the fill is used.
-  void covered(std::size_t operand, const Region& asked) const {
+  void covered(std::size_t operand, const Region& requested) const {
     bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {
       if (read.tensor != operand) return false;
       Spans mine = image(read, point_, op_.operands[operand].shape);
       for (std::size_t axis = 0; axis < mine.size(); ++axis) {
-        const auto& [lo, hi, known] = asked.spans[axis];
+        const auto& [lo, hi, known] = requested.spans[axis];
         const AffineExpr &first = mine[axis].lo, &end = mine[axis].hi;
-        if (!before(first, lo) && !never(asked, {less(lo, first), less(number(box_.rank(), known.lo), first)}))
+        if (!before(first, lo) && !never(requested, {less(lo, first), less(number(box_.rank(), known.lo), first)}))
           return false;
-        if (!before(hi, end) && !never(asked, {less(end, hi), less(end, number(box_.rank(), known.hi))})) return false;
+        if (!before(hi, end) && !never(requested, {less(end, hi), less(end, number(box_.rank(), known.hi))}))
+          return false;
       }
       return true;
     });
@@ -285,8 +286,8 @@ class Demand {
   const ir::RegionBody& region_ = *op_.region();
   const ir::Graph& inner_ = program_[region_.graph];
   Box box_ = box_of(op_);
-  std::vector<std::vector<Region>> asked_{inner_.values.size()};  // by inner value
-  Spans point_;                                                   // of the group's dims
+  std::vector<std::vector<Region>> requested_{inner_.values.size()};  // by inner value
+  Spans point_;                                                       // of the group's dims
 };
 
 }  // namespace

@@ -11,20 +11,20 @@ namespace tap::check {
 namespace {
 
 // A dim of which device r runs block r, or point r if it is a block dim itself.
-struct Cut {
+struct SplitDim {
   std::uint32_t dim;
   ir::Range range;
   std::vector<ir::Blocks> blocks;  // nested splits of the dim, outermost first
 };
-std::vector<Cut> cuts_of(const ir::Operator& op, const ir::BlockPlacement& placed) {
-  std::vector<Cut> cuts{{placed.dim, op.dims[placed.dim].range, {}}};
+std::vector<SplitDim> split_dims_of(const ir::Operator& op, const ir::BlockPlacement& placed) {
+  std::vector<SplitDim> splits{{placed.dim, op.dims[placed.dim].range, {}}};
   for (std::size_t k = 0; k < op.blockings.size(); ++k) {
     if (op.blockings[k].block_dim != placed.dim) continue;
-    cuts.push_back({op.blockings[k].dim, op.dims[op.blockings[k].dim].range, {}});
+    splits.push_back({op.blockings[k].dim, op.dims[op.blockings[k].dim].range, {}});
     for (std::size_t before = 0; before <= k; ++before)
-      if (op.blockings[before].dim == cuts.back().dim) cuts.back().blocks.push_back(op.blockings[before].blocks);
+      if (op.blockings[before].dim == splits.back().dim) splits.back().blocks.push_back(op.blockings[before].blocks);
   }
-  return cuts;
+  return splits;
 }
 
 bool is_one_to_one(const ir::Access& access, std::size_t axis, std::uint32_t dim) {
@@ -35,14 +35,14 @@ bool is_one_to_one(const ir::Access& access, std::size_t axis, std::uint32_t dim
 
 // Whether every cell that a block of the reader reads is written by the same block of the writer: at the same position
 // along a dim that is split alike, or by every block. (A reader without blocks needs nothing, so there is a block.)
-bool finds(const ir::Operator& writer, const ir::Access& write, const Cut& cut, const ir::Access& read,
-           const Cut& mine) {
-  if (cut.range != mine.range || cut.blocks != mine.blocks) return false;
+bool finds(const ir::Operator& writer, const ir::Access& write, const SplitDim& writer_split, const ir::Access& read,
+           const SplitDim& reader_split) {
+  if (writer_split.range != reader_split.range || writer_split.blocks != reader_split.blocks) return false;
   for (std::size_t axis = 0; axis < write.projection.shape.size(); ++axis)
-    if (is_one_to_one(write, axis, cut.dim) && is_one_to_one(read, axis, mine.dim)) return true;
+    if (is_one_to_one(write, axis, writer_split.dim) && is_one_to_one(read, axis, reader_split.dim)) return true;
   for (const ir::Constraint& c : writer.constraints)
-    if (uses_dim(c.expr, cut.dim)) return false;
-  return std::count(write.invariant_dims.begin(), write.invariant_dims.end(), cut.dim) > 0;
+    if (uses_dim(c.expr, writer_split.dim)) return false;
+  return std::count(write.invariant_dims.begin(), write.invariant_dims.end(), writer_split.dim) > 0;
 }
 
 // For an operand that is result `result` of `writer`.
@@ -51,11 +51,12 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
   const ir::Operator &a = program[writer.op], &b = program[reader.op];
   auto is_found = [&](const ir::BlockPlacement& placed, const ir::Access& write, const ir::Access& read) {
     if (placed.dim == ir::whole_operation) return std::ranges::count(reader.placements, placed) > 0;
-    for (ir::BlockPlacement there = placed; const ir::BlockPlacement& mine : reader.placements) {
-      there.dim = mine.dim;
-      for (const Cut& cut : mine == there && mine.dim != ir::whole_operation ? cuts_of(a, placed) : std::vector<Cut>{})
-        for (const Cut& wanted : cuts_of(b, mine))
-          if (finds(a, write, cut, read, wanted)) return true;
+    for (ir::BlockPlacement with_dim = placed; const ir::BlockPlacement& p : reader.placements) {
+      with_dim.dim = p.dim;
+      for (const SplitDim& writer_split :
+           p == with_dim && p.dim != ir::whole_operation ? split_dims_of(a, placed) : std::vector<SplitDim>{})
+        for (const SplitDim& reader_split : split_dims_of(b, p))
+          if (finds(a, write, writer_split, read, reader_split)) return true;
     }
     return false;
   };

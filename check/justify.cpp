@@ -18,7 +18,7 @@ const ir::GraphClaim* Context::claim_of(ir::GraphId now, ir::GraphId was) {
 
 Side Justify::after_side(ir::OperationId id) const {
   const ir::Operation& operation = context_.after[claim_.after][id];
-  return side_of(context_.after, operation, [this](ir::ValueId v) { return places_.find(classes_[v.index()]); });
+  return side_of(context_.after, operation, [this](ir::ValueId v) { return numbering_.find(classes_[v.index()]); });
 }
 
 Justify::Result Justify::operation(ir::OperationId id) {
@@ -55,18 +55,18 @@ void Justify::same_region(const Side& after, const Side& before) {
 }
 
 Justify::Result Justify::justify(const ir::Copied& j) {
-  Side before = places_.side(j.from);
+  Side before = numbering_.side(j.from);
   if (const auto* region = before.op->region(); region && region->kind == ir::RegionKind::iterate) {
-    same_repetition(before, j.from);
+    same_iterate(before, j.from);
     return {Obligation::induction, {j.from}};
   }
   same_operation(side_, before);
-  return {Obligation::copied, before.op->transfer() ? StandsFor{} : StandsFor{j.from}};
+  return {Obligation::copied, before.op->transfer() ? ReplacedOperations{} : ReplacedOperations{j.from}};
 }
 
 Justify::Result Justify::justify(const ir::Simplified& j) {
   constexpr auto obligation = Obligation::axioms;
-  Side before = places_.side(j.from);
+  Side before = numbering_.side(j.from);
   Match match(side_, before, in_order(*before.op, side_.op->dims.size(), obligation), obligation);
   match.axioms(j.uses, j.terms);
   match.is(match.form());

@@ -34,7 +34,7 @@ struct Context {
 
 // What an operation of `after` writes, by result: cells of a value of `before`, as those operations write it; if there
 // are none, a new value.
-using StandsFor = std::vector<ir::OperationRef>;
+using ReplacedOperations = std::vector<ir::OperationRef>;
 
 // Requires a monoid to be associative, to have its identity, and to commute if it is combined in any order
 // (blocks.cpp).
@@ -42,14 +42,14 @@ void require_laws(const ir::Monoid& monoid, bool in_any_order, bool folded, Assu
 
 class Justify {
  public:
-  Justify(Context& context, Places& places, const ir::GraphClaim& claim, const std::vector<Class>& classes)
-      : context_(context), places_(places), claim_(claim), classes_(classes) {}
+  Justify(Context& context, ValueNumbering& numbering, const ir::GraphClaim& claim, const std::vector<Class>& classes)
+      : context_(context), numbering_(numbering), claim_(claim), classes_(classes) {}
 
   // Throws Refusal. Returns the discharged obligation, and the operations of `before` whose results these are.
-  std::pair<Obligation, StandsFor> operation(ir::OperationId id);
+  std::pair<Obligation, ReplacedOperations> operation(ir::OperationId id);
 
  private:
-  using Result = std::pair<Obligation, StandsFor>;
+  using Result = std::pair<Obligation, ReplacedOperations>;
   // Each is in the file for its subject.
   Result justify(const ir::Copied&j), justify(const ir::Simplified&j), justify(const ir::Composed&j),
       justify(const ir::BlockedFrom&j), justify(const ir::PartialOf&j), justify(const ir::CombinationOf&j),
@@ -82,13 +82,13 @@ class Justify {
   std::pair<const J*, Side> part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const;
   // alternatives.cpp
   void alternative(const ir::RegionBody& choice, const ir::Alternative& alternative);
-  // repetitions.cpp
-  void same_repetition(const Side& before, const ir::OperationRef& from);
+  // iterates.cpp
+  void same_iterate(const Side& before, const ir::OperationRef& from);
   // regions.cpp
-  void holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation);
+  void check_region(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation);
 
   Context& context_;
-  Places& places_;
+  ValueNumbering& numbering_;
   const ir::GraphClaim& claim_;
   const std::vector<Class>& classes_;  // by value of after's graph
   Side side_ = {};                     // of the current operation
@@ -98,7 +98,7 @@ class Justify {
 void check_graphs(Context& context, const std::string& where, Verdict& verdict);
 // Each new blocking of an operator, from number `from` on, splits `cuts` dims by a new block dim into blocks that tile
 // them.
-void check_blocks(const ir::Operator& op, std::size_t from, std::size_t cuts = 1);
+void check_blocks(const ir::Operator& op, std::size_t from, std::size_t splits = 1);
 inline bool is_on_devices(const ir::BlockPlacement& p) { return p.axis || !p.devices.empty(); }
 void check_placements(const ir::Program& program, const ir::Operation& operation);
 // The number of the block that the device has in a list, or -1; a device has at most one block of each list.
@@ -112,7 +112,8 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
 void check_data_flow(const ir::Graph& graph);
 // Checks that the writers of a value correspond to all the writers of one value of `before`, each once. A new value has
 // one writer, which must cover it.
-void check_writes(const ir::Graph& graph, const Places& places, const std::vector<StandsFor>& stands_for);
+void check_writes(const ir::Graph& graph, const ValueNumbering& numbering,
+                  const std::vector<ReplacedOperations>& replaced);
 
 template <class J>
 std::pair<const J*, Side> Justify::part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const {

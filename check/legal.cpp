@@ -14,7 +14,7 @@ namespace {
 using ir::CellId, ir::CellNode, ir::CellOp;
 
 constexpr std::int64_t most_points = 1 << 16;
-constexpr std::size_t most_bounds = 2000, most_visits = 100'000, most_ways = 64, most_said = 1000;
+constexpr std::size_t most_bounds = 2000, most_visits = 100'000, max_disjuncts = 64, max_constraints = 1000;
 
 // Divided by the gcd of the coefficients, which loses nothing for integers.
 AffineExpr reduced(AffineExpr e) {
@@ -72,28 +72,28 @@ namespace {
 //
 //   i != 3            i - 4 >= 0, or 2 - i >= 0
 //   i < 4 and u[i]    3 - i >= 0
-using Ways = std::vector<std::vector<ir::Constraint>>;
+using Disjunction = std::vector<std::vector<ir::Constraint>>;
 
-Ways both(Ways a, const Ways& b) {
-  Ways all;
-  std::size_t said = 0;
+Disjunction conjoin(Disjunction a, const Disjunction& b) {
+  Disjunction all;
+  std::size_t total = 0;
   for (const auto& one : a)
     for (const auto& other : b) {
       all.push_back(one);
       all.back().insert(all.back().end(), other.begin(), other.end());
-      if (all.size() > most_ways || (said += all.back().size()) > most_said) return a;
+      if (all.size() > max_disjuncts || (total += all.back().size()) > max_constraints) return a;
     }
   return all;
 }
-Ways either(Ways a, const Ways& b) {
+Disjunction disjoin(Disjunction a, const Disjunction& b) {
   a.insert(a.end(), b.begin(), b.end());
-  return a.size() > most_ways ? Ways{{}} : a;
+  return a.size() > max_disjuncts ? Disjunction{{}} : a;
 }
 
 // A fact that holds where a cell is computed: another cell is true, or false; or a read is out of bounds, so that its
 // fill is used.
 struct Fact {
-  enum class Says { holds, fails, lies_outside } says;
+  enum class Kind { holds, fails, out_of_bounds } kind;
   CellId cell;
   auto operator<=>(const Fact&) const = default;
 };
@@ -104,63 +104,64 @@ class Conditions {
   explicit Conditions(const ir::Operator& op) : op_(op), box_(box_of(op)) {
     for (std::size_t k = 0; k < op.exprs.size(); ++k) {
       affine_.push_back(affine(op.exprs[CellId(k)]));
-      holds_.push_back(ways(op.exprs[CellId(k)], false));
-      fails_.push_back(ways(op.exprs[CellId(k)], true));
+      holds_.push_back(disjuncts(op.exprs[CellId(k)], false));
+      fails_.push_back(disjuncts(op.exprs[CellId(k)], true));
     }
   }
-  Ways ways(const std::set<Fact>& all) const {
-    Ways together{{}};
-    for (const auto& [says, cell] : all)
-      together = both(std::move(together), says == Fact::Says::lies_outside
-                                               ? outside(op_.reads[op_.exprs[cell].attribute])
-                                               : (says == Fact::Says::holds ? holds_ : fails_)[cell.index()]);
+  Disjunction disjuncts(const std::set<Fact>& all) const {
+    Disjunction together{{}};
+    for (const auto& [kind, cell] : all)
+      together = conjoin(std::move(together), kind == Fact::Kind::out_of_bounds
+                                                  ? outside(op_.reads[op_.exprs[cell].attribute])
+                                                  : (kind == Fact::Kind::holds ? holds_ : fails_)[cell.index()]);
     return together;
   }
 
  private:
-  Ways ways(const CellNode& node, bool negated) const {
+  Disjunction disjuncts(const CellNode& node, bool negated) const {
     auto arg = [&](std::size_t k, bool fails) { return (fails ? fails_ : holds_)[node.args[k].index()]; };
     const bool order = node.op == CellOp::less || node.op == CellOp::less_equal;
     if (order || node.op == CellOp::equal || node.op == CellOp::not_equal) return compared(node, negated);
     if (node.type != ElementType::boolean) return {{}};
     if (node.op == CellOp::constant && (node.value.i != 0) == negated) return {};
     if (node.op == CellOp::logical_not) return arg(0, !negated);
-    if (node.op == (negated ? CellOp::logical_or : CellOp::logical_and)) return both(arg(0, negated), arg(1, negated));
+    if (node.op == (negated ? CellOp::logical_or : CellOp::logical_and))
+      return conjoin(arg(0, negated), arg(1, negated));
     if (node.op == (negated ? CellOp::logical_and : CellOp::logical_or))
-      return either(arg(0, negated), arg(1, negated));
+      return disjoin(arg(0, negated), arg(1, negated));
     if (node.op != CellOp::select) return {{}};
-    return either(both(arg(0, false), arg(1, negated)), both(arg(0, true), arg(2, negated)));
+    return disjoin(conjoin(arg(0, false), arg(1, negated)), conjoin(arg(0, true), arg(2, negated)));
   }
 
   void fits(const AffineExpr& e) const {  // throws Overflow if not
     if (!box_.empty()) least(e, box_), greatest(e, box_);
   }
-  Ways at_least(std::int64_t less, AffineExpr e) const {
+  Disjunction at_least(std::int64_t less, AffineExpr e) const {
     e.offset = checked::sub(e.offset, less);
     fits(e);
     if (!box_.empty() && greatest(e, box_) < 0) return {};
     return {{{std::move(e), ir::Comparison::at_least_zero}}};
   }
   // a < b is b - a >= 1, a <= b is b - a >= 0; a != b is a < b or b < a. Nothing follows from cells that may wrap.
-  Ways compared(const CellNode& node, bool negated) const try {
+  Disjunction compared(const CellNode& node, bool negated) const try {
     const auto &a = affine_[node.args[0].index()], &b = affine_[node.args[1].index()];
     if (!a || !b) return {{}};
     fits(*a), fits(*b);
     if (node.op == CellOp::less) return negated ? at_least(0, *a - *b) : at_least(1, *b - *a);
     if (node.op == CellOp::less_equal) return negated ? at_least(1, *a - *b) : at_least(0, *b - *a);
-    const Ways apart = either(at_least(1, *b - *a), at_least(1, *a - *b));
-    return (node.op == CellOp::equal) == negated ? apart : Ways{{{*b - *a, ir::Comparison::equal_zero}}};
+    const Disjunction unequal = disjoin(at_least(1, *b - *a), at_least(1, *a - *b));
+    return (node.op == CellOp::equal) == negated ? unequal : Disjunction{{{*b - *a, ir::Comparison::equal_zero}}};
   } catch (const Overflow&) { return {{}}; }
 
   // Out of bounds below or above on one of its axes; unknown for a data-dependent coordinate.
-  Ways outside(const ir::Access& read) const try {
-    Ways all;
+  Disjunction outside(const ir::Access& read) const try {
+    Disjunction all;
     const Shape& shape = op_.operands[read.tensor].shape;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       if (!read.coordinates.empty() && read.coordinates[axis]) return {{}};
       const AffineExpr& row = read.projection.start.rows[axis];
       const std::int64_t room = checked::sub(shape[axis], read.projection.shape[axis]);
-      all = either(either(std::move(all), at_least(1, scale(row, -1))), at_least(checked::add(room, 1), row));
+      all = disjoin(disjoin(std::move(all), at_least(1, scale(row, -1))), at_least(checked::add(room, 1), row));
     }
     return all;
   } catch (const Overflow&) { return {{}}; }
@@ -185,7 +186,7 @@ class Conditions {
   const ir::Operator& op_;
   const Box box_;
   std::vector<std::optional<AffineExpr>> affine_;  // by cell
-  std::vector<Ways> holds_, fails_;
+  std::vector<Disjunction> holds_, fails_;
 };
 
 class Reads {
@@ -198,17 +199,17 @@ class Reads {
   bool run() {
     for (std::uint32_t k = 0; k < op_.reads.size() && op_.kernel(); ++k) decide(k, {});
     while (!open_.empty()) {
-      const Visited here = open_.back();
+      const Visited current = open_.back();
       open_.pop_back();
       if (seen_.size() > most_visits) return false;
-      visit(here);
+      visit(current);
     }
     return shown_;
   }
 
  private:
   using Facts = std::set<Fact>;  // on the path to a cell
-  using Says = Fact::Says;
+  using Kind = Fact::Kind;
   using Visited = std::pair<CellId, Facts>;
 
   void add(CellId cell, const Facts& where) {
@@ -217,29 +218,29 @@ class Reads {
   void add(const std::vector<CellId>& cells, const Facts& where) {
     for (CellId cell : cells) add(cell, where);
   }
-  void add_if(CellId cell, Facts where, Says says, CellId of) {
-    where.insert({says, of});
+  void add_if(CellId cell, Facts where, Kind kind, CellId of) {
+    where.insert({kind, of});
     add(cell, where);
   }
 
-  void visit(const Visited& here) {
-    const auto& [cell, where] = here;
+  void visit(const Visited& current) {
+    const auto& [cell, where] = current;
     const CellNode& node = op_.exprs[cell];
     if (node.op == CellOp::select) {
       add(node.args[0], where);
-      add_if(node.args[1], where, Says::holds, node.args[0]);
-      return add_if(node.args[2], where, Says::fails, node.args[0]);
+      add_if(node.args[1], where, Kind::holds, node.args[0]);
+      return add_if(node.args[2], where, Kind::fails, node.args[0]);
     }
     if (node.op == CellOp::logical_and || node.op == CellOp::logical_or) {
       add(node.args[0], where);
-      return add_if(node.args[1], where, node.op == CellOp::logical_or ? Says::fails : Says::holds, node.args[0]);
+      return add_if(node.args[1], where, node.op == CellOp::logical_or ? Kind::fails : Kind::holds, node.args[0]);
     }
     add(node.args, where);
     if (node.op != CellOp::read) return;
     const ir::Access& read = op_.reads[node.attribute];
     for (const auto& coordinate : read.coordinates)
       if (coordinate) add(*coordinate, where);
-    if (read.fill) add_if(*read.fill, where, Says::lies_outside, cell);
+    if (read.fill) add_if(*read.fill, where, Kind::out_of_bounds, cell);
     decide(node.attribute, where);
   }
 
@@ -247,7 +248,7 @@ class Reads {
     const ir::Access& read = op_.reads[number];
     const Shape& shape = op_.operands[read.tensor].shape;
     const Box box = box_of(op_);
-    std::optional<Ways> ways;
+    std::optional<Disjunction> disjuncts;
     for (std::size_t axis = 0; axis < shape.size() && !read.fill && !box.empty(); ++axis) {
       if (!read.coordinates.empty() && read.coordinates[axis]) continue;
       const AffineExpr& row = read.projection.start.rows[axis];
@@ -260,14 +261,14 @@ class Reads {
       const AffineExpr first = scale(row, -1) + AffineExpr::constant(box.rank(), -1),
                        last = row + AffineExpr::constant(box.rank(), checked::sub(-1, room));
       if (!conditions_) conditions_.emplace(op_);
-      if (!ways) ways = conditions_->ways(where);
-      for (const auto& way : *ways) {
+      if (!disjuncts) disjuncts = conditions_->disjuncts(where);
+      for (const auto& conjunction : *disjuncts) {
         Space space{box, op_.constraints};
-        space.constraints.insert(space.constraints.end(), way.begin(), way.end());
+        space.constraints.insert(space.constraints.end(), conjunction.begin(), conjunction.end());
         for (const AffineExpr& outside : {first, last}) {
-          Space there = space;
-          there.constraints.push_back({outside, ir::Comparison::at_least_zero});
-          if (!has_no_point(there)) leaves(number, axis, space, outside);
+          Space violation = space;
+          violation.constraints.push_back({outside, ir::Comparison::at_least_zero});
+          if (!has_no_point(violation)) leaves(number, axis, space, outside);
         }
       }
     }

@@ -37,11 +37,11 @@ Written written(const OneWrite& write) {
     auto numbers = [d](const ir::Blocking& b) { return b.block_dim == d; };  // each point is in one block
     const bool other = std::ranges::count(write.by->invariant_dims, d) > 0 ||
                        (std::ranges::any_of(op.blockings, numbers) && !speaks(made.rows, d));
-    const bool said = speaks(made.rows, d) || std::ranges::any_of(made.constraints, [d](const ir::Constraint& c) {
-                        return uses_dim(c.expr, d);
-                      });
-    if (op.dims[d].role == ir::DimRole::counter) made.repeated |= said;
-    if (op.dims[d].role != ir::DimRole::parallel || (other && !said)) made.points.dims[d] = {0, 1};
+    const bool is_used = speaks(made.rows, d) || std::ranges::any_of(made.constraints, [d](const ir::Constraint& c) {
+                           return uses_dim(c.expr, d);
+                         });
+    if (op.dims[d].role == ir::DimRole::counter) made.repeated |= is_used;
+    if (op.dims[d].role != ir::DimRole::parallel || (other && !is_used)) made.points.dims[d] = {0, 1};
   }
   return made;
 }

@@ -6,12 +6,12 @@ namespace tap::check {
 
 using ir::CellId, ir::CellNode, ir::CellOp;
 
-Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation, const std::set<std::uint32_t>& gone,
+Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation, const std::set<std::uint32_t>& removed,
               std::optional<std::uint32_t> between) {
   Dims dims(op.dims.size());
   std::uint32_t next = 0;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
-    if (gone.count(d) > 0) continue;
+    if (removed.count(d) > 0) continue;
     if (between == next) ++next;
     expect(obligation, next < over, "dim {} of the original is missing", d);
     dims[d] = unit(over, next++);
@@ -89,12 +89,12 @@ Term reduced_by(Terms& terms, const ir::Program& program, ir::MonoidId monoid, T
   return terms.add({Terms::Kind::apply, CellOp::reduce, type, {}, {operand, monoid_term(terms, program, monoid)}});
 }
 std::vector<Term> folded(Terms& terms, const ir::Program& program, const ir::Monoid& monoid,
-                         const std::vector<Term>& operands, bool nothing) {
+                         const std::vector<Term>& operands, bool empty) {
   return evaluated(terms, monoid.fold->exprs, [&](const CellNode& node, const std::vector<Term>& args) {
     if (node.op == CellOp::argument) return operands[node.attribute];
     const ir::Monoid& by = program[ir::MonoidId(node.attribute)];
-    return nothing ? terms.constant(by.exprs[by.identity[0]].value)
-                   : reduced_by(terms, program, ir::MonoidId(node.attribute), args[0]);
+    return empty ? terms.constant(by.exprs[by.identity[0]].value)
+                 : reduced_by(terms, program, ir::MonoidId(node.attribute), args[0]);
   });
 }
 
@@ -178,25 +178,25 @@ Term Cells::read(std::uint32_t number) {
 Form Match::form_of(const Side& side, const Dims& dims, Cells& cells) {
   const ir::Operator& op = *side.op;
   Form form{{}, {}, {}, {}, {}, op.body.index()};
-  std::vector<std::optional<std::uint32_t>> place(dims.size());  // the dim it equals, if it is one
+  std::vector<std::optional<std::uint32_t>> kept(dims.size());  // the dim it equals, if it is one
   for (std::uint32_t d = 0; d < dims.size(); ++d)
     for (std::uint32_t p = 0; p < terms_.dims() && dims[d]; ++p)
-      if (*dims[d] == unit(terms_.dims(), p)) place[d] = p, form.dims.push_back(op.dims[d]);
+      if (*dims[d] == unit(terms_.dims(), p)) kept[d] = p, form.dims.push_back(op.dims[d]);
   for (const ir::Constraint& c : op.constraints) {
-    bool gone = false;
-    for (std::size_t d = 0; d < dims.size(); ++d) gone |= !dims[d] && uses_dim(c.expr, d);
-    if (!gone) form.constraints.push_back({cells.placed(c.expr), c.comparison});
+    bool removed = false;
+    for (std::size_t d = 0; d < dims.size(); ++d) removed |= !dims[d] && uses_dim(c.expr, d);
+    if (!removed) form.constraints.push_back({cells.placed(c.expr), c.comparison});
   }
   for (const ir::Blocking& b : op.blockings) {
     if (!dims[b.dim]) continue;
-    expect(place[b.dim] && place[b.block_dim], "a split dim or its block number is missing");
-    form.blockings.push_back({*place[b.dim], *place[b.block_dim], b.blocks});
+    expect(kept[b.dim] && kept[b.block_dim], "a split dim or its block number is missing");
+    form.blockings.push_back({*kept[b.dim], *kept[b.block_dim], b.blocks});
   }
   for (std::size_t r = 0; r < op.results.size(); ++r) form.results.emplace_back(op.results[r], side.results[r]);
   for (const ir::Access& write : op.writes) {
     form.writes.push_back({write.tensor, cells.rows(write), write.projection.shape, {}});
     for (std::uint32_t d : write.invariant_dims)
-      if (place[d]) form.writes.back().invariant.insert(*place[d]);
+      if (kept[d]) form.writes.back().invariant.insert(*kept[d]);
   }
   if (auto* map = op.map())
     for (CellId cell : map->values) form.values.push_back(cells.term(cell));
@@ -218,26 +218,26 @@ void Match::insert(Form& form, std::size_t at, const ir::IndexDim& dim) const {
   expect(at <= form.dims.size(), "{} dims, but dim {} is claimed as new", form.dims.size(), at);
   form.dims.insert(form.dims.begin() + static_cast<std::ptrdiff_t>(at), dim);
 }
-void Match::cut(Form& form, const ir::Blocking& by, ir::DimRole role) const {
+void Match::split(Form& form, const ir::Blocking& by, ir::DimRole role) const {
   insert(form, by.block_dim, ir::IndexDim{"", {0, by.blocks.count}, role});
   form.blockings.push_back(by);
 }
 
-void Match::is(const Form& wanted) {
+void Match::is(const Form& expected) {
   Form is = form_of(after_, own_dims_, a_);
-  expect(is.body == wanted.body && is.kernel == wanted.kernel, "the kinds of the bodies differ");
-  alike("dim", is.dims, wanted.dims, [](const ir::IndexDim& a, const ir::IndexDim& b) {
+  expect(is.body == expected.body && is.kernel == expected.kernel, "the kinds of the bodies differ");
+  alike("dim", is.dims, expected.dims, [](const ir::IndexDim& a, const ir::IndexDim& b) {
     return a.range == b.range && a.role == b.role && a.keep == b.keep && a.level == b.level;
   });
-  const auto &a = is.constraints, &b = wanted.constraints;
+  const auto &a = is.constraints, &b = expected.constraints;
   expect(std::is_permutation(a.begin(), a.end(), b.begin(), b.end()), "the constraints of the index spaces differ");
-  alike("blocking", is.blockings, wanted.blockings);
-  alike("result", is.results, wanted.results);
-  alike("write", is.writes, wanted.writes);
-  expect(is.monoid == wanted.monoid, "the monoids differ");
-  alike("value", is.values, wanted.values, [this](Term a, Term b) { return terms_.equal(a, b); });
-  alike("operand", is.operands, wanted.operands);
-  alike("read", is.reads, wanted.reads);
+  alike("blocking", is.blockings, expected.blockings);
+  alike("result", is.results, expected.results);
+  alike("write", is.writes, expected.writes);
+  expect(is.monoid == expected.monoid, "the monoids differ");
+  alike("value", is.values, expected.values, [this](Term a, Term b) { return terms_.equal(a, b); });
+  alike("operand", is.operands, expected.operands);
+  alike("read", is.reads, expected.reads);
 }
 
 void Match::axioms(const std::vector<ir::AxiomUse>& uses, const ir::CellExprs& exprs) {

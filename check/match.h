@@ -4,8 +4,8 @@
 #pragma once
 
 #include "check/affine.h"
-#include "check/places.h"
 #include "check/terms.h"
+#include "check/value_numbering.h"
 #include "check/verdict.h"
 
 namespace tap::check {
@@ -14,8 +14,8 @@ namespace tap::check {
 // blockings are removed, too.
 using Dims = std::vector<std::optional<AffineExpr>>;
 // The dims that are not `gone` correspond to those of `over` in order; `between` is a dim of `over` to skip.
-Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation, const std::set<std::uint32_t>& gone = {},
-              std::optional<std::uint32_t> between = {});
+Dims in_order(const ir::Operator& op, std::size_t over, Obligation obligation,
+              const std::set<std::uint32_t>& removed = {}, std::optional<std::uint32_t> between = {});
 std::set<std::uint32_t> dims_of_role(const ir::Operator& op, ir::DimRole role);
 
 // The cells of an operator as terms over other dims.
@@ -55,7 +55,7 @@ Term monoid_term(Terms& terms, const ir::Program& program, ir::MonoidId id, bool
 // A reduction by a monoid, over any points; and the cells of a monoid's fold, for these operands or for none.
 Term reduced_by(Terms& terms, const ir::Program& program, ir::MonoidId monoid, Term operand);
 std::vector<Term> folded(Terms& terms, const ir::Program& program, const ir::Monoid& monoid,
-                         const std::vector<Term>& operands, bool nothing = false);
+                         const std::vector<Term>& operands, bool empty = false);
 
 // An operator without names and the order of its cells. Terms are those of a Match.
 struct Form {
@@ -87,10 +87,10 @@ class Match {
 
   // The form of `before`; `is` requires the form of `after` to equal `wanted`.
   Form form() { return form_of(before_, dims_, b_); }
-  void is(const Form& wanted);
+  void is(const Form& expected);
   // Adds a dim to the form; `cut` adds a blocking, whose block dim is new.
   void insert(Form& form, std::size_t at, const ir::IndexDim& dim) const;
-  void cut(Form& form, const ir::Blocking& by, ir::DimRole role) const;
+  void split(Form& form, const ir::Blocking& by, ir::DimRole role) const;
   // Declares terms of before's cells equal.
   void axioms(const std::vector<ir::AxiomUse>& uses, const ir::CellExprs& terms);
 
@@ -103,9 +103,9 @@ class Match {
 
  private:
   template <class List, class Equal = std::equal_to<>>
-  void alike(const char* what, const List& is, const List& wanted, Equal equal = {}) const {
-    expect(is.size() == wanted.size(), "{} {}s, expected {}", is.size(), what, wanted.size());
-    for (std::size_t k = 0; k < is.size(); ++k) expect(equal(is[k], wanted[k]), "{} {} differs", what, k);
+  void alike(const char* what, const List& is, const List& expected, Equal equal = {}) const {
+    expect(is.size() == expected.size(), "{} {}s, expected {}", is.size(), what, expected.size());
+    for (std::size_t k = 0; k < is.size(); ++k) expect(equal(is[k], expected[k]), "{} {} differs", what, k);
   }
   Form form_of(const Side& side, const Dims& dims, Cells& cells);
 

@@ -25,11 +25,11 @@ namespace {
 void check_lists(const ir::Operator& op, const ir::Operation& operation) {
   std::set<std::int64_t> devices;
   std::vector<std::pair<const ir::DeviceSets*, ir::Range>> lists;
-  std::int64_t wanted = 1;
+  std::int64_t expected = 1;
   for (const ir::BlockPlacement& p : operation.placements) {
     if (p.devices.empty()) continue;
     const auto& [sets, blocks] = lists.emplace_back(&p.devices, range_of(op, p));
-    wanted = checked::mul(wanted, std::max<std::int64_t>(blocks.hi - blocks.lo, 0));
+    expected = checked::mul(expected, std::max<std::int64_t>(blocks.hi - blocks.lo, 0));
     for (const auto& set : *sets) devices.insert(set.begin(), set.end());
   }
   std::set<std::vector<std::int64_t>> found;
@@ -39,8 +39,8 @@ void check_lists(const ir::Operator& op, const ir::Operation& operation) {
       if (std::int64_t k = listed_at(*sets, device); blocks.lo <= k && k < blocks.hi) at.push_back(k);
     if (at.size() == lists.size()) found.insert(std::move(at));
   }
-  expect(Obligation::placement, devices.empty() || std::ssize(found) == wanted, "{} blocks, but devices for {}", wanted,
-         found.size());
+  expect(Obligation::placement, devices.empty() || std::ssize(found) == expected, "{} blocks, but devices for {}",
+         expected, found.size());
 }
 
 }  // namespace
@@ -72,8 +72,9 @@ void check_placements(const ir::Program& program, const ir::Operation& operation
       unless(other.mesh == p.mesh && other.placement == p.placement, "the blocks are placed on two meshes");
       if (!p.axis) continue;
       ir::SubAxis rest = part_of(other);
-      bool apart = rest.pre_size % (part.pre_size * part.size) == 0 || part.pre_size % (rest.pre_size * rest.size) == 0;
-      unless(other.axis->id != p.axis->id || apart, "two dims are placed on one axis: some blocks have no device");
+      bool disjoint = rest.pre_size % (part.pre_size * part.size) == 0 ||
+                      part.pre_size % (rest.pre_size * rest.size) == 0;
+      unless(other.axis->id != p.axis->id || disjoint, "two dims are placed on one axis: some blocks have no device");
     }
   }
   check_lists(op, operation);

@@ -85,13 +85,13 @@ class Product {
 
   // The last one writes the product's cells.
   void is_all(ir::OperationId id) {
-    Factors all = of_step(id), wanted;
+    Factors all = of_step(id), expected;
     const ir::Operator& own = after_[after_[claim_.after][id].op];
     Cells cells(terms_, of_, in_order(op_, op_.dims.size(), Obligation::product));
-    for (ir::CellId cell : factors_of(op_, root_of(op_), times_)) wanted.factors.push_back(cells.term(cell));
+    for (ir::CellId cell : factors_of(op_, root_of(op_), times_)) expected.factors.push_back(cells.term(cell));
     std::sort(all.factors.begin(), all.factors.end());
-    std::sort(wanted.factors.begin(), wanted.factors.end());
-    require(all.factors == wanted.factors, "its factors differ from the product's");
+    std::sort(expected.factors.begin(), expected.factors.end());
+    require(all.factors == expected.factors, "its factors differ from the product's");
     require(all.reduced == reduced_, "its reduction dims differ from the product's");
     std::set<std::uint32_t> used, own_reduced;
     std::vector<AffineExpr> dims, to;
@@ -99,10 +99,10 @@ class Product {
     require(used.size() - own_reduced.size() == op_.dims.size() - reduced_.size(), "the result lacks dims");
     const ir::Access &write = own.writes[0], &was = op_.writes[0];
     for (const AffineExpr& row : write.projection.start.rows) to.push_back(substituted(row, dims, op_.dims.size()));
-    std::set<std::uint32_t> invariant, wanted_invariant(was.invariant_dims.begin(), was.invariant_dims.end());
+    std::set<std::uint32_t> invariant, expected_invariant(was.invariant_dims.begin(), was.invariant_dims.end());
     for (std::uint32_t d : write.invariant_dims) invariant.insert(justified(id).dims[d]);
     require(to == was.projection.start.rows && write.projection.shape == was.projection.shape &&
-                invariant == wanted_invariant && own.results == op_.results,
+                invariant == expected_invariant && own.results == op_.results,
             "it does not write the cells of the product");
   }
 
@@ -209,7 +209,7 @@ Justify::Result Justify::justify(const ir::ProductOf& j) {
   constexpr auto obligation = Obligation::product;
   auto is_new = [&](ir::ValueId v) { return !claim_.values[v.index()]; };
   if (std::ranges::all_of(side_.operation->results, is_new)) return {obligation, {}};
-  Side before = places_.side(j.of);
+  Side before = numbering_.side(j.of);
   require(dims_of_role(*before.op, ir::DimRole::counter).empty(), "a product uses a counter");
   Product product(before, j.of, context_.after, claim_, classes_);
   const ir::Operation* first = context_.after[claim_.after].operations.data();

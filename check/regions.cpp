@@ -6,7 +6,7 @@
 namespace tap::check {
 
 // The region's first graph has these operations, in data flow order, on the same values.
-void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation) {
+void Justify::check_region(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation) {
   const ir::RegionBody* region = side_.op->region();
   expect(obligation, region && region->kind == kind, "the kinds of the regions differ");
   const ir::Graph& inner = context_.after[region->graph];
@@ -14,24 +14,24 @@ void Justify::holds(ir::RegionKind kind, const std::vector<ir::OperationRef>& fr
   check_data_flow(inner);
   std::vector<Class> classes(inner.values.size());
   for (std::size_t k = 0; k < inner.inputs.size(); ++k) classes[inner.inputs[k].index()] = side_.operands[k];
-  std::vector<StandsFor> stands_for;
+  std::vector<ReplacedOperations> replaced;
   for (std::size_t o = 0; o < from.size(); ++o) {
     const ir::Operation& operation = inner.operations[o];
-    Side before = places_.side(from[o]);
+    Side before = numbering_.side(from[o]);
     expect(obligation, operation.results.size() == before.results.size(), "its operation {} differs", o);
     for (std::size_t r = 0; r < operation.results.size(); ++r)
       classes[operation.results[r].index()] = before.results[r];
-    auto class_of = [&](ir::ValueId v) { return places_.find(classes[v.index()]); };
+    auto class_of = [&](ir::ValueId v) { return numbering_.find(classes[v.index()]); };
     same_operation(side_of(context_.after, operation, class_of), before);
-    stands_for.push_back({from[o]});
+    replaced.push_back({from[o]});
   }
-  check_writes(inner, places_, stands_for);
+  check_writes(inner, numbering_, replaced);
   for (std::size_t k = 0; k < inner.outputs.size(); ++k)
-    expect(obligation, places_.same(classes[inner.outputs[k].index()], side_.results[k]), "result {} differs", k);
+    expect(obligation, numbering_.same(classes[inner.outputs[k].index()], side_.results[k]), "result {} differs", k);
 }
 
 Justify::Result Justify::justify(const ir::GroupOf& j) {
-  holds(ir::RegionKind::group, j.from, Obligation::group);
+  check_region(ir::RegionKind::group, j.from, Obligation::group);
   check_group(context_.after, *side_.op, context_.assumed);
   return {Obligation::group, {}};
 }
@@ -41,7 +41,7 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
   const ir::Operator& op = *side_.op;
   bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
   expect(Obligation::transfer, moves, "a transfer changes cells or their positions");
-  expect(Obligation::transfer, places_.same(side_.operands[0], side_.results[0]), "a transfer changes its value");
+  expect(Obligation::transfer, numbering_.same(side_.operands[0], side_.results[0]), "a transfer changes its value");
   check_moved(context_.after, context_.after[claim_.after], *side_.operation);
   return {Obligation::transfer, {}};
 }
@@ -66,14 +66,14 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
       std::vector<ir::BlockPlacement> devices = reader.placements;
       std::erase_if(devices, std::not_fn(is_on_devices));
       unless(devices == transfer.placements, "the devices of the transfer and its reader differ");
-      std::vector<ir::Projection> wanted;
+      std::vector<ir::Projection> required;
       for (const ir::Access& read : its.reads)
-        if (read.tensor == t) wanted.push_back(read.projection);
+        if (read.tensor == t) required.push_back(read.projection);
       if (its.region() && its.region()->kind != ir::RegionKind::group) {
         const Shape& all = op.operands[0].shape;
-        wanted = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
+        required = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
       }
-      for (const ir::Projection& p : wanted)
+      for (const ir::Projection& p : required)
         expect(Obligation::reads_covered, std::ranges::count(op.reads, p, &ir::Access::projection) > 0,
                "the transfer does not cover operand {} of its reader", t);
     }

@@ -60,8 +60,8 @@ void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& alo
     std::int64_t first = edge(reduced, terms, r), last = edge(reduced, terms, r + 1);
     std::int64_t low = checked::add(from, scan.shift), high = checked::add(to - 1, scan.shift);
     bool before = first == terms.lo || (scan.forward ? first - 1 <= low : first - 1 < low);
-    bool behind = last >= terms.hi || (scan.forward ? last > high : last >= high);
-    expect(Obligation::scan, before && behind, "block {} of the scan does not match its block of terms", r);
+    bool after = last >= terms.hi || (scan.forward ? last > high : last >= high);
+    expect(Obligation::scan, before && after, "block {} of the scan does not match its block of terms", r);
   }
 }
 
@@ -69,7 +69,7 @@ void check_edges(const Scan& scan, const ir::Operator& of, const ir::Blocks& alo
 
 // The reduced dim is split like the running dim.
 Justify::Result Justify::justify(const ir::LocalScanOf& j) {
-  Side before = places_.side(j.of);
+  Side before = numbering_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
   Match match(side_, before, in_order(b, a.dims.size(), Obligation::scan), Obligation::scan);
@@ -77,11 +77,11 @@ Justify::Result Justify::justify(const ir::LocalScanOf& j) {
   match.expect(a.blockings.size() == old + 2, "{} blockings, {} before", a.blockings.size(), old);
   const ir::Blocks &along = a.blockings[old].blocks, &reduced = a.blockings[old + 1].blocks;
   auto block = static_cast<std::uint32_t>(b.dims.size());
-  Form wanted = match.form();
-  match.cut(wanted, {scan.along, block, along}, ir::DimRole::parallel);
-  wanted.blockings.push_back({scan.reduced, block, reduced});
-  parts(match, wanted, before, {}, {});
-  match.is(wanted);
+  Form expected = match.form();
+  match.split(expected, {scan.along, block, along}, ir::DimRole::parallel);
+  expected.blockings.push_back({scan.reduced, block, reduced});
+  parts(match, expected, before, {}, {});
+  match.is(expected);
   check_blocks(a, old, 2);
   check_edges(scan, b, along, reduced);
   laws(monoid(b), false);
@@ -89,23 +89,23 @@ Justify::Result Justify::justify(const ir::LocalScanOf& j) {
 }
 
 Justify::Result Justify::justify(const ir::TotalsOf& j) {
-  Side before = places_.side(j.of);
+  Side before = numbering_.side(j.of);
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
   Match match(side_, before, in_order(b, a.dims.size(), Obligation::scan, {scan.along}), Obligation::scan);
   match.expect(!a.blockings.empty(), "it is not split");
-  Form wanted = match.form();
-  auto block = static_cast<std::uint32_t>(wanted.dims.size()), reduced = scan.reduced - (scan.reduced > scan.along);
-  match.cut(wanted, {reduced, block, a.blockings.back().blocks}, ir::DimRole::parallel);
-  parts(match, wanted, before, scan.along, block);
-  match.is(wanted);
+  Form expected = match.form();
+  auto block = static_cast<std::uint32_t>(expected.dims.size()), reduced = scan.reduced - (scan.reduced > scan.along);
+  match.split(expected, {reduced, block, a.blockings.back().blocks}, ir::DimRole::parallel);
+  parts(match, expected, before, scan.along, block);
+  match.is(expected);
   check_blocks(a, b.blockings.size());
   return {Obligation::scan, {}};
 }
 
 // Combines the totals before each block, in order; the totals have their own claim.
 Justify::Result Justify::justify(const ir::CarryOf& j) {
-  Side before = places_.side(j.of), totals = part<ir::TotalsOf>(j.totals, j.of, Obligation::scan).second;
+  Side before = numbering_.side(j.of), totals = part<ir::TotalsOf>(j.totals, j.of, Obligation::scan).second;
   const ir::Operator &a = *side_.op, &b = *before.op;
   Scan scan = scan_of(b);
   std::size_t over = a.dims.size();
@@ -115,23 +115,23 @@ Justify::Result Justify::justify(const ir::CarryOf& j) {
   // The parallel dims of the totals, the block, and the blocks that are reduced.
   auto r = static_cast<std::uint32_t>(over - 2), q = static_cast<std::uint32_t>(over - 1);
   ir::Range blocks{0, totals.op->blockings.back().blocks.count};
-  Form wanted = match.form();
-  match.insert(wanted, r, {"", blocks});
-  match.insert(wanted, q, {"", blocks, ir::DimRole::reduction});
-  AffineExpr apart = scale(unit(over, r) - unit(over, q), scan.forward ? 1 : -1);
-  wanted.constraints.push_back({apart + number(over, -1), ir::Comparison::at_least_zero});
-  parts(match, wanted, before, scan.along, r);
-  for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
-    std::vector<AffineExpr> rows = wanted.writes[k].rows;
+  Form expected = match.form();
+  match.insert(expected, r, {"", blocks});
+  match.insert(expected, q, {"", blocks, ir::DimRole::reduction});
+  AffineExpr distance = scale(unit(over, r) - unit(over, q), scan.forward ? 1 : -1);
+  expected.constraints.push_back({distance + number(over, -1), ir::Comparison::at_least_zero});
+  parts(match, expected, before, scan.along, r);
+  for (std::size_t k = 0; k < expected.writes.size(); ++k) {
+    std::vector<AffineExpr> rows = expected.writes[k].rows;
     rows[0] = unit(over, q);
-    wanted.values[k] = read_of(match.terms(), totals.results[k], wanted.results[k].first.element, rows);
+    expected.values[k] = read_of(match.terms(), totals.results[k], expected.results[k].first.element, rows);
   }
-  match.is(wanted);
+  match.is(expected);
   return {Obligation::scan, {}};
 }
 
 Justify::Result Justify::justify(const ir::CarriedScanOf& j) {
-  Side before = places_.side(j.of), local = part<ir::LocalScanOf>(j.local, j.of, Obligation::scan).second;
+  Side before = numbering_.side(j.of), local = part<ir::LocalScanOf>(j.local, j.of, Obligation::scan).second;
   auto [claim, carry] = part<ir::CarryOf>(j.carry, j.of, Obligation::scan);
   Side totals = part<ir::TotalsOf>(claim->totals, j.of, Obligation::scan).second;
   const ir::Operator &a = *side_.op, &b = *before.op;
@@ -141,24 +141,24 @@ Justify::Result Justify::justify(const ir::CarriedScanOf& j) {
                    carry.results.size() == b.writes.size() && local.results.size() == b.writes.size() &&
                    local.op->blockings.back().blocks == totals.op->blockings.back().blocks,
                "the totals and the local scans have different blocks");
-  Form wanted = match.form();
-  auto block = static_cast<std::uint32_t>(wanted.dims.size()), along = scan.along - (scan.along > scan.reduced);
+  Form expected = match.form();
+  auto block = static_cast<std::uint32_t>(expected.dims.size()), along = scan.along - (scan.along > scan.reduced);
   match.expect(block < a.dims.size(), "it is not split");
-  match.cut(wanted, {along, block, local.op->blockings.end()[-2].blocks}, ir::DimRole::parallel);
-  Form under = wanted;
+  match.split(expected, {along, block, local.op->blockings.end()[-2].blocks}, ir::DimRole::parallel);
+  Form under = expected;
   parts(match, under, before, scan.along, block, true);
   const ir::Monoid& by = monoid(b);
   std::vector<Term> earlier, later;
   for (std::size_t k = 0; k < b.writes.size(); ++k) {
     ElementType type = by.components[k].type;
     earlier.push_back(read_of(match.terms(), carry.results[k], type, under.writes[k].rows));
-    later.push_back(read_of(match.terms(), local.results[k], type, wanted.writes[k].rows));
+    later.push_back(read_of(match.terms(), local.results[k], type, expected.writes[k].rows));
   }
   if (!scan.forward) std::swap(earlier, later);
-  wanted.values = combined(match.terms(), by, earlier, later);
-  wanted.monoid.reset();
-  wanted.body = ir::Body(ir::MapBody{}).index();
-  match.is(wanted);
+  expected.values = combined(match.terms(), by, earlier, later);
+  expected.monoid.reset();
+  expected.body = ir::Body(ir::MapBody{}).index();
+  match.is(expected);
   return {Obligation::scan, {j.of}};
 }
 

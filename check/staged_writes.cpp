@@ -39,40 +39,40 @@ void check_points(const ir::Operator& op) {
 }  // namespace
 
 Justify::Result Justify::justify(const ir::StagedOf& j) {
-  const Side before = places_.side(j.of);
+  const Side before = numbering_.side(j.of);
   const std::size_t over = side_.op->dims.size();
   check_points(*before.op);
   const Dims dims = in_order(*before.op, over, obligation);
   Match match(side_, before, dims, obligation);
-  Form wanted = match.form();
-  wanted.results.clear();
-  match.expect(side_.results.size() == wanted.writes.size(), "its results differ");
-  for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
+  Form expected = match.form();
+  expected.results.clear();
+  match.expect(side_.results.size() == expected.writes.size(), "its results differ");
+  for (std::size_t k = 0; k < expected.writes.size(); ++k) {
     match.expect(!claim_.values[side_.operation->results[k].index()], "result {} is not a new value", k);
     auto [rows, type] = axes_of(*before.op, before.op->writes[k], dims, over);
-    wanted.writes[k] = {k, std::move(rows), Shape(type.shape.size(), 1), wanted.writes[k].invariant};
-    wanted.results.emplace_back(std::move(type), side_.results[k]);
+    expected.writes[k] = {k, std::move(rows), Shape(type.shape.size(), 1), expected.writes[k].invariant};
+    expected.results.emplace_back(std::move(type), side_.results[k]);
   }
-  match.is(wanted);
+  match.is(expected);
   return {obligation, {}};
 }
 
 Justify::Result Justify::justify(const ir::PlacedFrom& j) {
-  const Side before = places_.side(j.of), staged = part<ir::StagedOf>(j.staged, j.of, obligation).second;
+  const Side before = numbering_.side(j.of), staged = part<ir::StagedOf>(j.staged, j.of, obligation).second;
   const std::size_t over = side_.op->dims.size();
   const Dims dims = in_order(*before.op, over, obligation, dims_of_role(*before.op, ir::DimRole::reduction));
   Match match(side_, before, dims, obligation);
-  Form wanted = match.form();
-  match.expect(side_.op->map() && staged.results.size() == wanted.writes.size(),
+  Form expected = match.form();
+  match.expect(side_.op->map() && staged.results.size() == expected.writes.size(),
                "it does not move each staged cell into place");
-  wanted.body = side_.op->body.index();
-  wanted.monoid.reset();
-  wanted.values.clear();
-  for (std::size_t k = 0; k < wanted.writes.size(); ++k) {
+  expected.body = side_.op->body.index();
+  expected.monoid.reset();
+  expected.values.clear();
+  for (std::size_t k = 0; k < expected.writes.size(); ++k) {
     const auto [rows, type] = axes_of(*before.op, before.op->writes[k], dims, over);
-    wanted.values.push_back(read_of(match.terms(), staged.results[k], type.element, rows));
+    expected.values.push_back(read_of(match.terms(), staged.results[k], type.element, rows));
   }
-  match.is(wanted);
+  match.is(expected);
   return {obligation, {j.of}};
 }
 

@@ -19,26 +19,27 @@ void check_data_flow(const ir::Graph& graph) {
              "operation {} reads value {} before it is written", o, v.index());
 }
 
-void check_writes(const ir::Graph& graph, const Places& places, const std::vector<StandsFor>& stands_for) {
+void check_writes(const ir::Graph& graph, const ValueNumbering& numbering,
+                  const std::vector<ReplacedOperations>& replaced) {
   const Writers writers = writers_of(graph);
   for (std::size_t v = 0; v < writers.size(); ++v) {
     if (writers[v].empty()) continue;
     std::optional<std::pair<ir::Path, ir::ValueId>> whole;
     std::vector<ir::OperationRef> by;
     for (auto [o, r] : writers[v])
-      for (const ir::OperationRef& ref : stands_for[o.index()]) {
+      for (const ir::OperationRef& ref : replaced[o.index()]) {
         expect(Obligation::writes_exact, std::count(by.begin(), by.end(), ref) == 0,
                "value {} is written twice by the operations made from operation {}", v, ref.operation.index());
-        std::pair written{ref.path, places.operation(ref).results[r]};
+        std::pair written{ref.path, numbering.operation(ref).results[r]};
         expect(Obligation::writes_exact, !whole || *whole == written,
                "the writers of value {} correspond to the writers of two values", v);
         by.push_back(ref);
         whole = written;
       }
-    std::size_t wanted = whole ? places.writers(whole->first, whole->second).size() : 1;
-    bool all = writers[v].size() == wanted && (!whole || by.size() == wanted);
+    std::size_t expected = whole ? numbering.writers(whole->first, whole->second).size() : 1;
+    bool all = writers[v].size() == expected && (!whole || by.size() == expected);
     expect(Obligation::writes_exact, all, "value {} has {} writers, but {} before the step", v, writers[v].size(),
-           wanted);
+           expected);
   }
 }
 
@@ -69,20 +70,20 @@ class GraphCheck {
     classes();
     attempt(Obligation::interface, "", [&] { interface(); });
     attempt(Obligation::data_flow, "", [&] { check_data_flow(after_); });
-    Justify justify(context_, places_, claim_, classes_);
+    Justify justify(context_, numbering_, claim_, classes_);
     for (std::size_t o = 0; o < after_.operations.size(); ++o) {
-      stands_for_.emplace_back();
+      replaced_.emplace_back();
       verdict_.at.operation = o;
       attempt({}, fmt::format(", operation {} ({})", o, context_.after[after_.operations[o].op].name), [&] {
-        auto [obligation, stands_for] = justify.operation(ir::OperationId(o));
+        auto [obligation, replaced] = justify.operation(ir::OperationId(o));
         check_placements(context_.after, after_.operations[o]);
-        stands_for_.back() = std::move(stands_for);
+        replaced_.back() = std::move(replaced);
         verdict_.findings.push_back({obligation, Standing::proved, fmt::format("{}, operation {}", where_, o), ""});
       });
     }
     verdict_.at.operation.reset();
-    attempt(Obligation::writes_exact, "", [&] { check_writes(after_, places_, stands_for_); });
-    for (const std::string& rule : places_.rules)
+    attempt(Obligation::writes_exact, "", [&] { check_writes(after_, numbering_, replaced_); });
+    for (const std::string& rule : numbering_.rules)
       if (std::string what = assumed_of(rule, context_.believed); !what.empty())
         verdict_.findings.push_back({Obligation::choice, Standing::assumed, where_, std::move(what)});
   }
@@ -101,40 +102,40 @@ class GraphCheck {
   // Variables of a rule with the same input are one value.
   void bind() {
     const ir::Graph& before = context_.before[claim_.before];
-    const std::vector<std::uint32_t>& stands_for = context_.rule->inputs;
-    expect(Obligation::choice, stands_for.size() == before.inputs.size(), "the rule has {} variables",
+    const std::vector<std::uint32_t>& variables = context_.rule->inputs;
+    expect(Obligation::choice, variables.size() == before.inputs.size(), "the rule has {} variables",
            before.inputs.size());
     std::map<std::uint32_t, ir::ValueId> first;
-    for (std::size_t k = 0; k < stands_for.size(); ++k) {
+    for (std::size_t k = 0; k < variables.size(); ++k) {
       ir::ValueId own = before.inputs[k];
-      expect(Obligation::choice, stands_for[k] < after_.inputs.size(), "a variable does not correspond to an input");
-      bool same = after_[after_.inputs[stands_for[k]]].type == before[own].type;
+      expect(Obligation::choice, variables[k] < after_.inputs.size(), "a variable does not correspond to an input");
+      bool same = after_[after_.inputs[variables[k]]].type == before[own].type;
       expect(Obligation::choice, same, "variable {} of the rule has the wrong type", k);
-      ir::ValueId known = first.emplace(stands_for[k], own).first->second;
-      places_.merge(places_.class_of({{}, own, {}}), places_.class_of({{}, known, {}}));
+      ir::ValueId known = first.emplace(variables[k], own).first->second;
+      numbering_.merge(numbering_.class_of({{}, own, {}}), numbering_.class_of({{}, known, {}}));
     }
   }
 
   // A map that copies its whole operand: its result is the operand.
   void copies(const OperationRef& ref) {
     constexpr auto obligation = Obligation::equal_operations;
-    Side side = places_.side(ref);
+    Side side = numbering_.side(ref);
     const ir::Operator& op = *side.op;
     expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is not a plain map");
-    expect(obligation, places_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy is incomplete");
+    expect(obligation, numbering_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy is incomplete");
     const ir::CellNode& cell = op.exprs[op.map()->values[0]];
     expect(obligation, cell.op == ir::CellOp::read, "a copy must write the cells that it reads");
     const ir::Access& read = op.reads[cell.attribute];
     for (const auto& c : read.coordinates) expect(obligation, !c, "a copy has data-dependent reads");
     expect(obligation, read.projection == op.writes[0].projection, "a copy must read the cells that it writes");
     expect(obligation, op.operands[read.tensor] == op.results[0], "a copy must have the type of its operand");
-    places_.merge(side.results[0], side.operands[read.tensor]);
+    numbering_.merge(side.results[0], side.operands[read.tensor]);
   }
 
   // The same operator on the same values. For values with several writers, the last pair of writers makes the values
   // equal.
   void equal_operations(const ir::EqualOperations& equal) {
-    Side kept = places_.side(equal.kept), other = places_.side(equal.other);
+    Side kept = numbering_.side(equal.kept), other = numbering_.side(equal.other);
     paired_.push_back(equal);
     std::vector<Class> own = kept.results;
     kept.results = other.results;  // results are compared by position only
@@ -148,17 +149,17 @@ class GraphCheck {
         OperationRef a{equal.kept.path, mine.first}, b{equal.other.path, other.first};
         return std::find(paired_.begin(), paired_.end(), ir::EqualOperations{a, b}) != paired_.end();
       };
-      bool all = std::ranges::equal(places_.writers(equal.kept.path, kept.operation->results[r]),
-                                    places_.writers(equal.other.path, other.operation->results[r]), is_paired);
-      if (all) places_.merge(own[r], other.results[r]);
+      bool all = std::ranges::equal(numbering_.writers(equal.kept.path, kept.operation->results[r]),
+                                    numbering_.writers(equal.other.path, other.operation->results[r]), is_paired);
+      if (all) numbering_.merge(own[r], other.results[r]);
     }
   }
 
   void classes() {
     for (std::size_t v = 0; v < claim_.values.size(); ++v) {
       const auto& ref = claim_.values[v];
-      classes_.push_back(ref ? places_.class_of(*ref) : places_.fresh());
-      bool same = !ref || places_.value(*ref).type == after_.values[v].type;
+      classes_.push_back(ref ? numbering_.class_of(*ref) : numbering_.fresh());
+      bool same = !ref || numbering_.value(*ref).type == after_.values[v].type;
       expect(Obligation::interface, same, "value {} changed type", v);
     }
     // Transfers do not change a value.
@@ -178,8 +179,8 @@ class GraphCheck {
       for (std::size_t k = 0; k < now.size(); ++k) {
         expect(Obligation::interface, after_[now[k]].is_const == before[was[k]].is_const,
                "{} {} is const in only one of the two programs", what, k);
-        Class value = places_.class_of({{}, was[k], several ? std::optional(step) : std::nullopt});
-        expect(Obligation::interface, places_.same(classes_[now[k].index()], value), "{} {} differs", what, k);
+        Class value = numbering_.class_of({{}, was[k], several ? std::optional(step) : std::nullopt});
+        expect(Obligation::interface, numbering_.same(classes_[now[k].index()], value), "{} {} differs", what, k);
       }
     };
     if (!context_.rule) {
@@ -203,9 +204,9 @@ class GraphCheck {
   const ir::Graph& after_ = context_.after[claim_.after];
   std::string where_;
   Verdict& verdict_;
-  Places places_{context_.before, claim_};
+  ValueNumbering numbering_{context_.before, claim_};
   std::vector<Class> classes_;  // by value of after
-  std::vector<StandsFor> stands_for_;
+  std::vector<ReplacedOperations> replaced_;
   std::vector<ir::EqualOperations> paired_;
 };
 
@@ -238,8 +239,8 @@ void check_step(const ir::Program& before, const ir::Program& after, const ir::S
   }
   for (const ir::GraphClaim& claim : step.graphs) {
     auto same = std::ranges::count(step.graphs, claim.after, &ir::GraphClaim::after);
-    bool there = claim.after.index() < after.graphs.size() && claim.before.index() < before.graphs.size();
-    expect(Obligation::well_formed, same == 1 && there, "graph {} is claimed twice or missing", claim.after.index());
+    bool exists = claim.after.index() < after.graphs.size() && claim.before.index() < before.graphs.size();
+    expect(Obligation::well_formed, same == 1 && exists, "graph {} is claimed twice or missing", claim.after.index());
   }
   const ir::GraphClaim* main = context.claim_of(after.main, before.main);
   expect(Obligation::chain, main && main->steps == 1 && main->first == 0, "there is no claim for the main graph");

@@ -5,7 +5,7 @@
 //   y[i] = x[i - 1 else 0] on [4..8]: x must be held on [3..7], then y is held on [4..8]
 #pragma once
 
-#include "check/places.h"
+#include "check/value_numbering.h"
 #include "ir/box_set.h"
 #include "replay/along.h"
 

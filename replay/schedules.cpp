@@ -37,7 +37,7 @@ class Machine {
 
   const ir::Buffer& buffer(BufferId id) const { return s_.buffers[id.index()]; }
   Contents& at(BufferId id) { return memories_->at(id); }
-  Class class_of(ir::ValueId v, const ir::Path& path) { return places_.class_of(path, v, steps_); }
+  Class class_of(ir::ValueId v, const ir::Path& path) { return numbering_.class_of(path, v, steps_); }
 
   void begin() {
     std::set<ir::OperatorId> applied;
@@ -139,8 +139,8 @@ class Machine {
     auto [known, fresh] = runs_.try_emplace(number);
     if (!fresh) return known->second;
     const ir::OperationRef& what = s_.operations[number].what;
-    const ir::Graph& graph = places_.graph(what.path);
-    return known->second = {places_.side(what, steps_), &graph, &places_.writers_in(graph)};
+    const ir::Graph& graph = numbering_.graph(what.path);
+    return known->second = {numbering_.side(what, steps_), &graph, &numbering_.writers_in(graph)};
   }
 
   // Refuses if the memories lack cells of a box of the operand; cells out of bounds need not exist, but may have to be
@@ -296,7 +296,7 @@ class Machine {
       for (std::size_t k = from; k < members.size(); ++k) all.insert(members[k].id);
     };
     auto op = [&](std::size_t operation) -> const ir::Operator& {
-      return program_[places_.operation(s_.operations[operation].what).op];
+      return program_[numbering_.operation(s_.operations[operation].what).op];
     };
     for (const ir::Batch& batch : sequence)
       for (const ir::ScheduledTask& task : batch) {
@@ -328,9 +328,9 @@ class Machine {
     std::set<BufferId> written;
     collect_written(loop, written);
     for (BufferId id : written) memories_->invalidate(id);
-    steps_.push_back(some_step(repetitions_++));
+    steps_.push_back(unspecified_trip(repetitions_++));
     runs_.clear();
-    const ir::Graph& step = places_.graph(body);
+    const ir::Graph& step = numbering_.graph(body);
     for (const auto& [k, now, next] : loop.states) {
       memories_->invalidate(now);
       (at(now) = {class_of(step.inputs[k], body)}).cells.add(buffer(now).box);
@@ -350,7 +350,7 @@ class Machine {
   const ir::Schedule& s_ = tasks_.schedule;
   const ir::Graph& graph_ = program_[tasks_.graph];
   const ir::GraphClaim claim_{tasks_.graph, tasks_.graph, {}, {}, {}};
-  Places places_{program_, claim_, true};
+  ValueNumbering numbering_{program_, claim_, true};
   std::optional<Memories> memories_;
   std::vector<std::int64_t> steps_;  // of the active iterates
   std::int64_t repetitions_ = 0;     // started so far

@@ -5,7 +5,7 @@ namespace tap::check {
 
 // By induction: equal states before a trip give equal states after it. One trip of the new body may be several of the
 // old one, and the new iterate may have only the first trips.
-void Justify::same_repetition(const Side& before, const ir::OperationRef& from) {
+void Justify::same_iterate(const Side& before, const ir::OperationRef& from) {
   constexpr auto obligation = Obligation::induction;
   const ir::RegionBody *a = side_.op->region(), *b = before.op->region();
   expect(obligation, a && a->kind == ir::RegionKind::iterate, "an iterate became a different operation");
@@ -22,8 +22,8 @@ void Justify::same_repetition(const Side& before, const ir::OperationRef& from) 
   body.push_back(from.operation);
   for (std::size_t k = 0; k < side_.results.size(); ++k) {
     Class state = before.results[k];
-    if (last < b->trips.hi) state = places_.class_of({body, context_.before[b->graph].inputs[k], last});
-    expect(obligation, places_.same(side_.results[k], state), "result {} is not the state after {} trips", k,
+    if (last < b->trips.hi) state = numbering_.class_of({body, context_.before[b->graph].inputs[k], last});
+    expect(obligation, numbering_.same(side_.results[k], state), "result {} is not the state after {} trips", k,
            last - b->trips.lo);
   }
 }
@@ -32,7 +32,7 @@ void Justify::same_repetition(const Side& before, const ir::OperationRef& from) 
 // iterate stays.
 Justify::Result Justify::justify(const ir::StepOf& j) {
   constexpr auto obligation = Obligation::unroll;
-  Side before = places_.side(j.from, j.step);
+  Side before = numbering_.side(j.from, j.step);
   const ir::Operator &a = *side_.op, &b = *before.op;
   const bool several = claim_.steps != 1 || claim_.first != 0;
   const std::size_t over = a.dims.size();
@@ -51,11 +51,11 @@ Justify::Result Justify::justify(const ir::StepOf& j) {
   // Inner graphs have the same counters only if they do not use this one.
   if (b.region()) same_region(side_, before);
   Match match(side_, before, dims, obligation);
-  Form wanted = match.form();
-  for (ir::IndexDim& dim : wanted.dims)
+  Form expected = match.form();
+  for (ir::IndexDim& dim : expected.dims)
     if (dim.role == ir::DimRole::counter && !several) --dim.level;
-  if (is) match.insert(wanted, *is, a.dims[*is]);
-  match.is(wanted);
+  if (is) match.insert(expected, *is, a.dims[*is]);
+  match.is(expected);
   return {obligation, {j.from}};
 }
 

@@ -1,4 +1,4 @@
-#include "check/places.h"
+#include "check/value_numbering.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ Writers writers_of(const ir::Graph& graph) {
 }
 
 // Picks choices and unrolls iterates that any claim refers to first, since their results depend on it.
-Places::Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers)
+ValueNumbering::ValueNumbering(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers)
     : program_(program), claim_(claim), through_transfers_(through_transfers) {
   expect(Obligation::well_formed, claim.before.index() < program.graphs.size(),
          "graph {} does not exist before the step", claim.before.index());
@@ -30,20 +30,21 @@ Places::Places(const ir::Program& program, const ir::GraphClaim& claim, bool thr
   }
 }
 
-void Places::look_ahead(const Path& path, bool stepped) {
+void ValueNumbering::look_ahead(const Path& path, bool stepped) {
   Trail all = without_steps(trail(path));
   for (std::size_t k = 0; k < all.size(); ++k) {
-    Trail here(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    Trail prefix(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k) + 1);
     const ir::RegionBody* region = region_of(all, k);
-    std::uint32_t alternative = std::exchange(here.back().alternative, 0);
-    if (region->kind == RegionKind::iterate && stepped) unrolled_.insert(here);
-    bool other = region->kind == RegionKind::choice && chosen_.emplace(here, alternative).first->second != alternative;
+    std::uint32_t alternative = std::exchange(prefix.back().alternative, 0);
+    if (region->kind == RegionKind::iterate && stepped) unrolled_.insert(prefix);
+    bool other = region->kind == RegionKind::choice &&
+                 chosen_.emplace(prefix, alternative).first->second != alternative;
     expect(Obligation::choice, !other, "two alternatives of one choice are picked");
     if (alternative > 0) rules.insert(region->alternatives[alternative - 1].rule);
   }
 }
 
-const ir::Graph& Places::graph_at(const Trail& trail, std::size_t steps) const {
+const ir::Graph& ValueNumbering::graph_at(const Trail& trail, std::size_t steps) const {
   const ir::Graph* graph = &program_[claim_.before];
   for (std::size_t k = 0; k < steps; ++k) {
     if (!trail[k].operation.valid()) continue;
@@ -53,11 +54,11 @@ const ir::Graph& Places::graph_at(const Trail& trail, std::size_t steps) const {
   }
   return *graph;
 }
-const ir::RegionBody* Places::region_of(const Trail& trail, std::size_t k) const {
+const ir::RegionBody* ValueNumbering::region_of(const Trail& trail, std::size_t k) const {
   return trail[k].operation.valid() ? program_[graph_at(trail, k)[trail[k].operation].op].region() : nullptr;
 }
 
-Places::Trail Places::without_steps(const Trail& trail) {
+ValueNumbering::Trail ValueNumbering::without_steps(const Trail& trail) {
   Trail result;
   for (const At& at : trail)
     if (at.operation.valid()) result.push_back({at.operation, at.alternative, 0});
@@ -65,13 +66,13 @@ Places::Trail Places::without_steps(const Trail& trail) {
 }
 
 // A path as it is followed, each iterate in its first trip.
-Places::Trail Places::trail(const Path& path) const {
+ValueNumbering::Trail ValueNumbering::trail(const Path& path) const {
   Trail trail;
   if (claim_.steps != 1 || claim_.first != 0) trail.push_back({OperationId(), 0, 0});
   for (const ir::PathStep& p : path) {
     const ir::Graph& graph = graph_at(trail, trail.size());
-    bool there = p.operation.index() < graph.operations.size();
-    const ir::RegionBody* region = there ? program_[graph[p.operation].op].region() : nullptr;
+    bool exists = p.operation.index() < graph.operations.size();
+    const ir::RegionBody* region = exists ? program_[graph[p.operation].op].region() : nullptr;
     bool leads = region && p.alternative <= region->alternatives.size();
     expect(Obligation::well_formed, leads, "a path leads through operation {}, which is not such a region",
            p.operation.index());
@@ -81,7 +82,7 @@ Places::Trail Places::trail(const Path& path) const {
 }
 
 // `step` is the trip of the innermost iterate, which may be the one whose body the whole claim is about.
-Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) const {
+ValueNumbering::Trail ValueNumbering::trail(const Path& path, std::optional<std::int64_t> step) const {
   Trail trail = this->trail(path);
   for (std::size_t k = trail.size(); k-- > 0;) {
     const ir::RegionBody* region = region_of(trail, k);
@@ -99,7 +100,7 @@ Places::Trail Places::trail(const Path& path, std::optional<std::int64_t> step) 
 }
 
 // The source of an inner graph's input: an operand of the region, or the state that the previous trip left.
-bool Places::follow_input(Trail& trail, ValueId& value) const {
+bool ValueNumbering::follow_input(Trail& trail, ValueId& value) const {
   if (trail.empty()) return false;
   const ir::Graph& graph = graph_at(trail, trail.size());
   auto input = std::find(graph.inputs.begin(), graph.inputs.end(), value);
@@ -108,7 +109,7 @@ bool Places::follow_input(Trail& trail, ValueId& value) const {
   At last = trail.back();
   const ir::RegionBody* region = region_of(trail, trail.size() - 1);
   bool repeated = !region || region->kind == RegionKind::iterate;
-  if (repeated && k < graph.outputs.size() && is_some_step(last.step)) return false;
+  if (repeated && k < graph.outputs.size() && is_unspecified_trip(last.step)) return false;
   if (repeated && k < graph.outputs.size() && last.step > (region ? region->trips.lo : 0)) {
     --trail.back().step;
     value = graph.outputs[k];
@@ -120,7 +121,7 @@ bool Places::follow_input(Trail& trail, ValueId& value) const {
 }
 
 // The inner value of a region's result; an iterate stays whole unless it is unrolled.
-bool Places::follow_result(Trail& trail, ValueId& value) const {
+bool ValueNumbering::follow_result(Trail& trail, ValueId& value) const {
   const ir::Graph& graph = graph_at(trail, trail.size());
   const auto& writers = writers_in(graph)[value.index()];
   if (writers.empty()) return false;
@@ -128,15 +129,15 @@ bool Places::follow_result(Trail& trail, ValueId& value) const {
   const ir::RegionBody* region = program_[graph[id].op].region();
   if (!region) return false;
   At at{id, 0, 0};
-  Trail here = without_steps(trail);
-  here.push_back(at);
-  if (auto chosen = chosen_.find(here); chosen != chosen_.end()) at.alternative = chosen->second;
+  Trail key = without_steps(trail);
+  key.push_back(at);
+  if (auto chosen = chosen_.find(key); chosen != chosen_.end()) at.alternative = chosen->second;
   if (region->kind == RegionKind::iterate) {
     if (region->trips.empty()) {
       value = graph[id].operands[k];
       return true;
     }
-    if (unrolled_.count(here) == 0) return false;
+    if (unrolled_.count(key) == 0) return false;
     at.step = region->trips.hi - 1;
   }
   trail.push_back(at);
@@ -144,7 +145,7 @@ bool Places::follow_result(Trail& trail, ValueId& value) const {
   return true;
 }
 
-bool Places::follow_transfer(const Trail& trail, ValueId& value) const {
+bool ValueNumbering::follow_transfer(const Trail& trail, ValueId& value) const {
   const ir::Graph& graph = graph_at(trail, trail.size());
   const auto& writers = writers_in(graph)[value.index()];
   bool moved = through_transfers_ && !writers.empty() && program_[graph[writers[0].first].op].transfer();
@@ -152,17 +153,17 @@ bool Places::follow_transfer(const Trail& trail, ValueId& value) const {
   return moved;
 }
 
-Class Places::class_of(const ValueRef& ref) {
+Class ValueNumbering::class_of(const ValueRef& ref) {
   this->value(ref);  // throws Refusal
   return class_of(trail(ref.path, ref.step), ref.value);
 }
-Class Places::class_of(const Path& path, ValueId value, const std::vector<std::int64_t>& steps) {
+Class ValueNumbering::class_of(const Path& path, ValueId value, const std::vector<std::int64_t>& steps) {
   Trail trail = this->trail(path);
   for (std::size_t k = 0, loop = 0; k < trail.size(); ++k)
     if (region_of(trail, k)->kind == RegionKind::iterate) trail[k].step = steps.at(loop++);
   return class_of(std::move(trail), value);
 }
-Class Places::class_of(Trail trail, ValueId value) {
+Class ValueNumbering::class_of(Trail trail, ValueId value) {
   auto [named, fresh_name] = known_.try_emplace({trail, value}, 0);
   if (!fresh_name) return find(named->second);
   while (follow_input(trail, value) || follow_result(trail, value) || follow_transfer(trail, value)) continue;
@@ -171,38 +172,38 @@ Class Places::class_of(Trail trail, ValueId value) {
   return find(named->second = origin->second);
 }
 
-Class Places::fresh() {
+Class ValueNumbering::fresh() {
   parent_.push_back(static_cast<Class>(parent_.size()));
   return parent_.back();
 }
-Class Places::find(Class c) const {
+Class ValueNumbering::find(Class c) const {
   while (parent_[c] != c) c = parent_[c] = parent_[parent_[c]];
   return c;
 }
 
-const ir::Graph& Places::graph(const Path& path) const {
+const ir::Graph& ValueNumbering::graph(const Path& path) const {
   Trail trail = this->trail(path);
   return graph_at(trail, trail.size());
 }
-const ir::Value& Places::value(const ValueRef& ref) const {
+const ir::Value& ValueNumbering::value(const ValueRef& ref) const {
   const ir::Graph& in = graph(ref.path);
   expect(Obligation::well_formed, ref.value.index() < in.values.size(), "value {} does not exist before the step",
          ref.value.index());
   return in[ref.value];
 }
-const ir::Operation& Places::operation(const ir::OperationRef& ref) const {
+const ir::Operation& ValueNumbering::operation(const ir::OperationRef& ref) const {
   const ir::Graph& in = graph(ref.path);
   expect(Obligation::well_formed, ref.operation.index() < in.operations.size(),
          "operation {} does not exist before the step", ref.operation.index());
   return in[ref.operation];
 }
-Side Places::side(const ir::OperationRef& ref, std::optional<std::int64_t> step) {
+Side ValueNumbering::side(const ir::OperationRef& ref, std::optional<std::int64_t> step) {
   return side_of(program_, operation(ref), [&](ValueId v) { return class_of({ref.path, v, step}); });
 }
-Side Places::side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps) {
+Side ValueNumbering::side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps) {
   return side_of(program_, operation(ref), [&](ValueId v) { return class_of(ref.path, v, steps); });
 }
-const Writers& Places::writers_in(const ir::Graph& graph) const {
+const Writers& ValueNumbering::writers_in(const ir::Graph& graph) const {
   auto [at, fresh] = writers_.try_emplace(&graph);
   if (fresh) at->second = writers_of(graph);
   return at->second;

@@ -16,8 +16,10 @@ using Class = std::uint32_t;
 
 // An unspecified trip of an iterate: the state that it reads is not a value of the program. Different numbers are
 // different trips.
-constexpr std::int64_t some_step(std::int64_t number) { return std::numeric_limits<std::int64_t>::min() + number; }
-constexpr bool is_some_step(std::int64_t step) { return step < some_step(std::int64_t{1} << 40); }
+constexpr std::int64_t unspecified_trip(std::int64_t number) {
+  return std::numeric_limits<std::int64_t>::min() + number;
+}
+constexpr bool is_unspecified_trip(std::int64_t step) { return step < unspecified_trip(std::int64_t{1} << 40); }
 
 // An operation with its operator and the classes of its values.
 struct Side {
@@ -39,11 +41,11 @@ Side side_of(const ir::Program& program, const ir::Operation& operation, ClassOf
 using Writers = std::vector<std::vector<std::pair<ir::OperationId, std::size_t>>>;
 Writers writers_of(const ir::Graph& graph);
 
-class Places {
+class ValueNumbering {
  public:
   // Throws Refusal if the claim names something that does not exist. With `through_transfers`, a transfer's result is
   // equal to its operand.
-  Places(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers = false);
+  ValueNumbering(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers = false);
 
   Class class_of(const ir::ValueRef& ref);
   // In these trips of the iterates on the path, outermost first.
