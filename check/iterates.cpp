@@ -30,7 +30,7 @@ void Justify::same_iterate(const Side& before, const ir::OperationRef& from) {
 
 // The operation with the trip number instead of its iterate's counter; outer counters are one level nearer, unless the
 // iterate stays.
-Justify::Result Justify::justify(const ir::StepOf& j) {
+Justify::Result Justify::justify(const ir::TripOf& j) {
   constexpr auto obligation = Obligation::unroll;
   Side before = numbering_.side(j.from, j.step);
   const ir::Operator &a = *side_.op, &b = *before.op;

@@ -55,7 +55,7 @@ class Justify {
       justify(const ir::BlockedFrom&j), justify(const ir::PartialOf&j), justify(const ir::CombinationOf&j),
       justify(const ir::PointOf&j), justify(const ir::FoldOf&j), justify(const ir::LocalScanOf&j),
       justify(const ir::TotalsOf&j), justify(const ir::CarryOf&j), justify(const ir::CarriedScanOf&j),
-      justify(const ir::StepOf&j), justify(const ir::GroupOf&j), justify(const ir::OfferedFor&j),
+      justify(const ir::TripOf&j), justify(const ir::GroupOf&j), justify(const ir::OfferedFor&j),
       justify(const ir::TransferOf&j), justify(const ir::StagedOf&j), justify(const ir::PlacedFrom&j),
       justify(const ir::ProductOf&j), justify(const ir::Reordered&j), justify(const ir::WholeCopy&j);
   // justify.cpp

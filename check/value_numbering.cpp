@@ -26,7 +26,7 @@ ValueNumbering::ValueNumbering(const ir::Program& program, const ir::GraphClaim&
     if (value) look_ahead(value->path, value->step.has_value());
   for (const ir::Justification& j : claim.operations) {
     if (auto* copied = std::get_if<ir::Copied>(&j)) look_ahead(copied->from.path, false);
-    if (auto* step = std::get_if<ir::StepOf>(&j)) look_ahead(step->from.path, true);
+    if (auto* step = std::get_if<ir::TripOf>(&j)) look_ahead(step->from.path, true);
   }
 }
 

@@ -20,7 +20,7 @@ std::optional<OperationNames> names_if_different(const Operator& shared, Operati
   return own;
 }
 
-Operator in_own_words(const Program& program, const Operation& operation) {
+Operator with_author_names(const Program& program, const Operation& operation) {
   Operator op = program[operation.op];
   if (!operation.names) return op;
   TAP_CHECK(operation.names->dims.size() == op.dims.size(), "different numbers of names and index dims");

@@ -24,6 +24,6 @@ OperationNames names_of(const Operator& op);
 // The author's names that an operation must store: none if they equal its operator's.
 std::optional<OperationNames> names_if_different(const Operator& shared, OperationNames own);
 // The operator, with the names that the operation's author gave.
-Operator in_own_words(const Program& program, const Operation& operation);
+Operator with_author_names(const Program& program, const Operation& operation);
 
 }  // namespace tap::ir

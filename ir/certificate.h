@@ -142,10 +142,10 @@ struct OfferedFor {
 // One trip of an unrolled iterate: `from`, an operation of the body, in trip `step`, which is the value of its counter.
 // In a claim for several trips, `step` counts from 0. If only the first trips are unrolled, the results are the body's
 // input in the next trip.
-struct StepOf {
+struct TripOf {
   OperationRef from;
   std::int64_t step = 0;
-  bool operator==(const StepOf&) const = default;
+  bool operator==(const TripOf&) const = default;
 };
 
 // A copy of its operand, cell for cell: it writes the value that it reads.
@@ -206,7 +206,7 @@ struct WholeCopy {
 };
 
 using Justification = std::variant<Copied, Simplified, Composed, BlockedFrom, PartialOf, CombinationOf, LocalScanOf,
-                                   TotalsOf, CarryOf, CarriedScanOf, GroupOf, OfferedFor, StepOf, TransferOf, PointOf,
+                                   TotalsOf, CarryOf, CarriedScanOf, GroupOf, OfferedFor, TripOf, TransferOf, PointOf,
                                    FoldOf, StagedOf, PlacedFrom, ProductOf, Reordered, WholeCopy>;
 
 // Two operations of `before` that compute the same from the same operands: their results are one value.

@@ -27,7 +27,7 @@ namespace tap::ir {
 using BufferId = Id<struct BufferTag>;
 using BufferMember = Member<BufferId>;
 
-enum class BufferPlace : std::uint8_t { arena, input, output, prepared };
+enum class MemorySpace : std::uint8_t { arena, input, output, prepared };
 
 // Memory of a box of a value, row-major. Kernels, copies and outside kernels address cells by their coordinates. In a
 // row, each member is separate memory.
@@ -35,7 +35,7 @@ struct Buffer {
   std::string name;  // for people: a comment in the text
   ElementType element = ElementType::f32;
   Box box;
-  BufferPlace place = BufferPlace::arena;
+  MemorySpace space = MemorySpace::arena;
   std::int64_t at = 0;  // byte offset in the arena or the prepared operands; or the number of the input or output
   Row row = {};
   std::int64_t bytes() const;  // of one member; throws Overflow

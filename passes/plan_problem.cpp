@@ -40,7 +40,7 @@ namespace {
 
 std::vector<std::string> own_dims(const Program& program, const Operation& operation) {
   std::vector<std::string> names;
-  for (const IndexDim& dim : in_own_words(program, operation).dims) names.push_back(dim.name);
+  for (const IndexDim& dim : with_author_names(program, operation).dims) names.push_back(dim.name);
   return names;
 }
 

@@ -72,12 +72,12 @@ bool differs(const ir::Row& levels, const Along& number) {
   return true;
 }
 
-std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation) {
+std::vector<Along> positions_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation) {
   std::vector<std::int64_t> counts;
   for (const ir::Level& level : row) counts.push_back(level.count);
-  std::optional<std::vector<Along>> places = digits(levels, number, counts);
-  expect(obligation, places.has_value(), "a row accesses the members of another row in no regular order");
-  return std::move(*places);
+  std::optional<std::vector<Along>> positions = digits(levels, number, counts);
+  expect(obligation, positions.has_value(), "a row accesses the members of another row in no regular order");
+  return std::move(*positions);
 }
 
 Moving moving(const ir::Row& levels, const Box& first) {

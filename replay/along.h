@@ -34,7 +34,7 @@ std::optional<std::vector<Along>> digits(const ir::Row& levels, const Along& num
 // Whether the number is shown to be different everywhere.
 bool differs(const ir::Row& levels, const Along& number);
 // The positions, along each level of a row, of the members with this number.
-std::vector<Along> places_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation);
+std::vector<Along> positions_in(const ir::Row& row, const ir::Row& levels, const Along& number, Obligation obligation);
 
 // A box repeated along the levels: its start along each dim, and its sizes.
 struct Moving {

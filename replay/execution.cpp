@@ -15,7 +15,7 @@ bool is_indexed_by(const ir::Access& access, std::size_t dim) {
   return std::ranges::any_of(access.projection.start.rows, [dim](auto& row) { return uses_dim(row, dim); });
 }
 
-bool cuts_cells(const ir::Operator& op, const ir::Constraint& c) {
+bool restricts_cells(const ir::Operator& op, const ir::Constraint& c) {
   for (std::size_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == ir::DimRole::reduction && uses_dim(c.expr, d)) return false;
   return true;
@@ -25,7 +25,7 @@ std::vector<std::size_t> relevant_dims(const ir::Operator& op, const ir::Access&
   std::vector<std::size_t> dims;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     bool matters = is_indexed_by(write, d);
-    for (const ir::Constraint& c : op.constraints) matters |= cuts_cells(op, c) && uses_dim(c.expr, d);
+    for (const ir::Constraint& c : op.constraints) matters |= restricts_cells(op, c) && uses_dim(c.expr, d);
     if (matters) dims.push_back(d);
   }
   return dims;
@@ -38,7 +38,7 @@ std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box
     if (is_indexed_by(write, d)) written = checked::mul(written, points.dims[d].size());
   bool all = std::ranges::all_of(op.constraints, [&](const ir::Constraint& c) {
     bool both = c.comparison == ir::Comparison::equal_zero;
-    return !cuts_cells(op, c) || (least(c.expr, reach) >= 0 && (!both || greatest(c.expr, reach) <= 0));
+    return !restricts_cells(op, c) || (least(c.expr, reach) >= 0 && (!both || greatest(c.expr, reach) <= 0));
   });
   return all ? written : 0;
 }
@@ -94,19 +94,19 @@ bool every_member(const Box& members, const auto& holds, Box one = {}) {
 }
 
 Box of_dims(const Box& points, const std::vector<std::size_t>& dims) {
-  Box some;
-  for (std::size_t d : dims) some.dims.push_back(points.dims[d]);
-  return some;
+  Box selected;
+  for (std::size_t d : dims) selected.dims.push_back(points.dims[d]);
+  return selected;
 }
 
-// Whether what is asked of each member is what is asked of the first, relative to it. Points that move evenly are cut off at an
-// edge of the operator only if they are so at one of the corners.
-bool asks_alike(const ir::Operator& op, const ir::Access& by, const ir::Row& row, const Box& members,
+// Whether each member requests the cells of the first, relative to it. Points that move evenly are clipped at an
+// edge of the operator only if they are clipped at one of the corners.
+bool is_uniform(const ir::Operator& op, const ir::Access& by, const ir::Row& row, const Box& members,
                 const Points& wrote, const auto& points_of) {
   if (!op.constraints.empty() || members.empty() || members.rank() > 8) return false;  // too many corners to look at
   for (const ir::Level& level : row)
     if (!moves_evenly(by.projection.start.rows, level.steps)) return false;
-  auto asked = [&](std::size_t corner) {
+  auto requested = [&](std::size_t corner) {
     Box member = members;
     for (std::size_t k = 0; k < member.rank(); ++k)
       (corner >> k & 1 ? member.dims[k].lo : member.dims[k].hi) +=
@@ -116,7 +116,7 @@ bool asks_alike(const ir::Operator& op, const ir::Access& by, const ir::Row& row
                           : std::optional(wrote.seen_from(member, of_dims(points, relevant_dims(op, by))));
   };
   for (std::size_t corner = 0; corner < std::size_t{1} << members.rank(); ++corner)
-    if (!asked(corner) || asked(corner) != asked(0)) return false;
+    if (!requested(corner) || requested(corner) != requested(0)) return false;
   return true;
 }
 
@@ -146,10 +146,10 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
                (wrote != memory.points.end() && wrote->second.covers(member, of_dims(points, matter)));
       };
       if (wrote != memory.points.end() && wrote->second.covers(members, of_dims(space, matter))) continue;
-      Box asked = members;  // one, if the others are like it
-      if (wrote != memory.points.end() && asks_alike(op, by, buffer.row, members, wrote->second, points_of))
-        for (ir::Range& r : asked.dims) r.hi = r.lo + 1;
-      if (!every_member(asked, lacks_none)) return false;
+      Box representatives = members;  // one, if the others are like it
+      if (wrote != memory.points.end() && is_uniform(op, by, buffer.row, members, wrote->second, points_of))
+        for (ir::Range& r : representatives.dims) r.hi = r.lo + 1;
+      if (!every_member(representatives, lacks_none)) return false;
     }
   }
   return true;
@@ -167,9 +167,9 @@ void add_written(const ir::Program& program, const Run& run, const WrittenCells&
   if (more.dense && more.cells == box) return;
   memory.gaps |= !more.dense;
   Points& seen = memory.points[&by];
-  std::size_t told = 0;
-  for (std::size_t d = 0; d < run.side.op->dims.size(); ++d) told += is_indexed_by(by, d);
-  if (told == more.wrote.points.rank() && !seen.meets(members, more.wrote))
+  std::size_t indexed_dims = 0;
+  for (std::size_t d = 0; d < run.side.op->dims.size(); ++d) indexed_dims += is_indexed_by(by, d);
+  if (indexed_dims == more.wrote.points.rank() && !seen.meets(members, more.wrote))
     memory.count = checked::add(memory.count, more.count);
   seen.add(members, more.wrote);
   if (!memory.gaps) return;

@@ -47,7 +47,7 @@ struct Contents {
   std::optional<ir::Scalar> filled = {};            // the value of all other cells
   std::optional<std::size_t> prepared_by = {};      // the kernel that packed it from the whole value
 
-  bool hold(Class other, const Box& box) const { return box.empty() || (value == other && cells.covers(box)); }
+  bool holds(Class other, const Box& box) const { return box.empty() || (value == other && cells.covers(box)); }
 };
 
 // An operation of a graph, and the classes of its values.
@@ -84,7 +84,7 @@ bool is_idle(const ir::Operator& op, const Box& points);        // no point writ
 bool is_whole(const ir::Operator& op);
 bool is_indexed_by(const ir::Access& access, std::size_t dim);  // whether the dim affects the cell's position
 // For a reduction, bounds on reduced dims do not restrict the cells.
-bool cuts_cells(const ir::Operator& op, const ir::Constraint& c);
+bool restricts_cells(const ir::Operator& op, const ir::Constraint& c);
 // The box with one point per reduced dim: it determines where a result is written.
 Box one_of_each_reduced(const ir::Operator& op, Box points);
 // How many cells the points write that no other points write; 0 if some points within `reach` (which contains similar

@@ -39,10 +39,10 @@ class Expansion {
       schedule_.operations.emplace_back().what.operation = id;
     }
     for (const ir::Held& held : blocks_.held)
-      schedule_.buffers.push_back({"", {}, held.box, ir::BufferPlace::output, 0, held.row});
+      schedule_.buffers.push_back({"", {}, held.box, ir::MemorySpace::output, 0, held.row});
     for (ir::HeldId id : blocks_.inputs) {
       ir::Buffer& buffer = schedule_.buffers[id.index()];
-      buffer.place = ir::BufferPlace::input;
+      buffer.space = ir::MemorySpace::input;
       buffer.at = std::ranges::find(graph_.inputs, blocks_[id].value) - graph_.inputs.begin();
     }
     schedule_.sequences.emplace_back();
@@ -64,7 +64,7 @@ class Expansion {
     const ir::Operator& op = program_[operation.op];
     const std::size_t rank = task.box.rank();
     const Along device = along(task.row, task.device, rank);
-    check_place(program_, operation, task.row, device, moving(task.row, task.box), blocks_.devices);
+    check_device(program_, operation, task.row, device, moving(task.row, task.box), blocks_.devices);
     ir::KernelCall call{0, 1, task.operation.index(), task.box, {}, {}, task.row};
     for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + static_cast<std::ptrdiff_t>(rank));
     for (const auto* list : {&task.operands, &task.results})
@@ -73,8 +73,8 @@ class Expansion {
       const ir::Held& held = blocks_.held[call.buffers[k].id.index()];
       Along by{held.device, std::vector<std::int64_t>(task.row.size(), 0)};
       const Along number = along(task.row, call.buffers[k].number, rank + 1 + k);
-      const std::vector<Along> places = places_in(held.row, task.row, number, Obligation::held);
-      for (std::size_t l = 0; l < places.size(); ++l) by = sum(std::move(by), places[l], held.row[l].steps.back());
+      const std::vector<Along> positions = positions_in(held.row, task.row, number, Obligation::held);
+      for (std::size_t l = 0; l < positions.size(); ++l) by = sum(std::move(by), positions[l], held.row[l].steps.back());
       const bool all = held.device == ir::everywhere && held.row.empty() && k < task.operands.size();
       expect(Obligation::held, by == device || all, "operand or result {} is on another device", k);
     }

@@ -79,18 +79,18 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   unless(std::ranges::count(how.dims, how.along) == 1, "a layout has no panels");
   const std::size_t axes = how.dims.size() + 1;
   ir::Operator map;
-  std::vector<AffineExpr> place(op->dims.size(), number(axes, 0));  // by dim that indexes the operand
+  std::vector<AffineExpr> coordinates(op->dims.size(), number(axes, 0));  // by dim that indexes the operand
   for (std::size_t axis = 0; axis < how.dims.size(); ++axis) {
     const std::uint32_t d = how.dims[axis];
     unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout repeats a dim, or has a foreign one");
     const ir::Range all = op->dims[d].range;
-    auto cuts = [d](const ir::Blocking& b) { return b.dim == d || b.block_dim == d; };
-    unless(op->dims[d].role != ir::DimRole::counter && std::ranges::none_of(op->blockings, cuts),
+    auto is_blocked = [d](const ir::Blocking& b) { return b.dim == d || b.block_dim == d; };
+    unless(op->dims[d].role != ir::DimRole::counter && std::ranges::none_of(op->blockings, is_blocked),
            "a layout follows a split dim or a counter");
     const std::int64_t size = checked::sub(all.hi, all.lo), step = d == how.along ? how.step : 1;
     map.dims.push_back({"", {0, size / step + (size % step != 0)}});
-    place[d] = scale(unit(axes, axis), step) + number(axes, all.lo);
-    if (d == how.along) place[d] = place[d] + unit(axes, axes - 1);
+    coordinates[d] = scale(unit(axes, axis), step) + number(axes, all.lo);
+    if (d == how.along) coordinates[d] = coordinates[d] + unit(axes, axes - 1);
   }
   for (std::size_t d = 0; d < op->dims.size(); ++d)
     for (const AffineExpr& row : read.projection.start.rows)
@@ -102,7 +102,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   from.projection.start.inputs = to.projection.start.inputs = axes;
   from.projection.shape = Shape(type.shape.size(), 1);
   for (const AffineExpr& row : read.projection.start.rows)
-    from.projection.start.rows.push_back(substituted(row, place, axes));
+    from.projection.start.rows.push_back(substituted(row, coordinates, axes));
   Shape shape;
   for (const ir::IndexDim& dim : map.dims) {
     shape.push_back(dim.range.hi);
@@ -144,18 +144,18 @@ class Kernels {
   void look_at(std::size_t o) const {
     const ir::Operator& op = program_.operators[o];
     const auto& kernel = s_.kernel_of[o];
-    const std::vector<ir::Preparation>& wants = s_.prepared[o];
-    expect(obligation, kernel || wants.empty(), "it is not a kernel, but its operands are prepared");
+    const std::vector<ir::Preparation>& layouts = s_.prepared[o];
+    expect(obligation, kernel || layouts.empty(), "it is not a kernel, but its operands are prepared");
     if (!kernel) return;
     same_operator(program_, op, what_[*kernel]);
-    expect(obligation, wants == wanted_by(*kernel), "its kernel needs different operand layouts");
-    for (const ir::Preparation& how : wants) {
-      expect(obligation, wanted_by(how.kernel).empty(), "the preparation of operand {} needs a prepared operand itself",
+    expect(obligation, layouts == required_layouts(*kernel), "its kernel needs different operand layouts");
+    for (const ir::Preparation& how : layouts) {
+      expect(obligation, required_layouts(how.kernel).empty(), "the preparation of operand {} needs a prepared operand itself",
              how.operand);
       same_operator(program_, packing_of(program_, op, how), what_[how.kernel]);
     }
   }
-  std::vector<ir::Preparation> wanted_by(std::size_t kernel) const {
+  std::vector<ir::Preparation> required_layouts(std::size_t kernel) const {
     const ir::ScheduledKernel& its = s_.kernels[kernel];
     return its.packs ? std::vector<ir::Preparation>{} : s_.prepared[its.computes.index()];
   }

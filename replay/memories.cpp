@@ -16,8 +16,8 @@ Memories::Memories(const ir::Schedule& schedule, Obligation keeps)
   for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
     const ir::Buffer& buffer = s_.buffers[b];
     all_[b].states.push_back({all_members(BufferId(b))});
-    const bool prepared = buffer.place == ir::BufferPlace::prepared;
-    if (!prepared && buffer.place != ir::BufferPlace::arena) continue;
+    const bool prepared = buffer.space == ir::MemorySpace::prepared;
+    if (!prepared && buffer.space != ir::MemorySpace::arena) continue;
     const auto cell = static_cast<std::int64_t>(size_of(buffer.element));
     bool fits = range_of(BufferId(b)).hi <= (prepared ? s_.prepared_bytes : s_.arena_bytes) && buffer.at % cell == 0;
     for (const ir::Level& level : buffer.row) fits &= level.steps.back() % cell == 0;
@@ -46,11 +46,11 @@ Where Memories::where(const ir::BufferMember& one, const ir::Row& levels, std::s
   Where found{one.id, {}};
   found.further.resize(b.box.rank(), Along{0, std::vector<std::int64_t>(levels.size(), 0)});
   const Along number = along(levels, one.number, column);
-  found.places = places_in(b.row, levels, number, keeps_);
-  for (std::size_t k = 0; k < found.places.size(); ++k) {
-    found.members.dims.push_back(reach(levels, found.places[k]));
+  found.positions = positions_in(b.row, levels, number, keeps_);
+  for (std::size_t k = 0; k < found.positions.size(); ++k) {
+    found.members.dims.push_back(reach(levels, found.positions[k]));
     for (std::size_t d = 0; d < found.further.size(); ++d)
-      found.further[d] = sum(std::move(found.further[d]), found.places[k], b.row[k].steps[d]);
+      found.further[d] = sum(std::move(found.further[d]), found.positions[k], b.row[k].steps[d]);
   }
   found.each_by_one = differs(levels, number) && ir::count_of(levels) == found.members.size();
   return found;
@@ -153,8 +153,8 @@ void Memories::divide(BufferId id) {
       each[number] = state;
       const ir::Row& row = buffer(id).row;
       for (std::size_t k = row.size(), rest = number; k-- > 0; rest /= static_cast<std::size_t>(row[k].count)) {
-        const auto place = static_cast<std::int64_t>(rest) % row[k].count;
-        each[number].members.dims[k] = {place, place + 1};
+        const auto position = static_cast<std::int64_t>(rest) % row[k].count;
+        each[number].members.dims[k] = {position, position + 1};
       }
     }
   all.states = std::move(each);
@@ -199,12 +199,12 @@ std::optional<Wrote> Memories::wrote(const Where& where, const ir::Operator& op,
   Wrote wrote{&by};
   std::vector<Along> left;
   for (std::size_t d : relevant_dims(op, by)) left.push_back(points.begins[d]);
-  for (const Along& place : where.places) {
+  for (const Along& position : where.positions) {
     std::vector<std::int64_t>& pace = wrote.pace.emplace_back(left.size());
-    const auto next = std::ranges::find_if(place.steps, [](std::int64_t step) { return std::abs(step) == 1; });
+    const auto next = std::ranges::find_if(position.steps, [](std::int64_t step) { return std::abs(step) == 1; });
     for (std::size_t k = 0; k < left.size(); ++k) {
-      if (next != place.steps.end()) pace[k] = checked::mul(*next, left[k].steps[next - place.steps.begin()]);
-      left[k] = sum(std::move(left[k]), place, checked::sub(0, pace[k]));
+      if (next != position.steps.end()) pace[k] = checked::mul(*next, left[k].steps[next - position.steps.begin()]);
+      left[k] = sum(std::move(left[k]), position, checked::sub(0, pace[k]));
     }
   }
   for (std::size_t k = 0; std::size_t d : relevant_dims(op, by)) {
@@ -218,7 +218,7 @@ std::optional<Wrote> Memories::wrote(const Where& where, const ir::Operator& op,
 std::vector<State*> Memories::write(const Where& where, const Box& cells, bool dense, const Wrote& wrote) {
   const ir::Buffer& b = buffer(where.id);
   const std::size_t n = where.id.index();
-  bool kept = b.place == ir::BufferPlace::input || b.place == ir::BufferPlace::prepared;
+  bool kept = b.space == ir::MemorySpace::input || b.space == ir::MemorySpace::prepared;
   expect(keeps_, !kept, "an input or a prepared operand is written: b{}", n);
   expect(keeps_, b.box.contains(cells), "b{} is written outside its box", n);
   expect(keeps_, where.each_by_one, "several tasks of a row write one member of b{}", n);
@@ -237,9 +237,9 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
     if (state->written_in != batch_)
       state->written_in = batch_, state->cells = {}, state->points = {}, state->by = wrote.by, state->dense = true;
     const bool again = wrote.by && state->by == wrote.by;
-    bool apart = dense && state->dense ? !state->cells.meets(cells)
+    bool no_overlap = dense && state->dense ? !state->cells.meets(cells)
                                        : again && !state->points.meets(state->members, wrote);
-    expect(keeps_, apart, "two tasks of a batch write the same cells of b{}", n);
+    expect(keeps_, no_overlap, "two tasks of a batch write the same cells of b{}", n);
     if (!again) state->by = nullptr;
     state->dense &= dense;
     state->cells.add(cells);
@@ -250,14 +250,14 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
 }
 
 void Memories::own(BufferId id) {
-  if (buffer(id).place != ir::BufferPlace::arena) return;
+  if (buffer(id).space != ir::MemorySpace::arena) return;
   take(id, id);
   if (BufferId partner = all_[id.index()].partner; partner.valid()) take(partner, id);
 }
 
 void Memories::invalidate(BufferId id) {
-  const ir::BufferPlace place = buffer(id).place;
-  if (place == ir::BufferPlace::input || place == ir::BufferPlace::prepared) return;  // they are never written
+  const ir::MemorySpace space = buffer(id).space;
+  if (space == ir::MemorySpace::input || space == ir::MemorySpace::prepared) return;  // they are never written
   at(id) = {};
   own(id);
 }
@@ -275,7 +275,7 @@ void Memories::take(BufferId id, BufferId writer) {
     bytes -= level.steps.back() * (level.count - 1);
     expect(keeps_, bytes > 0 && level.steps.back() >= bytes, "members of b{} overlap", id.index());
   }
-  std::map<std::int64_t, BufferId>& owners = owners_[buffer(id).place];
+  std::map<std::int64_t, BufferId>& owners = owners_[buffer(id).space];
   auto it = owners.lower_bound(begin);
   if (it != owners.end() && it->first == begin && it->second == id) return;
   if (it != owners.begin() && range_of(std::prev(it)->second).hi > begin) --it;
@@ -291,10 +291,10 @@ void Memories::take(BufferId id, BufferId writer) {
 }
 
 // Two exchanged memories count as one for others.
-void Memories::exchange_places(BufferId a, BufferId b) {
+void Memories::mark_swapped(BufferId a, BufferId b) {
   const ir::Range first = range_of(a), second = range_of(b);
-  bool apart = first.hi <= second.lo || second.hi <= first.lo || first.empty();
-  expect(keeps_, apart, "b{} and b{} are swapped, but overlap", a.index(), b.index());
+  bool no_overlap = first.hi <= second.lo || second.hi <= first.lo || first.empty();
+  expect(keeps_, no_overlap, "b{} and b{} are swapped, but overlap", a.index(), b.index());
   all_[a.index()].partner = b;
   all_[b.index()].partner = a;
 }

@@ -16,7 +16,7 @@ namespace tap::check {
 struct Where {
   ir::BufferId id;
   Box members;                      // by position along the levels of their row
-  std::vector<Along> places = {};   // for the first task and the others, along each of these levels
+  std::vector<Along> positions = {};   // for the first task and the others, along each of these levels
   std::vector<Along> further = {};  // by dim: the distance of their boxes from the first member's
   bool each_by_one = true;          // no two tasks access the same member
 };
@@ -63,7 +63,7 @@ class Memories {
                                     const Moving& points);
   void take(BufferId id, BufferId writer);  // its range is then its own, or its partner's
   void invalidate(BufferId id);             // also what overlaps it
-  void exchange_places(BufferId a, BufferId b);
+  void mark_swapped(BufferId a, BufferId b);
   void move(BufferId from, BufferId to);
 
  private:
@@ -89,7 +89,7 @@ class Memories {
   std::size_t batch_ = 0;
   std::vector<Members> all_;  // by buffer
   // Planned memory, by start address.
-  std::map<ir::BufferPlace, std::map<std::int64_t, BufferId>> owners_;
+  std::map<ir::MemorySpace, std::map<std::int64_t, BufferId>> owners_;
 };
 
 }  // namespace tap::check

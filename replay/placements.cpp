@@ -5,7 +5,7 @@
 
 namespace tap::check {
 
-void check_place(const ir::Program& program, const ir::Operation& operation, const ir::Row& row, const Along& device,
+void check_device(const ir::Program& program, const ir::Operation& operation, const ir::Row& row, const Along& device,
                  const Moving& box, const std::vector<std::int64_t>& devices) {
   auto unless = [&](bool holds) {
     expect(Obligation::placement, holds, "device {} does not compute that block", device.first);
@@ -23,9 +23,9 @@ void check_place(const ir::Program& program, const ir::Operation& operation, con
     if (!p.axis) unless(block == Along{listed_at(p.devices, alone()), none.steps});
     if (!p.axis) continue;
     const ir::Mesh& mesh = program[p.mesh];
-    Along place = device;
+    Along position = device;
     if (mesh.devices != devices)
-      place.first = mesh.devices.empty() ? alone() : std::ranges::find(mesh.devices, alone()) - mesh.devices.begin();
+      position.first = mesh.devices.empty() ? alone() : std::ranges::find(mesh.devices, alone()) - mesh.devices.begin();
     std::int64_t count = 1, above = 1;
     for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
       if (a < p.axis->id.index()) above = checked::mul(above, mesh.axes[a].size);
@@ -33,7 +33,7 @@ void check_place(const ir::Program& program, const ir::Operation& operation, con
     }
     const ir::SubAxis part = p.axis->sub.value_or(ir::SubAxis{1, mesh[p.axis->id].size});
     above = checked::mul(above, part.pre_size);
-    const auto along = digits(row, place, {above, part.size, count / checked::mul(above, part.size)});
+    const auto along = digits(row, position, {above, part.size, count / checked::mul(above, part.size)});
     unless(along && (*along)[1] == block);
   }
   unless(device == Along{ir::everywhere, none.steps} || std::ranges::any_of(operation.placements, is_on_devices));

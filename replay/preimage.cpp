@@ -19,7 +19,7 @@ std::vector<AffineExpr> conditions(const ir::Operator& op, const ir::Access& wri
     all.push_back(number(dims, cells.dims[axis].hi - 1) - row);
   }
   for (const ir::Constraint& c : op.constraints) {
-    if (!cuts_cells(op, c)) continue;
+    if (!restricts_cells(op, c)) continue;
     all.push_back(c.expr);
     if (c.comparison == ir::Comparison::equal_zero) all.push_back(scale(c.expr, -1));
   }

@@ -11,8 +11,8 @@ namespace {
 
 // Whether all these blocks have the size of the first one. Blocks given by count never grow, so the first and the total
 // determine each.
-bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::int64_t size) {
-  auto begin = [&](std::int64_t n) { return edge(blocks, cut, n); };
+bool are_alike(const ir::Blocks& blocks, ir::Range range, ir::Range numbers, std::int64_t size) {
+  auto begin = [&](std::int64_t n) { return edge(blocks, range, n); };
   if (blocks.boundaries.empty())
     return begin(numbers.lo + 1) == begin(numbers.lo) + size &&
            begin(numbers.hi) - begin(numbers.lo) == checked::mul(size, numbers.hi - numbers.lo);
@@ -26,41 +26,41 @@ bool are_alike(const ir::Blocks& blocks, ir::Range cut, ir::Range numbers, std::
 void check_blocks(const ir::Operator& op, const Box& first, const ir::Row& row, bool streamed, bool parts,
                   Obligation obligation) {
   const Moving box = moving(row, first);
-  Moving wanted = moving(row, box_of(op));
-  for (Along& begin : wanted.begins) std::ranges::fill(begin.steps, 0);
+  Moving expected = moving(row, box_of(op));
+  for (Along& begin : expected.begins) std::ranges::fill(begin.steps, 0);
   std::vector<bool> streams(first.rank(), false);  // streamed block by block
   for (const ir::Blocking& b : op.blockings) {
     const ir::Range number = first.dims[b.block_dim];
-    const Along& goes = box.begins[b.block_dim];
+    const Along& block_begin = box.begins[b.block_dim];
     if (op.dims[b.block_dim].role == ir::DimRole::reduction) {
-      if (streamed) wanted.begins[b.block_dim].first = 0, wanted.sizes[b.block_dim] = 1;
+      if (streamed) expected.begins[b.block_dim].first = 0, expected.sizes[b.block_dim] = 1;
       streams[b.dim] = true;
       continue;
     }
     if (number.empty()) continue;
     expect(obligation, number.hi == number.lo + 1, "dim {} does not have a single block number", b.block_dim);
-    const ir::Range all = reach(row, goes);
+    const ir::Range all = reach(row, block_begin);
     expect(obligation, all.lo >= 0 && all.hi <= b.blocks.count && !streams[b.dim], "dim {} has an invalid block number",
            b.block_dim);
-    Along& begin = wanted.begins[b.dim];
-    const ir::Range cut{begin.first, begin.first + wanted.sizes[b.dim]};
-    begin.first = edge(b.blocks, cut, number.lo);
-    wanted.sizes[b.dim] = edge(b.blocks, cut, number.hi) - begin.first;
-    bool alike = stays(goes) || are_alike(b.blocks, cut, all, wanted.sizes[b.dim]);
+    Along& begin = expected.begins[b.dim];
+    const ir::Range range{begin.first, begin.first + expected.sizes[b.dim]};
+    begin.first = edge(b.blocks, range, number.lo);
+    expected.sizes[b.dim] = edge(b.blocks, range, number.hi) - begin.first;
+    bool alike = stays(block_begin) || are_alike(b.blocks, range, all, expected.sizes[b.dim]);
     expect(obligation, alike && (stays(begin) || b.blocks.boundaries.empty()), "the blocks of dim {} differ in size",
            b.dim);
-    begin = sum(std::move(begin), Along{0, goes.steps}, wanted.sizes[b.dim]);
+    begin = sum(std::move(begin), Along{0, block_begin.steps}, expected.sizes[b.dim]);
   }
   for (std::size_t d = 0; d < first.rank(); ++d) {
-    const Along &has = box.begins[d], &begin = wanted.begins[d];
-    const ir::Range all{begin.first, begin.first + wanted.sizes[d]};
-    const ir::Range here = has.steps == begin.steps ? first.dims[d] : reach(row, has, box.sizes[d]);
+    const Along &has = box.begins[d], &begin = expected.begins[d];
+    const ir::Range all{begin.first, begin.first + expected.sizes[d]};
+    const ir::Range actual = has.steps == begin.steps ? first.dims[d] : reach(row, has, box.sizes[d]);
     bool together = has.steps == begin.steps || (stays(begin) && op.dims[d].role == ir::DimRole::parallel);
     auto numbers = [d](const ir::Blocking& b) { return b.block_dim == d; };
     const bool part = parts || std::ranges::any_of(op.blockings, numbers);
-    bool fits = part && op.dims[d].role == ir::DimRole::parallel ? all.contains(here) : here == all;
+    bool fits = part && op.dims[d].role == ir::DimRole::parallel ? all.contains(actual) : actual == all;
     expect(obligation, together && (fits || (first.dims[d].empty() && all.empty())),
-           "dim {} runs over {}..{}, expected {}..{}", d, here.lo, here.hi, all.lo, all.hi);
+           "dim {} runs over {}..{}, expected {}..{}", d, actual.lo, actual.hi, all.lo, all.hi);
   }
 }
 
@@ -71,13 +71,13 @@ namespace {
 bool is_disjoint(const ir::Operator& op, const std::vector<ir::Access>& accesses,
                  const std::vector<std::size_t>& dims) {
   return std::ranges::all_of(accesses, [&](const ir::Access& access) {
-    auto told = [&](std::size_t d) {
+    auto depends = [&](std::size_t d) {
       return is_indexed_by(access, d) || std::ranges::any_of(op.constraints, [&](const ir::Constraint& c) {
-               return cuts_cells(op, c) && uses_dim(c.expr, d);
+               return restricts_cells(op, c) && uses_dim(c.expr, d);
              });
     };
     auto same = [&](std::size_t d) { return std::ranges::count(access.invariant_dims, d) > 0; };
-    return std::ranges::count_if(dims, told) <= 1 && std::ranges::none_of(dims, same);
+    return std::ranges::count_if(dims, depends) <= 1 && std::ranges::none_of(dims, same);
   });
 }
 

@@ -47,7 +47,7 @@ class Machine {
     memories_.emplace(s_, tasks_.keeps);
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const ir::Buffer& buffer = s_.buffers[b];
-      if (buffer.place != ir::BufferPlace::input) continue;
+      if (buffer.space != ir::MemorySpace::input) continue;
       Contents& given = at(BufferId(b)) = {class_of(graph_.inputs[static_cast<std::size_t>(buffer.at)], {})};
       given.cells.add(buffer.box);
     }
@@ -55,7 +55,7 @@ class Machine {
       for (const ir::Batch& batch : sequence)
         for (const ir::ScheduledTask& task : batch)
           if (auto* loop = std::get_if<ir::Iteration>(&task.what))
-            for (const auto& [state, a, b] : loop->states) memories_->exchange_places(a, b);
+            for (const auto& [state, a, b] : loop->states) memories_->mark_swapped(a, b);
     if (s_.preparation) prepare(s_.sequences[*s_.preparation]);
   }
 
@@ -72,7 +72,7 @@ class Machine {
       }
   }
   bool is_prepared(BufferId id, const Run& run, std::size_t operand) {
-    if (buffer(id).place != ir::BufferPlace::prepared) return false;
+    if (buffer(id).space != ir::MemorySpace::prepared) return false;
     const Contents& contents = at(id);
     for (const ir::Preparation& how : s_.prepared[run.side.operation->op.index()]) {
       bool so = contents.value == run.side.operands[operand] && contents.prepared_by == how.kernel;
@@ -84,7 +84,7 @@ class Machine {
 
   bool holds(BufferId id, Class value) {
     return std::ranges::all_of(memories_->held(memories_->where(id)),
-                               [&](const auto& one) { return one.second->hold(value, buffer(id).box); });
+                               [&](const auto& one) { return one.second->holds(value, buffer(id).box); });
   }
   void outputs() {
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
@@ -151,7 +151,7 @@ class Machine {
     const Class value = run.side.operands[operand];
     for (const auto& [members, contents] : memories_->held(where)) {
       const auto [by_all, by_some] = memories_->seen(where.id, members, op.operands[operand].shape);
-      expect(tasks_.reads, contents->hold(value, intersect(cells, by_some)),
+      expect(tasks_.reads, contents->holds(value, intersect(cells, by_some)),
              "operand {} of `{}` is missing: the memory {}", operand, op.name,
              contents->value == value ? "lacks cells of it" : "holds a different value");
       expect(tasks_.does, !fill || by_all.contains(cells) || contents->filled == fill,
@@ -216,8 +216,8 @@ class Machine {
     const auto held = memories_->held(from);
     const std::optional<Class> value = held[0].second->value;
     for (const auto& [members, contents] : held) {
-      bool there = value && contents->value == value && contents->cells.covers(cells);
-      expect(tasks_.reads, there, "the cells copied from b{} are missing", from.id.index());
+      bool present = value && contents->value == value && contents->cells.covers(cells);
+      expect(tasks_.reads, present, "the cells copied from b{} are missing", from.id.index());
     }
     ir::Row across, within;  // levels that change memories, or only cells of one
     for (const ir::Level& level : copy.row) {
@@ -228,10 +228,10 @@ class Machine {
     const Where to = memories_->where(copy.to, across, rank + 1);
     Writes writes;
     for (const Box& box : all_of(copy.box, within)) {
-      const Moving goes = moving(across, box);
-      expect(tasks_.keeps, to.each_by_one && Memories::are_alike(to, goes),
+      const Moving to_box = moving(across, box);
+      expect(tasks_.keeps, to.each_by_one && Memories::are_alike(to, to_box),
              "the members of b{} are not written in the same way", to.id.index());
-      writes.push_back({to, memories_->cells_of(to, across, goes), value});
+      writes.push_back({to, memories_->cells_of(to, across, to_box), value});
     }
     memories_->read(from);
     return writes;
@@ -270,8 +270,8 @@ class Machine {
       const Where where = region(op.reads.size() + k, by);
       const std::int64_t count = count_of(op, by, points, reach(call.row, moving(call.row, points)));
       expect(tasks_.does, call.row.empty() || count > 0, "region {} is not written in the same way within a row", k);
-      auto add = [&](const Box& some) {
-        const Box cells = memories_->cells_of(where, call.row, touched(call.row, by, some));
+      auto add = [&](const Box& part) {
+        const Box cells = memories_->cells_of(where, call.row, touched(call.row, by, part));
         writes.push_back({where, cells, run.side.results[by.tensor]});
       };
       if (count >= buffer(where.id).box.size()) add(points);
@@ -328,7 +328,7 @@ class Machine {
     std::set<BufferId> written;
     collect_written(loop, written);
     for (BufferId id : written) memories_->invalidate(id);
-    steps_.push_back(unspecified_trip(repetitions_++));
+    steps_.push_back(unspecified_trip(started_iterates_++));
     runs_.clear();
     const ir::Graph& step = numbering_.graph(body);
     for (const auto& [k, now, next] : loop.states) {
@@ -353,7 +353,7 @@ class Machine {
   ValueNumbering numbering_{program_, claim_, true};
   std::optional<Memories> memories_;
   std::vector<std::int64_t> steps_;  // of the active iterates
-  std::int64_t repetitions_ = 0;     // started so far
+  std::int64_t started_iterates_ = 0;     // started so far
   std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this trip
 };
 
@@ -371,7 +371,7 @@ void check_schedule(const ir::Program& program, const ir::Schedule& schedule, co
   Tasks tasks{program.main, schedule, {}, Obligation::schedule, Obligation::schedule, Obligation::memory, true};
   tasks.outputs.resize(schedule.outputs.size());
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
-    if (schedule.buffers[b].place == ir::BufferPlace::output)
+    if (schedule.buffers[b].space == ir::MemorySpace::output)
       tasks.outputs[static_cast<std::size_t>(schedule.buffers[b].at)].emplace_back(b);
   if (run_tasks(program, tasks, where, verdict))
     verdict.findings.push_back({Obligation::memory, Standing::proved, where, ""});

@@ -95,7 +95,7 @@ class Encoder {
     head.inputs = tensors(schedule_.inputs);
     head.outputs = tensors(schedule_.outputs);
     std::vector<tables::Buffer> buffers;
-    for (const Buffer& b : schedule_.buffers) buffers.push_back({static_cast<std::int64_t>(b.place), b.at, b.bytes()});
+    for (const Buffer& b : schedule_.buffers) buffers.push_back({static_cast<std::int64_t>(b.space), b.at, b.bytes()});
     head.buffers = all(buffers);
     head.operations = operations();
     std::vector<tables::Text> outside;

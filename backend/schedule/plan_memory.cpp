@@ -85,7 +85,7 @@ void place_row(Buffer& buffer) {
 void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes) {
   std::vector<std::size_t> order;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
-    if (schedule.buffers[b].place == BufferPlace::arena && lifetimes[b].first <= lifetimes[b].last) order.push_back(b);
+    if (schedule.buffers[b].space == MemorySpace::arena && lifetimes[b].first <= lifetimes[b].last) order.push_back(b);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return lifetimes[a].first < lifetimes[b].first; });
   Arena arena;

@@ -82,7 +82,7 @@ Schedule Scheduler::run() {
   for (ValueId v : main.inputs) {
     const Value& value = main[v];
     inputs.push_back(tasks_.new_buffer(value.name, value.type.element, Box::of_shape(value.type.shape)));
-    tasks_.at(inputs.back()).place = BufferPlace::input;
+    tasks_.at(inputs.back()).space = MemorySpace::input;
     tasks_.at(inputs.back()).at = static_cast<std::int64_t>(schedule_.inputs.size());
     schedule_.inputs.push_back({value.name, value.type, value.is_const});
   }
@@ -104,10 +104,10 @@ void Scheduler::outputs(const std::vector<Holders>& found) {
     const TensorType& type = schedule_.outputs[k].type;
     Box box = Box::of_shape(type.shape);
     BufferId only = found[k][0];
-    bool direct = found[k].size() == 1 && tasks_.at(only).place == BufferPlace::arena && tasks_.at(only).box == box &&
+    bool direct = found[k].size() == 1 && tasks_.at(only).space == MemorySpace::arena && tasks_.at(only).box == box &&
                   tasks_.at(only).row.empty() && !fixed_.contains(only);
     BufferId to = direct ? only : tasks_.new_buffer(schedule_.outputs[k].name, type.element, box);
-    tasks_.at(to).place = BufferPlace::output;
+    tasks_.at(to).space = MemorySpace::output;
     tasks_.at(to).at = static_cast<std::int64_t>(k);
     if (direct) continue;
     gather(found[k], to);

@@ -8,7 +8,7 @@
 
 namespace tap::backend {
 
-using ir::Batch, ir::Buffer, ir::BufferId, ir::BufferPlace, ir::CopyBox, ir::Counter, ir::Fill, ir::Iteration,
+using ir::Batch, ir::Buffer, ir::BufferId, ir::MemorySpace, ir::CopyBox, ir::Counter, ir::Fill, ir::Iteration,
     ir::KernelCall, ir::OutsideCall, ir::Preparation, ir::ProgramTensor, ir::Schedule, ir::ScheduledOperation,
     ir::ScheduledTask, ir::Sequence;
 

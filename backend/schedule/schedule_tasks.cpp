@@ -45,7 +45,7 @@ BufferId ScheduleTasks::new_buffer(std::string name, ElementType element, ir::Bo
     level.steps.resize(box.rank());
     level.steps.push_back(0);  // set by plan_memory
   }
-  schedule_.buffers.push_back({std::move(name), element, std::move(box), BufferPlace::arena, 0, std::move(own)});
+  schedule_.buffers.push_back({std::move(name), element, std::move(box), MemorySpace::arena, 0, std::move(own)});
   lifetimes_.emplace_back();
   schedule_.buffers.back().bytes();  // reports too large ones here
   return BufferId(schedule_.buffers.size() - 1);
@@ -101,12 +101,12 @@ void ScheduleTasks::end_body(const Body& body, Iteration loop) {
 
 BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, const Kernel& kernel,
                                  std::size_t operations) {
-  TAP_CHECK(at(constant).place == BufferPlace::input, "a prepared operand must be constant");
+  TAP_CHECK(at(constant).space == MemorySpace::input, "a prepared operand must be constant");
   auto [known, fresh] = prepared_.try_emplace({constant, how.kernel});
   if (!fresh) return known->second;
   BufferId to = known->second = new_buffer(at(constant).name, how.type.element, ir::Box::of_shape(how.type.shape));
   Buffer& buffer = at(to);
-  buffer.place = BufferPlace::prepared;
+  buffer.space = MemorySpace::prepared;
   buffer.at = schedule_.prepared_bytes;
   schedule_.prepared_bytes = checked::add(buffer.at, aligned_bytes(buffer.bytes()));
   KernelCall call;

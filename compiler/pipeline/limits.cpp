@@ -35,7 +35,7 @@ struct Listed {
 
 Listed listed(const ir::Program& program, const ir::Operation& operation) {
   const ir::Operator& op = program[operation.op];
-  const ir::DevicePlaces places(program, operation);
+  const ir::DeviceAssignment places(program, operation);
   Listed all;
   if (!places.everywhere()) all.times(places.count());
   if (op.transfer()) return all;  // moves all blocks of a device at once

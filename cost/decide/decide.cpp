@@ -175,7 +175,7 @@ class Decider {
       auto* split = std::get_if<PlannedSplit>(&decision);
       if (!split || split->all_at || axis_of_dim(split->dim)) continue;
       const OperationInGraph place = *finder.find(program.main, split->operation);
-      if (!find_dim(in_own_words(program, program[place.graph][place.operation]), split->dim)) return std::nullopt;
+      if (!find_dim(with_author_names(program, program[place.graph][place.operation]), split->dim)) return std::nullopt;
     }
     return found;
   }

@@ -276,7 +276,7 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
   auto line = [&](const Piece& piece) {
     PlannedFusion fusion;
     for (OperationId o : piece.operations) fusion.operations.push_back(path + names[o.index()]);
-    const Operator op = in_own_words(program, graph[piece.operations.back()]);
+    const Operator op = with_author_names(program, graph[piece.operations.back()]);
     for (std::uint32_t d : piece.over) fusion.dims.push_back(dim_name(op, d));
     return fusion;
   };

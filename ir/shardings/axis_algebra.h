@@ -54,12 +54,12 @@ Axes behind(const Mesh& mesh, const Axes& prefix, const Axes& axes);
 // The axes, in their order, without any part of `others`.
 Axes without(const Mesh& mesh, const Axes& axes, const Axes& others);
 // A prefix of this many positions and what follows it; nothing if an axis would have to be split unevenly.
-struct CutAxes {
+struct SplitAxes {
   Axes major;
   Axes minor;
-  bool operator==(const CutAxes&) const = default;
+  bool operator==(const SplitAxes&) const = default;
 };
-std::optional<CutAxes> cut_at(const Mesh& mesh, const Axes& axes, std::int64_t places);
+std::optional<SplitAxes> split_at(const Mesh& mesh, const Axes& axes, std::int64_t places);
 // As a set: in the order of the mesh, neighbours merged.
 Axes in_mesh_order(const Mesh& mesh, Axes axes);
 

@@ -84,8 +84,8 @@ Axes without(const Mesh& mesh, const Axes& axes, const Axes& others) {
   return left;
 }
 
-std::optional<CutAxes> cut_at(const Mesh& mesh, const Axes& axes, std::int64_t places) {
-  CutAxes cut;
+std::optional<SplitAxes> split_at(const Mesh& mesh, const Axes& axes, std::int64_t places) {
+  SplitAxes cut;
   for (const AxisRef& axis : axes) {
     SubAxis d = digit(mesh, axis);
     if (places == 1) {

@@ -10,7 +10,7 @@
 
 namespace tap::ir {
 
-DevicePlaces::DevicePlaces(const Program& program, const Operation& operation)
+DeviceAssignment::DeviceAssignment(const Program& program, const Operation& operation)
     : operation_(operation), mesh_(mesh_of(program, operation)) {
   for (const BlockPlacement& p : operation.placements) {
     if (p.placement != Placement::devices) continue;
@@ -21,15 +21,15 @@ DevicePlaces::DevicePlaces(const Program& program, const Operation& operation)
   devices_.erase(std::unique(devices_.begin(), devices_.end()), devices_.end());
 }
 
-std::int64_t DevicePlaces::count() const {
+std::int64_t DeviceAssignment::count() const {
   return mesh_ ? device_count(*mesh_) : static_cast<std::int64_t>(devices_.size());
 }
 
-std::int64_t DevicePlaces::device(std::int64_t place) const {
+std::int64_t DeviceAssignment::device(std::int64_t place) const {
   return mesh_ ? device_at(*mesh_, place) : devices_[static_cast<std::size_t>(place)];
 }
 
-std::optional<Box> DevicePlaces::box(const Operator& op, std::int64_t place) const {
+std::optional<Box> DeviceAssignment::box(const Operator& op, std::int64_t place) const {
   std::vector<std::int64_t> position = mesh_ ? position_of(*mesh_, place) : std::vector<std::int64_t>{};
   Box box = op.box();
   for (const BlockPlacement& p : operation_.placements) {
@@ -41,7 +41,7 @@ std::optional<Box> DevicePlaces::box(const Operator& op, std::int64_t place) con
   return narrowed(op, std::move(box));
 }
 
-std::optional<std::int64_t> DevicePlaces::block(const BlockPlacement& p, std::int64_t place,
+std::optional<std::int64_t> DeviceAssignment::block(const BlockPlacement& p, std::int64_t place,
                                                 const std::vector<std::int64_t>& position) const {
   if (p.axis) return coordinate(*mesh_, position, *p.axis);
   for (std::size_t b = 0; b < p.devices.size(); ++b)
@@ -56,7 +56,7 @@ const Mesh* mesh_of(const Program& program, const Operation& operation) {
   return nullptr;
 }
 
-BlockPlacement place_alone(BlockPlacement p) {
+BlockPlacement without_dim(BlockPlacement p) {
   p.dim = whole_operation;
   p.number = 0;
   return p;

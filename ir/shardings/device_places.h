@@ -12,9 +12,9 @@
 
 namespace tap::ir {
 
-class DevicePlaces {
+class DeviceAssignment {
  public:
-  DevicePlaces(const Program& program, const Operation& operation);
+  DeviceAssignment(const Program& program, const Operation& operation);
 
   bool everywhere() const { return !mesh_ && !listed_; }  // not placed: all devices compute the same
   std::int64_t count() const;
@@ -36,7 +36,7 @@ class DevicePlaces {
 const Mesh* mesh_of(const Program& program, const Operation& operation);
 
 // The placement without its block dim.
-BlockPlacement place_alone(BlockPlacement p);
+BlockPlacement without_dim(BlockPlacement p);
 
 std::string to_string(const DeviceSets& devices);  // {0, 1}, {2}
 

@@ -10,13 +10,13 @@ namespace tap::ir {
 namespace {
 
 // One digit of a device's position in the mesh, independent of axes: position / stride % size.
-struct PlaceDigit {
+struct IndexDigit {
   std::int64_t stride = 1;
   std::int64_t size = 1;
-  bool operator==(const PlaceDigit&) const = default;
+  bool operator==(const IndexDigit&) const = default;
 };
 
-PlaceDigit place_digit(const Mesh& mesh, const AxisRef& axis) {
+IndexDigit index_digit(const Mesh& mesh, const AxisRef& axis) {
   std::int64_t stride = 1;
   for (std::size_t a = axis.id.index() + 1; a < mesh.axes.size(); ++a) stride *= mesh.axes[a].size;
   SubAxis d = digit(mesh, axis);
@@ -24,10 +24,10 @@ PlaceDigit place_digit(const Mesh& mesh, const AxisRef& axis) {
 }
 
 // As few digits as possible.
-std::vector<PlaceDigit> place_digits(const Mesh& mesh, const Axes& axes) {
-  std::vector<PlaceDigit> digits;
+std::vector<IndexDigit> index_digits(const Mesh& mesh, const Axes& axes) {
+  std::vector<IndexDigit> digits;
   for (const AxisRef& axis : axes) {
-    PlaceDigit next = place_digit(mesh, axis);
+    IndexDigit next = index_digit(mesh, axis);
     if (next.size == 1) continue;
     if (!digits.empty() && digits.back().stride == next.stride * next.size)
       digits.back() = {next.stride, digits.back().size * next.size};
@@ -82,8 +82,8 @@ bool same_placement(const Mesh& mesh_a, const Sharding& a, const Mesh& mesh_b, c
   if (a.dims.size() != b.dims.size() || device_count(mesh_a) != device_count(mesh_b)) return false;
   bool whole = true;  // on every device
   for (std::size_t d = 0; d < a.dims.size(); ++d) {
-    std::vector<PlaceDigit> digits = place_digits(mesh_a, a.dims[d].axes);
-    if (digits != place_digits(mesh_b, b.dims[d].axes)) return false;
+    std::vector<IndexDigit> digits = index_digits(mesh_a, a.dims[d].axes);
+    if (digits != index_digits(mesh_b, b.dims[d].axes)) return false;
     whole &= digits.empty();
   }
   return (whole && !is_maximal(mesh_a) && !is_maximal(mesh_b)) || same_devices_in_order(mesh_a, mesh_b);

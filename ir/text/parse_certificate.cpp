@@ -206,7 +206,7 @@ class CertificateParser {
     }
     if (kind == "step") {
       line.expect_word("at");
-      return StepOf{from, line.integer()};
+      return TripOf{from, line.integer()};
     }
     if (kind == "point") return PointOf{from};
     if (kind == "staged") return StagedOf{from};

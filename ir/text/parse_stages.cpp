@@ -253,7 +253,7 @@ class ScheduleParser {
     std::size_t number = buffer_number(word, line);
     if (number != s_.buffers.size()) line.fail(fmt::format("found b{}, expected b{}", number, s_.buffers.size()));
     Buffer b{"", line.element(), box(line), {}, 0, {}};
-    b.place = line.word_of(words::buffer_places, "place of a buffer");
+    b.space = line.word_of(words::memory_spaces, "place of a buffer");
     b.at = line.integer();
     b.row = row(line);
     s_.buffers.push_back(std::move(b));

@@ -237,7 +237,7 @@ class PlanReader {
     bool with_mesh = line.rest().starts_with('"') || word.find('.') != word.npos;
     std::string help = near_one(word, words::placements, [](const auto& entry) { return entry.text; });
     if (word.empty() ? !with_mesh : known == words::placements.end() && !with_mesh && !help.empty())
-      refuse(line, line.column(), invalid_place(word.empty() ? line.rest().substr(0, line.rest().find(' ')) : word),
+      refuse(line, line.column(), invalid_placement(word.empty() ? line.rest().substr(0, line.rest().find(' ')) : word),
              help);
     split.placement = Placement::mesh_axis;
     if (with_mesh) {

@@ -45,7 +45,7 @@ inline constexpr std::uint32_t max_planned_axis = 1 << 20;
 std::size_t plain_length(std::string_view text);
 
 // "`nowhere` is no place for blocks; they go over …"
-std::string invalid_place(std::string_view word);
+std::string invalid_placement(std::string_view word);
 
 // This part of the decision, with this name if one is given; the whole decision if there is no such part.
 const TextPart& part_of(const std::vector<TextPart>& parts, PlanPart part, std::string_view name);

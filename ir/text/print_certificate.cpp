@@ -67,7 +67,7 @@ std::string words_for(const CarriedScanOf& j) {
 }
 std::string words_for(const GroupOf& j) { return "group " + written(j.from); }
 std::string words_for(const OfferedFor& j) { return "offered " + written(j.from); }
-std::string words_for(const StepOf& j) { return fmt::format("step {} at {}", written(j.from), j.step); }
+std::string words_for(const TripOf& j) { return fmt::format("step {} at {}", written(j.from), j.step); }
 std::string words_for(const TransferOf&) { return "transfer"; }
 std::string words_for(const PointOf& j) { return "point " + written(j.of); }
 std::string words_for(const StagedOf& j) { return "staged " + written(j.of); }

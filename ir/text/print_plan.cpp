@@ -69,7 +69,7 @@ bool is_plain_name(std::string_view name) { return !name.empty() && name != "_" 
 
 std::string plan_name(const std::string& name) { return is_plain_name(name) ? name : quoted(name); }
 
-std::string invalid_place(std::string_view word) {
+std::string invalid_placement(std::string_view word) {
   return fmt::format(
       "`{}` is not a place for blocks; expected threads, sequential, anywhere, devices {{0}}, {{1}}, or a mesh axis "
       "such as pod.data",

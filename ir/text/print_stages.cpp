@@ -206,7 +206,7 @@ class SchedulePrinter {
   void buffer(std::size_t number, const Buffer& b) {
     out_.add("b{} {} ", number, name_of(b.element));
     out_.add(b.box);
-    out_.add(" {} {}", words::text_of(words::buffer_places, b.place), b.at);
+    out_.add(" {} {}", words::text_of(words::memory_spaces, b.space), b.at);
     out_.add(b.row);
     if (!b.name.empty()) out_.add("  // {}", written_name(b.name));
     out_.add("\n");

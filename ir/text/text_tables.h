@@ -35,10 +35,10 @@ inline constexpr std::array<Word<Placement>, 5> placements = {{{Placement::unspe
 
 inline constexpr std::array<Word<StageKind>, 3> stages = {
     {{StageKind::program, "program"}, {StageKind::blocks, "blocks"}, {StageKind::schedule, "schedule"}}};
-inline constexpr std::array<Word<BufferPlace>, 4> buffer_places = {{{BufferPlace::arena, "arena"},
-                                                                    {BufferPlace::input, "input"},
-                                                                    {BufferPlace::output, "output"},
-                                                                    {BufferPlace::prepared, "prepared"}}};
+inline constexpr std::array<Word<MemorySpace>, 4> memory_spaces = {{{MemorySpace::arena, "arena"},
+                                                                    {MemorySpace::input, "input"},
+                                                                    {MemorySpace::output, "output"},
+                                                                    {MemorySpace::prepared, "prepared"}}};
 
 template <class Table, class Enum>
 std::string_view text_of(const Table& table, Enum value) {

@@ -25,7 +25,7 @@ class MemoryReader : StageReader {
       fits(s_.buffers[b], used_[b]);
     }
     at("the schedule");
-    need(s_.arena_bytes == all_of(BufferPlace::arena) && s_.prepared_bytes == all_of(BufferPlace::prepared),
+    need(s_.arena_bytes == all_of(MemorySpace::arena) && s_.prepared_bytes == all_of(MemorySpace::prepared),
          "its memory differs from its buffers");
   }
 
@@ -97,7 +97,7 @@ class MemoryReader : StageReader {
     for (std::size_t k = 0; k < call.buffers.size(); ++k) {
       const Buffer& buffer = s_.buffers[call.buffers[k].id.index()];
       const std::size_t column = call.box.rank() + k, operands = operation.operands.size();
-      if (buffer.place != BufferPlace::arena) use(call.buffers[k], call.row, column, extents_of(buffer.box));
+      if (buffer.space != MemorySpace::arena) use(call.buffers[k], call.row, column, extents_of(buffer.box));
       else if (k < operands) use(call.buffers[k], call.row, column, operation.operands[k].second);
       else use(call.buffers[k], call.row, column, result_of(operation, k - operands));
     }
@@ -133,7 +133,7 @@ class MemoryReader : StageReader {
   }
 
   void fits(const Buffer& buffer, const Used& used) const {
-    if ((buffer.place != BufferPlace::arena && buffer.place != BufferPlace::prepared) || bytes_of(buffer) == 0) return;
+    if ((buffer.space != MemorySpace::arena && buffer.space != MemorySpace::prepared) || bytes_of(buffer) == 0) return;
     need(used.any, "no task uses it");
     need(used.all, "it has members that no task uses");
     for (std::size_t d = 0; d < buffer.box.rank() && !used.is_whole; ++d) {
@@ -152,12 +152,12 @@ class MemoryReader : StageReader {
     return checked::mul(checked::add(bytes, buffer_alignment - 1) / buffer_alignment, buffer_alignment);
   }
   // The end of the last one. Buffers overlap if they are not in use together, and leave no gaps.
-  std::int64_t all_of(BufferPlace place) {
+  std::int64_t all_of(MemorySpace space) {
     std::vector<Range> taken;
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       const Buffer& buffer = s_.buffers[b];
       std::int64_t bytes = bytes_of(buffer);
-      if (buffer.place != place || bytes == 0) continue;
+      if (buffer.space != space || bytes == 0) continue;
       at(fmt::format("b{}", b));
       for (auto level = buffer.row.rbegin(); level != buffer.row.rend(); ++level) {
         need(level->steps.back() == bytes, "its members are not contiguous");

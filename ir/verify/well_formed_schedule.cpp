@@ -184,10 +184,10 @@ class ScheduleReader : StageReader {
   void place(const Buffer& buffer) {
     need(buffer.at >= 0);
     row(buffer);
-    if (buffer.place == BufferPlace::arena) return;
+    if (buffer.space == MemorySpace::arena) return;
     need(buffer.row.empty(), "a row is not in the arena");
-    if (buffer.place == BufferPlace::prepared) return;
-    bool input = buffer.place == BufferPlace::input;
+    if (buffer.space == MemorySpace::prepared) return;
+    bool input = buffer.space == MemorySpace::input;
     const auto& tensors = input ? s_.inputs : s_.outputs;
     auto k = static_cast<std::size_t>(buffer.at);
     need(k < tensors.size());
@@ -227,7 +227,7 @@ class ScheduleReader : StageReader {
       there(call.buffers[k], s_.buffers, call, k);
       if (how) prepared(id, *how);
       else buffer(id, type.element, type.shape.size());
-      need(how || s_.buffers[id.index()].place != BufferPlace::prepared, "it needs no prepared operand");
+      need(how || s_.buffers[id.index()].space != MemorySpace::prepared, "it needs no prepared operand");
     }
     counters(op, call);
   }
@@ -239,7 +239,7 @@ class ScheduleReader : StageReader {
   void prepared(BufferId id, const Preparation& how) const {
     buffer(id, how.type.element, how.type.shape.size());
     const Buffer& b = s_.buffers[id.index()];
-    need(b.place == BufferPlace::prepared && b.box == Box{ranges_of(how.type.shape)}, "its operand is not prepared");
+    need(b.space == MemorySpace::prepared && b.box == Box{ranges_of(how.type.shape)}, "its operand is not prepared");
   }
   // A packing kernel reads a whole constant.
   void prepare(const ScheduledTask& task) const {
@@ -250,9 +250,9 @@ class ScheduleReader : StageReader {
     there(call->buffers[0], s_.buffers, *call, 0);
     there(call->buffers[1], s_.buffers, *call, 1);
     const Buffer &from = s_.buffers[call->buffers[0].id.index()], &to = s_.buffers[call->buffers[1].id.index()];
-    need(from.place == BufferPlace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
+    need(from.space == MemorySpace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
          "a prepared operand must be constant");
-    need(to.place == BufferPlace::prepared && call->box == to.box, "it is only partly prepared");
+    need(to.space == MemorySpace::prepared && call->box == to.box, "it is only partly prepared");
   }
   // Every counter of an enclosing iterate has its trip, at the only point that the box has there.
   void counters(const Operator& op, const KernelCall& call) const {
@@ -310,7 +310,7 @@ class ScheduleReader : StageReader {
       for (BufferId id : {now, next}) {
         buffer(id, op.results[state].element, op.results[state].shape.size());
         need(s_.buffers[id.index()].box == s_.buffers[now.index()].box &&
-                 s_.buffers[id.index()].place == BufferPlace::arena && alike(id, now),
+                 s_.buffers[id.index()].space == MemorySpace::arena && alike(id, now),
              "a state needs two arena buffers of its shape");
         need(std::count(exchanged_.begin(), exchanged_.end(), id) == 0, "a buffer is swapped with two others");
         exchanged_.push_back(id);

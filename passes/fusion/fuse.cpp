@@ -115,7 +115,7 @@ class FusionApplier : PlanApplier {
   // The group's dims in its last operation. Reports unknown ones.
   std::optional<std::vector<std::uint32_t>> dims_of(const PlannedFusion& fusion, GraphId graph, OperationId last) {
     const Operation& operation = program()[graph][last];
-    const Operator op = in_own_words(program(), operation);
+    const Operator op = with_author_names(program(), operation);
     std::vector<std::uint32_t> over;
     auto refuse = [&](auto found) {
       problem(std::move(found));

@@ -150,7 +150,7 @@ void Maker::add_dims(const std::vector<std::uint32_t>& over) {
   over_ = over;
   dims_.clear();
   anchors_.clear();
-  const Operator last = in_own_words(program_, graph_[operations_.back()]);
+  const Operator last = with_author_names(program_, graph_[operations_.back()]);
   for (std::uint32_t d : over) dims_.push_back(last.dims[d]);
   shared_ = shared_dims(program_, graph_, operations_, operations_.size() - 1, over);
   for (std::size_t k = 0; k < operations_.size(); ++k) {
@@ -162,7 +162,7 @@ void Maker::add_dims(const std::vector<std::uint32_t>& over) {
 
 // An operation that writes a result runs over every dim of the group.
 void Maker::anchor(std::size_t k, std::uint32_t g, std::uint32_t over) {
-  const Operator its = in_own_words(program_, graph_[operations_[k]]);
+  const Operator its = with_author_names(program_, graph_[operations_[k]]);
   const std::string& dim = dims_[g].name;
   auto own = std::find(shared_[k].begin(), shared_[k].end(), std::optional(g));
   if (own == shared_[k].end())

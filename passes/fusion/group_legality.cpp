@@ -19,7 +19,7 @@ std::string name(const GroupView& group, std::size_t operation) {
   return "`" + group.graph[group.graph.operations[operation].results[0]].name + "`";
 }
 Operator operator_of(const GroupView& group, std::size_t operation) {
-  return in_own_words(group.program, group.graph.operations[operation]);
+  return with_author_names(group.program, group.graph.operations[operation]);
 }
 
 bool uses(const Projection& projection, std::size_t dim) {

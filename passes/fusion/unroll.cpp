@@ -65,7 +65,7 @@ class Unrolled {
       for (auto* list : {&copy.operands, &copy.results})
         for (ValueId& v : *list) v = values[v.index()];
       to_.operations.push_back(std::move(copy));
-      claim_.operations.push_back(StepOf{{{}, OperationId(o)}, s});
+      claim_.operations.push_back(TripOf{{{}, OperationId(o)}, s});
     }
     annotate(values, first);
     return values;
@@ -175,7 +175,7 @@ class Around {
       counter.replace(copy);
       for (auto* list : {&copy.operands, &copy.results})
         for (ValueId& v : *list) v = values[v.index()];
-      to_.add(std::move(copy), StepOf{{{place_.operation}, OperationId(o)}, trip});
+      to_.add(std::move(copy), TripOf{{{place_.operation}, OperationId(o)}, trip});
     }
     to_.annotate_like(body_, values);
     std::vector<ValueId> next;

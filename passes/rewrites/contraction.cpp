@@ -152,7 +152,7 @@ const Reassociation& Reassociator::run(const Program& program, const Operation& 
   std::vector<std::string> dims = operation.names ? operation.names->dims : std::vector<std::string>();
   const bool no_product = !fresh && !answer.is.program && answer.is.remark.empty();  // by whatever names
   if (fresh || (answer.dims != dims && !no_product))
-    answer = {std::move(dims), run(program, in_own_words(program, operation), strict_fp)};
+    answer = {std::move(dims), run(program, with_author_names(program, operation), strict_fp)};
   return answer.is;
 }
 

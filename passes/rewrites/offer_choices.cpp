@@ -166,7 +166,7 @@ class Round {
       const Operation& operation = graph.operations[o];
       const ReduceBody* reduce = before_[operation.op].reduce();
       if (!reduce || !before_[reduce->monoid].fold) continue;
-      FoldOffers folds = fold_offers(before_, in_own_words(before_, operation), context_.strict_fp);
+      FoldOffers folds = fold_offers(before_, with_author_names(before_, operation), context_.strict_fp);
       if (!folds.remark.empty()) remark(graph, {OperationId(o)}, folds.remark);
       for (FoldedReduction& fold : folds.offers) {
         offers.push_back(

@@ -87,7 +87,7 @@ class Lines {
     const Graph& graph = program[choice.graph];
     bool speaks = false;
     for (const Operation& operation : graph.operations) {
-      const Operator op = in_own_words(program, operation);
+      const Operator op = with_author_names(program, operation);
       for (ValueId v : operation.results) {
         const std::string own = prefix + graph[v].name;
         speaks |= fused_.contains(own);

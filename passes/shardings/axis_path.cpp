@@ -95,7 +95,7 @@ AxisPath::Fit AxisPath::fit(const AxisRef& axis, std::int64_t capacity) const {
 }
 
 void AxisPath::cut(const AxisRef& axis, std::int64_t size) {
-  auto parts = cut_at(mesh_, {axis}, size);
+  auto parts = split_at(mesh_, {axis}, size);
   TAP_CHECK(parts && !parts->major.empty() && !parts->minor.empty(), "an axis is divided into two");
   for (Lists* lists : {&now_, &wanted_})
     for (Axes& list : *lists) {

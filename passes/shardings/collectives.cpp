@@ -71,8 +71,8 @@ std::optional<Axes> axes_at(const Mesh& mesh, std::int64_t stride, std::int64_t 
     if (mesh.axes[a].size > 1) all.push_back({AxisId(a), {}});
   std::int64_t count = device_count(mesh);
   if (count % checked::mul(stride, size) != 0) return std::nullopt;
-  auto behind_major = cut_at(mesh, all, count / (stride * size));
-  auto digits = behind_major ? cut_at(mesh, behind_major->minor, size) : std::nullopt;
+  auto behind_major = split_at(mesh, all, count / (stride * size));
+  auto digits = behind_major ? split_at(mesh, behind_major->minor, size) : std::nullopt;
   return digits ? std::optional(digits->major) : std::nullopt;
 }
 

@@ -107,7 +107,7 @@ class ListedPlanner {
       for (OperationId o : writers) lines.splits.push_back(all_over(names_[o.index()], *placed));
       return lines;
     }
-    std::vector<AxisCut> cuts;
+    std::vector<AxisSplit> cuts;
     for (std::size_t a = 0; a < placed->axes.size(); ++a)
       if (std::int64_t count = ir::onnx::shards_of(placed->axes[a]); count > 1)
         cuts.push_back({a, Blocks{count}, over(sets_along(*placed, a))});
@@ -122,7 +122,7 @@ class ListedPlanner {
   // If the results are on fewer devices than the partials, these are split separately.
   ListedLines of_one(OperationId o) const {
     const Operation& operation = graph_[o];
-    const Operator op = in_own_words(program_, operation);
+    const Operator op = with_author_names(program_, operation);
     ListedLines lines{graph_[operation.results[0]].name, {o}, {}, {}, {}};
     if (op.region() && op.region()->kind != RegionKind::group) return lines;
     const Factors factors = factors_of(op);
@@ -198,7 +198,7 @@ DeviceSets devices_along(const Mesh& mesh, const std::vector<AxisRef>& axes) {
 }
 
 PlannedSplit listed(PlannedSplit split, const Program& program) {
-  const PlaceOnMesh place = named_place(program, split).value();
+  const MeshAxisRef place = named_axis(program, split).value();
   DeviceSets sets = devices_along(program[place.mesh], {place.axis});
   split.placement = Placement::devices;
   split.devices = std::move(sets);

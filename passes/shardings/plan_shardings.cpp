@@ -77,7 +77,7 @@ class Planner {
     if (is_maximal(program_[site.mesh])) return place_on_one(graph, names, site.mesh, site.site);
     OperationId o = site.site.operations.front();
     if (site.site.operations.size() > 1) return cut_together(graph, names, site.mesh, site.site);
-    const Operator op = in_own_words(program_, graph[o]);
+    const Operator op = with_author_names(program_, graph[o]);
     for (std::size_t f = 0; f < site.factors.size(); ++f) {
       const std::optional<std::uint32_t> dim = site.site.factors.factors[f].dim;
       for (const AxisRef& axis : dim ? site.factors[f] : Axes{})
@@ -155,11 +155,11 @@ class Planner {
   }
 
   // Blocks of several axes are nested; for each writer, only a list of them all can give their ends.
-  static std::vector<AxisCut> cuts_of(const Mesh& mesh, const std::vector<Axes>& axes, bool listed) {
-    std::vector<AxisCut> cuts;
+  static std::vector<AxisSplit> cuts_of(const Mesh& mesh, const std::vector<Axes>& axes, bool listed) {
+    std::vector<AxisSplit> cuts;
     for (std::size_t a = 0; a < axes.size(); ++a) {
       if (axes[a].empty()) continue;
-      AxisCut cut{a, Blocks{}, {}};
+      AxisSplit cut{a, Blocks{}, {}};
       if (listed) {
         cut.over.placement = Placement::devices;
         cut.over.devices = devices_along(mesh, axes[a]);
@@ -177,7 +177,7 @@ class Planner {
 
   // A group is split like its first sharded result; its inner operations are not considered.
   void add_splits_of_group(const Graph& graph, const std::string& name, const Operation& operation) {
-    const Operator op = in_own_words(program_, operation);
+    const Operator op = with_author_names(program_, operation);
     const Factors factors = factors_of(op);
     for (const TensorFactors& result : factors.results) {
       const std::optional<Sharding>& sharding = graph[operation.results[result.tensor]].sharding;

@@ -31,7 +31,7 @@ class WriterCuts {
       : op_(op), name_(name), access_(access), shape_(shape) {}
 
   // Why it cannot be split this way; empty if it can.
-  std::string add(const AxisCut& cut, std::vector<PlannedSplit>& out) const {
+  std::string add(const AxisSplit& cut, std::vector<PlannedSplit>& out) const {
     const AffineExpr& row = access_.projection.start.rows[cut.axis];
     const Range axis{0, shape_[cut.axis]};
     PlannedSplit split = cut.over;
@@ -71,7 +71,7 @@ class WriterCuts {
     return quotient_up(checked::sub(place, rest), row.coefficients[dim]);
   }
 
-  std::optional<std::int64_t> block_of(const AxisCut& cut, std::int64_t begin, std::int64_t size) const {
+  std::optional<std::int64_t> block_of(const AxisSplit& cut, std::int64_t begin, std::int64_t size) const {
     for (std::int64_t b = 0; b < cut.blocks.count; ++b) {
       const Range block = cut.blocks.block({0, shape_[cut.axis]}, b);
       if (block.lo <= begin && begin < block.hi) return begin + size <= block.hi ? std::optional(b) : std::nullopt;
@@ -88,7 +88,7 @@ class WriterCuts {
 }  // namespace
 
 WritersPlan plan_of_writers(const Program& program, const Graph& graph, const std::vector<std::string>& names,
-                            ValueId value, const std::vector<AxisCut>& cuts) {
+                            ValueId value, const std::vector<AxisSplit>& cuts) {
   WritersPlan out;
   auto fail = [](std::string why) { return WritersPlan{{}, std::move(why)}; };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
@@ -96,12 +96,12 @@ WritersPlan plan_of_writers(const Program& program, const Graph& graph, const st
     const auto found = std::find(operation.results.begin(), operation.results.end(), value);
     if (found == operation.results.end()) continue;
     const auto number = static_cast<std::uint32_t>(found - operation.results.begin());
-    const Operator op = in_own_words(program, operation);
+    const Operator op = with_author_names(program, operation);
     const auto writes = std::count_if(op.writes.begin(), op.writes.end(), [&](auto& w) { return w.tensor == number; });
     if (writes != 1) return fail("`" + names[o] + "` does not write it cell by cell");
     const Access& access =
         *std::find_if(op.writes.begin(), op.writes.end(), [&](auto& w) { return w.tensor == number; });
-    for (const AxisCut& cut : cuts) {
+    for (const AxisSplit& cut : cuts) {
       std::string why = WriterCuts(op, names[o], access, graph[value].type.shape).add(cut, out.splits);
       if (!why.empty()) return fail(std::move(why));
     }

@@ -69,13 +69,13 @@ bool is_closed(const Sharding& sharding) {
   return std::none_of(sharding.dims.begin(), sharding.dims.end(), [](const auto& dim) { return dim.open; });
 }
 
-struct AskedOfACopy {
+struct CopyConstraint {
   NodeId of, is;
 };
 
 // Copies with an explicit sharding, for a use or for a name; excludes results of the program.
-std::vector<AskedOfACopy> constraints_of(const ShardingNet& net, const ir::Program& program) {
-  std::vector<AskedOfACopy> list;
+std::vector<CopyConstraint> constraints_of(const ShardingNet& net, const ir::Program& program) {
+  std::vector<CopyConstraint> list;
   for (const Hyperedge& hyperedge : net.hyperedges) {
     if (hyperedge.program_result || hyperedge.operands.size() != 1 || hyperedge.results.size() != 1) continue;
     bool copy = hyperedge.operation ? is_identity(program[program[hyperedge.graph][*hyperedge.operation].op])
@@ -119,22 +119,22 @@ ir::Program with_own_constants(ir::Program program) {
 }
 
 void apply_constraints(ShardingNet& net, const ir::Program& program) {
-  std::vector<AskedOfACopy> all = constraints_of(net, program);
-  auto next = [&](NodeId n) -> const AskedOfACopy* {  // the only copy of this value, if it has no other reader
-    const AskedOfACopy* found = nullptr;
-    for (const AskedOfACopy& c : all)
+  std::vector<CopyConstraint> all = constraints_of(net, program);
+  auto next = [&](NodeId n) -> const CopyConstraint* {  // the only copy of this value, if it has no other reader
+    const CopyConstraint* found = nullptr;
+    for (const CopyConstraint& c : all)
       if (c.of == n) found = found ? nullptr : &c;
     return found && net.nodes[n].readers.size() == 1 ? found : nullptr;
   };
   std::vector<std::pair<NodeId, Sharding>> given;
-  for (const AskedOfACopy& c : all) {
+  for (const CopyConstraint& c : all) {
     if (net.nodes[c.of].sharding) continue;
     // In a chain, the last copy determines the sharding.
-    const AskedOfACopy* last = &c;
-    bool sole = std::count_if(all.begin(), all.end(), [&](const AskedOfACopy& o) { return o.of == c.of; }) == 1;
-    while (const AskedOfACopy* behind = sole ? next(last->is) : nullptr) last = behind;
+    const CopyConstraint* last = &c;
+    bool sole = std::count_if(all.begin(), all.end(), [&](const CopyConstraint& o) { return o.of == c.of; }) == 1;
+    while (const CopyConstraint* behind = sole ? next(last->is) : nullptr) last = behind;
     const Sharding& wanted = *net.nodes[last->is].sharding;
-    bool agree = std::all_of(all.begin(), all.end(), [&](const AskedOfACopy& o) {
+    bool agree = std::all_of(all.begin(), all.end(), [&](const CopyConstraint& o) {
       return o.of != c.of || last != &c || net.nodes[o.is].sharding == wanted;
     });
     if (is_closed(wanted) && agree) given.emplace_back(c.of, wanted);

@@ -126,7 +126,7 @@ class SplitApplier {
   std::optional<OperationInGraph> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
     auto has_dim = [&](OperationInGraph place) {
       return split.all_at ||
-             find_dim(in_own_words(program(), program()[place.graph][place.operation]), split.dim).has_value();
+             find_dim(with_author_names(program(), program()[place.graph][place.operation]), split.dim).has_value();
     };
     auto named = finder.find(program().main, split.operation), place = named;
     if (named) {
@@ -166,7 +166,7 @@ class SplitApplier {
 
   // Reports the reason why a decision cannot be applied, once.
   std::optional<std::uint32_t> dim_to_cut(const Pending& p, OperationInGraph place) {
-    const Operator op = in_own_words(program(), program()[place.graph][place.operation]);
+    const Operator op = with_author_names(program(), program()[place.graph][place.operation]);
     const PlannedSplit& split = p.split;
     if (is_inside_of_a_group(program(), place.graph))
       return refuse(p, {0, "`" + split.operation + "` is inside a group, which is split as one operation",
@@ -261,7 +261,7 @@ std::string named_dim(const Program& program, const Operation& operation, const 
   ValueId value = operation.results.at(0);
   for (ValueId result : operation.results)
     if (graph[result].name == own) value = result;
-  const Operator op = in_own_words(program, operation);
+  const Operator op = with_author_names(program, operation);
   auto dim = dim_of_axis(op, operation, value, *axis);
   if (!dim) return split.dim;
   const std::string& name = op.dims[*dim].name;
@@ -275,7 +275,7 @@ Plan requested_splits(const Program& program) {
     std::vector<std::string> names = operation_names(graph);
     for (const SplitRequest& request : graph.splits) {
       const Operation& operation = graph[request.operation];
-      const Operator op = in_own_words(program, operation);
+      const Operator op = with_author_names(program, operation);
       PlannedSplit split;
       split.operation = path + names[request.operation.index()];
       split.dim = request.dim;

@@ -55,7 +55,7 @@ class Expander {
   void expand(OperationId o) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
-    const DevicePlaces places(program_, operation);
+    const DeviceAssignment places(program_, operation);
     if (places.everywhere())
       return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
     for (std::int64_t place = 0; place < places.count(); ++place) {

@@ -137,7 +137,7 @@ std::optional<PlanProblem> why_no_boxes(const Operator& op, std::uint32_t dim, c
 std::optional<PlanProblem> why_not_on_devices(const Program& program, OperationInGraph place,
                                               std::optional<std::uint32_t> dim, const PlannedSplit& split) {
   const Operation& operation = program[place.graph][place.operation];
-  const Operator op = in_own_words(program, operation);
+  const Operator op = with_author_names(program, operation);
   auto list = [&] { return why_not_on_list(program, op, operation, dim, split); };
   if (auto found = split.axis ? why_not_over_axis(program, place, split) : list()) return found;
   if (op.region() && op.region()->kind != RegionKind::group)

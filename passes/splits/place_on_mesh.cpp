@@ -25,7 +25,7 @@ bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
 
 // Why the axis is not free for another dim of the operation; empty if it is.
 std::string why_taken(const Program& program, const Operation& operation, const PlannedSplit& split,
-                      const PlaceOnMesh& wanted) {
+                      const MeshAxisRef& wanted) {
   const Mesh& mesh = program[wanted.mesh];
   for (const BlockPlacement& other : operation.placements) {
     if (other.placement == Placement::devices) return "`" + split.operation + "` is already placed on listed devices";
@@ -55,7 +55,7 @@ PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
       axes.push_back(mesh.name + "." + own.name);
       if (own.name == axis) holders.push_back("`" + axes.back() + "`");
     }
-  if (holders.empty()) return {0, invalid_place(axis), PlanPart::place, "", suggestion_for(axis, axes, "axes")};
+  if (holders.empty()) return {0, invalid_placement(axis), PlanPart::place, "", suggestion_for(axis, axes, "axes")};
   return {0, "several meshes have an axis `" + axis + "`", PlanPart::place, "", "write one of " + joined(holders)};
 }
 
@@ -65,10 +65,10 @@ std::optional<MeshId> mesh_named_by(const Program& program, const PlannedSplit& 
 
 }  // namespace
 
-std::optional<PlaceOnMesh> named_place(const Program& program, const PlannedSplit& split) {
+std::optional<MeshAxisRef> named_axis(const Program& program, const PlannedSplit& split) {
   const std::optional<MeshId> mesh = mesh_named_by(program, split);
   const std::optional<AxisId> axis = mesh ? find_axis(program[*mesh], split.axis->name) : std::nullopt;
-  return axis ? std::optional(PlaceOnMesh{*mesh, {*axis, split.axis->sub}}) : std::nullopt;
+  return axis ? std::optional(MeshAxisRef{*mesh, {*axis, split.axis->sub}}) : std::nullopt;
 }
 
 std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationInGraph place,
@@ -84,7 +84,7 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
                    program.meshes.empty() ? "the program declares no mesh; for example: mesh pod = [data: 2]"
                                           : suggestion_for(split.mesh, names_of(program.meshes), "meshes"));
   const Mesh& mesh = program[*id];
-  const std::optional<PlaceOnMesh> wanted = named_place(program, split);
+  const std::optional<MeshAxisRef> wanted = named_axis(program, split);
   if (!wanted)
     return problem(PlanPart::place, "the mesh `" + mesh.name + "` has no axis `" + split.axis->name + "`",
                    suggestion_for(split.axis->name, names_of(mesh.axes), "axes"));

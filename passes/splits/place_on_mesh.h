@@ -7,13 +7,13 @@
 
 namespace tap::passes {
 
-struct PlaceOnMesh {
+struct MeshAxisRef {
   ir::MeshId mesh;
   ir::AxisRef axis;
 };
 // Pre: the split is for a mesh axis. Nothing if the name is unknown, or an axis is named without its mesh and is
 // ambiguous.
-std::optional<PlaceOnMesh> named_place(const ir::Program& program, const ir::PlannedSplit& split);
+std::optional<MeshAxisRef> named_axis(const ir::Program& program, const ir::PlannedSplit& split);
 
 // Why the split, which is for a mesh axis, is impossible; the problem's decision number is left 0.
 std::optional<PlanProblem> why_not_over_axis(const ir::Program& program, ir::OperationInGraph place,

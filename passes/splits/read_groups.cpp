@@ -14,7 +14,7 @@ using namespace ir;
 namespace {
 
 // The positions where blocks are furthest apart: reads are affine in the position.
-std::vector<std::int64_t> corners(const Program& program, const Operation& operation, const DevicePlaces& places) {
+std::vector<std::int64_t> corners(const Program& program, const Operation& operation, const DeviceAssignment& places) {
   const Mesh* mesh = mesh_of(program, operation);
   if (mesh == nullptr) return {0, places.count() - 1};
   std::vector<std::int64_t> found{0};
@@ -42,7 +42,7 @@ std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, con
   std::vector<std::vector<std::uint32_t>> groups(1);
   for (std::uint32_t r = 0; r < op.reads.size(); ++r)
     if (op.reads[r].tensor == operand) groups[0].push_back(r);
-  const DevicePlaces places(program, operation);
+  const DeviceAssignment places(program, operation);
   if ((!op.map() && !op.reduce()) || groups[0].size() < 2 || places.everywhere()) return groups;
 
   std::vector<std::vector<Box>> touched;  // by corner, by read of the group

@@ -18,34 +18,34 @@ using namespace ir;
 namespace {
 
 // A dim split over devices, or a dim whose points are placed one by one (then without blocks).
-struct MeshCut {
+struct DimSplit {
   BlockPlacement place;        // without its dim
   std::vector<Blocks> blocks;  // the last one splits the blocks of the earlier ones
   Range of;
-  bool operator==(const MeshCut&) const = default;
+  bool operator==(const DimSplit&) const = default;
 };
 
 bool runs_on_devices(const Operation& operation) {
   return std::any_of(operation.placements.begin(), operation.placements.end(), on_devices);
 }
 
-std::vector<MeshCut> cuts_of(const Operator& op, const Operation& operation, std::uint32_t dim) {
-  std::vector<MeshCut> cuts;
+std::vector<DimSplit> cuts_of(const Operator& op, const Operation& operation, std::uint32_t dim) {
+  std::vector<DimSplit> cuts;
   for (const BlockPlacement& p : operation.placements)
-    if (on_devices(p) && p.dim == dim) cuts.push_back({place_alone(p), {}, op.dims[dim].range});
+    if (on_devices(p) && p.dim == dim) cuts.push_back({without_dim(p), {}, op.dims[dim].range});
   std::vector<Blocks> blocks;
   for (const Blocking& b : op.blockings) {
     if (b.dim != dim) continue;
     blocks.push_back(b.blocks);
     for (const BlockPlacement& p : operation.placements)
-      if (on_devices(p) && p.dim == b.block_dim) cuts.push_back({place_alone(p), blocks, op.dims[dim].range});
+      if (on_devices(p) && p.dim == b.block_dim) cuts.push_back({without_dim(p), blocks, op.dims[dim].range});
   }
   return cuts;
 }
 
 // What devices hold, or need, along one axis of a tensor.
 struct AxisHold {
-  std::vector<MeshCut> cuts;  // none: all devices have the same
+  std::vector<DimSplit> cuts;  // none: all devices have the same
   bool one_to_one = true;     // a split dim's coordinate is the axis's
 };
 AxisHold along(const Operator& op, const Operation& operation, const Access& access, std::size_t axis) {
@@ -53,7 +53,7 @@ AxisHold along(const Operator& op, const Operation& operation, const Access& acc
   AxisHold hold;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
     if (row.coefficients[d] == 0) continue;
-    std::vector<MeshCut> cuts = cuts_of(op, operation, d);
+    std::vector<DimSplit> cuts = cuts_of(op, operation, d);
     hold.cuts.insert(hold.cuts.end(), cuts.begin(), cuts.end());
   }
   hold.one_to_one = row.as_variable().has_value() && access.projection.shape[axis] == 1;
@@ -80,9 +80,9 @@ bool runs_where_needed(const Operator& p, const Operation& producer, const Acces
       if (std::count(from.invariant_dims.begin(), from.invariant_dims.end(), b.dim) == 0) continue;
       auto speaks = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
       if (std::any_of(p.constraints.begin(), p.constraints.end(), speaks)) continue;
-      for (const MeshCut& mine : cuts_of(p, producer, b.dim))
-        for (std::uint32_t d = 0; d < c.dims.size() && mine.place == place_alone(placed); ++d)
-          for (const MeshCut& its : cuts_of(c, consumer, d)) told |= its == mine;
+      for (const DimSplit& mine : cuts_of(p, producer, b.dim))
+        for (std::uint32_t d = 0; d < c.dims.size() && mine.place == without_dim(placed); ++d)
+          for (const DimSplit& its : cuts_of(c, consumer, d)) told |= its == mine;
     }
     if (!told) return false;
   }
@@ -145,7 +145,7 @@ class Realiser {
       const ValueId value = operation.operands[k];
       operation.operands.insert(operation.operands.end(), groups.size() - 1, value);
       if (!operation.operand_shardings.empty()) operation.operand_shardings.resize(operation.operands.size());
-      interner_.assign(operation, with_operands_for(in_own_words(program_, operation), k, groups));
+      interner_.assign(operation, with_operands_for(with_author_names(program_, operation), k, groups));
     }
   }
 

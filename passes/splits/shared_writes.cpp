@@ -45,8 +45,8 @@ class WrittenTogether {
                           [&](const Writer& writer) { return asked.ends_with(writer.name); });
     for (const Writer& writer : writers)
       for (const BlockPlacement& p : writer.operation->placements)
-        if (on_devices(p) && std::count(places.begin(), places.end(), place_alone(p)) == 0)
-          places.push_back(place_alone(p));
+        if (on_devices(p) && std::count(places.begin(), places.end(), without_dim(p)) == 0)
+          places.push_back(without_dim(p));
     if (Box::of_shape(shape_).empty()) return "";
     for (const BlockPlacement& place : places)
       if (std::string why = why_not_along(place); !why.empty()) return why;
@@ -79,7 +79,7 @@ class WrittenTogether {
   static bool add_blocks(const Writer& writer, const BlockPlacement& place, std::vector<std::vector<Box>>& written) {
     bool there = false;
     for (const BlockPlacement& p : writer.operation->placements) {
-      if (!on_devices(p) || place_alone(p) != place) continue;
+      if (!on_devices(p) || without_dim(p) != place) continue;
       if (there) return false;
       there = true;
       const Range blocks = p.dim == whole_operation ? Range{p.number, p.number + 1} : writer.op->dims[p.dim].range;

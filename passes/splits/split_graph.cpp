@@ -15,7 +15,7 @@ void place_blocks(const Program& program, Operation& operation, std::uint32_t di
   if (split.placement == Placement::unspecified) return;
   BlockPlacement placed{dim, split.placement, {}, {}, split.devices, split.all_at.value_or(0)};
   if (split.axis) {
-    const PlaceOnMesh there = named_place(program, split).value();
+    const MeshAxisRef there = named_axis(program, split).value();
     placed.mesh = there.mesh;
     placed.axis = there.axis;
   }
@@ -45,7 +45,7 @@ void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {
 
 std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
   Operation operation = before_[o];
-  const Operator op = in_own_words(program_, operation);
+  const Operator op = with_author_names(program_, operation);
   bool streamed = streams(op, dim, split);
   if (operation.placements.empty())
     if (auto scan = split_scan(program_, op, dim, split.blocks)) {
@@ -100,7 +100,7 @@ GraphClaim GraphSplitter::finish() {
 
 std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
   const Operation& operation = before_[o];
-  const Operator op = in_own_words(program_, operation);
+  const Operator op = with_author_names(program_, operation);
   SplitReduction parts = split_reduction(program_, op, dim, split.blocks);
   const auto block_dim = static_cast<std::uint32_t>(op.dims.size());
   Operation partial{{}, operation.operands, {}, operation.operand_shardings};

@@ -102,7 +102,7 @@ std::optional<StagedWrites> stage_interleaved_writes(const Program& program, con
   for (const std::string& name : operations) {
     const auto place = finder.find(program.main, name);
     if (!place || is_inside_of_a_group(program, place->graph)) return std::nullopt;
-    const Operator op = in_own_words(program, program[place->graph][place->operation]);
+    const Operator op = with_author_names(program, program[place->graph][place->operation]);
     if (!can_stage_writes(op)) return std::nullopt;
     places[place->graph][place->operation] = name;
   }
@@ -116,7 +116,7 @@ std::optional<StagedWrites> stage_interleaved_writes(const Program& program, con
         splitter.copy(OperationId(o));
         continue;
       }
-      const Operators operators = operators_for(in_own_words(program, program[graph].operations[o]));
+      const Operators operators = operators_for(with_author_names(program, program[graph].operations[o]));
       const std::string value = splitter.stage_interleaved_writes(OperationId(o), operators.staged, operators.placed);
       renamed[found->second] = found->second.substr(0, found->second.rfind('/') + 1) + value;
     }

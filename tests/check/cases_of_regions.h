@@ -82,7 +82,7 @@ inline Case unrolled() {
   for (std::int64_t s = 0; s < 3; ++s) {
     u = h.add(with_counter({}, 0, s), {u, z})[0];
     all.values.push_back(ValueRef{path, ValueId(2), s});
-    all.operations.push_back(StepOf{{path, OperationId(0)}, s});
+    all.operations.push_back(TripOf{{path, OperationId(0)}, s});
   }
   finish(c.after, h, {u});
   all.before = c.before.main;
@@ -96,7 +96,7 @@ inline Case two_steps() {
   add_iterate(c.after, {{2, 0}, {2, 1}}, {0, 3});
   GraphClaim body = claim({ValueRef{{}, ValueId(0), 0}, ValueRef{{}, ValueId(1), 0}, ValueRef{{}, ValueId(2), 0},
                            ValueRef{{}, ValueId(2), 1}},
-                          {StepOf{operation(0), 0}, StepOf{operation(0), 1}});
+                          {TripOf{operation(0), 0}, TripOf{operation(0), 1}});
   body.steps = 2;
   GraphClaim main = claim({value(0), value(1), value(2)}, {Copied{operation(0)}});
   main.after = main.before = GraphId(1);

@@ -159,7 +159,7 @@ inline std::vector<Kind> claim_changes() {
       {"another step",
        {"unroll", "writes-exact", "well-formed"},
        [](Mutant& m) {
-         auto* j = m.justified<StepOf>();
+         auto* j = m.justified<TripOf>();
          return j && (j->step += j->step > 0 ? -1 : 1, true);
        }},
       {"another number of steps",

@@ -210,7 +210,7 @@ inline std::vector<StageKind<Schedule>> kernel_kinds() {
        [](Schedule& s, Random& r) {
          std::vector<ir::Buffer*> found;
          for (ir::Buffer& b : s.buffers)
-           if (b.place == ir::BufferPlace::prepared) found.push_back(&b);
+           if (b.space == ir::MemorySpace::prepared) found.push_back(&b);
          if (found.size() < 2) return false;
          auto *a = found[any(r, found.size())], *b = found[any(r, found.size())];
          return a != b && (a->at = b->at, true);

@@ -106,7 +106,7 @@ inline std::vector<StageKind<Schedule>> memory_kinds() {
        [](Schedule& s, Random&) {
          if (s.arena_bytes <= 64) return false;
          for (ir::Buffer& b : s.buffers)
-           if (b.place == ir::BufferPlace::arena) {
+           if (b.space == ir::MemorySpace::arena) {
              b.at *= 3;
              for (ir::Level& level : b.row) level.steps.back() *= 3;
            }

@@ -31,7 +31,7 @@ inline bool replace(const Schedule& s, ir::BufferMember& one, Random& r) {
 inline ir::Buffer* any_in_arena(Schedule& s, Random& r) {
   std::vector<ir::Buffer*> found;
   for (ir::Buffer& b : s.buffers)
-    if (b.place == ir::BufferPlace::arena && !b.box.empty()) found.push_back(&b);
+    if (b.space == ir::MemorySpace::arena && !b.box.empty()) found.push_back(&b);
   return found.empty() ? nullptr : found[any(r, found.size())];
 }
 
@@ -179,7 +179,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        [](Schedule& s, Random& r) {
          std::vector<ir::Buffer*> found;
          for (ir::Buffer& b : s.buffers)
-           if (b.place == ir::BufferPlace::output) found.push_back(&b);
+           if (b.space == ir::MemorySpace::output) found.push_back(&b);
          if (found.empty()) return false;  // after another change
          auto *a = found[any(r, found.size())], *b = found[any(r, found.size())];
          return a != b && (std::swap(a->at, b->at), true);
@@ -187,7 +187,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
       {"an input for an output", number,
        [](Schedule& s, Random& r) {
          auto* b = any(r, s.buffers);
-         return b->place == ir::BufferPlace::output && (b->place = ir::BufferPlace::input, true);
+         return b->space == ir::MemorySpace::output && (b->space = ir::MemorySpace::input, true);
        }},
       {"states of a repetition exchanged", number,
        [](Schedule& s, Random& r) {

@@ -28,7 +28,7 @@ const ir::Iteration& loop_of(const ir::Schedule& schedule) {
 int read_input(ir::Schedule& schedule, ir::BufferId state, std::int64_t input) {
   ir::BufferId from;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
-    if (schedule.buffers[b].place == ir::BufferPlace::input && schedule.buffers[b].at == input) from = ir::BufferId(b);
+    if (schedule.buffers[b].space == ir::MemorySpace::input && schedule.buffers[b].at == input) from = ir::BufferId(b);
   int changed = 0;
   for (ir::Batch& batch : schedule.sequences[loop_of(schedule).body])
     for (ir::ScheduledTask& task : batch) {

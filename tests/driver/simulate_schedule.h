@@ -68,11 +68,11 @@ class ScheduleSimulator {
     auto of = [&](Tensor& tensor) {
       begin = tensor.mutable_data(), bytes = static_cast<std::int64_t>(tensor.byte_size());
     };
-    switch (b.place) {
-      case ir::BufferPlace::arena: in(arena_); break;
-      case ir::BufferPlace::prepared: in(prepared_); break;
-      case ir::BufferPlace::input: of(inputs_.at(static_cast<std::size_t>(b.at))); break;
-      case ir::BufferPlace::output: of(outputs_.at(static_cast<std::size_t>(b.at))); break;
+    switch (b.space) {
+      case ir::MemorySpace::arena: in(arena_); break;
+      case ir::MemorySpace::prepared: in(prepared_); break;
+      case ir::MemorySpace::input: of(inputs_.at(static_cast<std::size_t>(b.at))); break;
+      case ir::MemorySpace::output: of(outputs_.at(static_cast<std::size_t>(b.at))); break;
     }
     if (at < 0 || at + size > bytes) fail("a cell outside of all memory");
     return begin + at;

@@ -197,7 +197,7 @@ std::vector<Axes> lists() {
 TEST(AxisLists, CutAtASizeKeepsTheNumber) {
   for (const Axes& axes : lists())
     for (std::int64_t places = 1; places <= size_of(mesh, axes); ++places) {
-      auto cut = cut_at(mesh, axes, places);
+      auto cut = split_at(mesh, axes, places);
       if (!cut) continue;
       EXPECT_EQ(size_of(mesh, cut->major), places);
       EXPECT_EQ(size_of(mesh, cut->major) * size_of(mesh, cut->minor), size_of(mesh, axes));
@@ -207,9 +207,9 @@ TEST(AxisLists, CutAtASizeKeepsTheNumber) {
                   number(position, cut->major) * size_of(mesh, cut->minor) + number(position, cut->minor));
       }
     }
-  EXPECT_EQ(cut_at(mesh, {whole("y")}, 4), (CutAxes{{part_of("y", 1, 4)}, {part_of("y", 4, 3)}}));
-  EXPECT_EQ(cut_at(mesh, {whole("y")}, 5), std::nullopt);
-  EXPECT_EQ(cut_at(mesh, {whole("a"), whole("y")}, 48), std::nullopt);
+  EXPECT_EQ(split_at(mesh, {whole("y")}, 4), (SplitAxes{{part_of("y", 1, 4)}, {part_of("y", 4, 3)}}));
+  EXPECT_EQ(split_at(mesh, {whole("y")}, 5), std::nullopt);
+  EXPECT_EQ(split_at(mesh, {whole("a"), whole("y")}, 48), std::nullopt);
 }
 
 TEST(AxisLists, PrefixesAndWhatStandsBehind) {

@@ -53,7 +53,7 @@ Justification random_justification() {
     case 9: return CarriedScanOf{of, any_operation(), any_operation()};
     case 10: return GroupOf{random_operations()};
     case 11: return OfferedFor{random_operations()};
-    case 12: return StepOf{of, random_integer()};
+    case 12: return TripOf{of, random_integer()};
     case 13: return TransferOf{};
     case 14: return PointOf{of};
     case 15: return StagedOf{of};

@@ -98,7 +98,7 @@ Schedule random_schedule() {
   s.outputs = several<ProgramTensor>(tensor);
   s.buffers = several<Buffer>([] {
     return Buffer{random_name(),    samples::random_type(),
-                  random_box(),     static_cast<BufferPlace>(pick(0, 4)),
+                  random_box(),     static_cast<MemorySpace>(pick(0, 4)),
                   random_integer(), random_row()};
   });
   s.sequences =

@@ -55,7 +55,7 @@ class RandomGroups {
     }
     PlannedFusion line;
     for (std::size_t o : members) line.operations.push_back(path + names[o]);
-    const Operator last = in_own_words(program_, in.operations[*members.rbegin()]);
+    const Operator last = with_author_names(program_, in.operations[*members.rbegin()]);
     for (std::uint32_t d = 0; d < last.dims.size(); ++d)
       if (choose_(4) > (last.dims[d].role == DimRole::parallel ? 0 : 1))
         line.dims.push_back(RandomPlan<Choose>::dim_name(last, d));

@@ -34,7 +34,7 @@ class RandomPlan {
         continue;
       alone_ = names[o].find('@') == std::string::npos;
       const std::size_t before = plan_.decisions.size();
-      cut(names[o], in_own_words(program_, graph.operations[o]));
+      cut(names[o], with_author_names(program_, graph.operations[o]));
       if (choose_(4) == 0) list_devices(before);
     }
     return std::move(plan_);

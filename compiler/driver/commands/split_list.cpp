@@ -73,7 +73,7 @@ std::string list_splits(const Program& program) {
     for (std::size_t o = 0; o < names.size(); ++o) {
       if (names[o].empty()) continue;
       const Operation& operation = program[graph].operations[o];
-      text += plan_name(path + names[o]) + "\n" + lines_of(program, in_own_words(program, operation), in_group);
+      text += plan_name(path + names[o]) + "\n" + lines_of(program, with_author_names(program, operation), in_group);
     }
   }
   return text;
