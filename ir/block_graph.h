@@ -75,9 +75,9 @@ struct BlockGraph {
   // If a mesh orders its devices differently: the id of the device at each position; `device` above is then a position.
   // Empty: `device` is the id itself.
   std::vector<std::int64_t> devices = {};
-  std::int64_t device_at(std::int64_t place) const {
-    const bool listed = place >= 0 && place < static_cast<std::int64_t>(devices.size());
-    return listed ? devices[static_cast<std::size_t>(place)] : place;
+  std::int64_t device_at(std::int64_t index) const {
+    const bool listed = index >= 0 && index < static_cast<std::int64_t>(devices.size());
+    return listed ? devices[static_cast<std::size_t>(index)] : index;
   }
 
   const Held& operator[](HeldId id) const { return held[id.index()]; }

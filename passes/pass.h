@@ -63,7 +63,7 @@ struct PassResult {
   std::optional<ir::Program> rules = {};
   // The plan, with the pass's own decisions first. The passes that follow apply it.
   std::optional<ir::Plan> decided = {};
-  std::vector<Diagnostic> told = {};  // warnings for the user, or an error that ends the compilation
+  std::vector<Diagnostic> diagnostics = {};  // warnings for the user, or an error that ends the compilation
 };
 
 enum class When : std::uint8_t {

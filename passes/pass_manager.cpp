@@ -53,7 +53,7 @@ class Manager {
     for (PlanProblem& problem : made.problems) result_.problems.push_back(std::move(problem));
     if (made.rules) result_.rules = std::move(made.rules);
     if (made.decided) context_.plan = std::move(*made.decided);
-    for (Diagnostic& diagnostic : made.told) result_.told.push_back(std::move(diagnostic));
+    for (Diagnostic& diagnostic : made.diagnostics) result_.diagnostics.push_back(std::move(diagnostic));
     bool changed = false;
     for (ClaimedStage& earlier : made.earlier) changed |= take(pass, std::move(earlier), 0);
     return take(pass, {std::move(made.program), std::move(made.step)}, seconds) || changed;

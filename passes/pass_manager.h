@@ -26,7 +26,7 @@ struct Passed {
   std::vector<PlanProblem> problems = {};  // decisions of the plan that no pass could apply
   std::optional<ir::Program> rules = {};   // the instances of rewrite rules that the certificate refers to
   ir::Plan plan = {};                      // the context's plan, with the decisions of passes
-  std::vector<Diagnostic> told = {};
+  std::vector<Diagnostic> diagnostics = {};
 };
 
 // Pre: the program is verified. Throws an InternalError that names the pass if the verifier rejects its result.

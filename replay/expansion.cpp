@@ -74,7 +74,8 @@ class Expansion {
       Along by{held.device, std::vector<std::int64_t>(task.row.size(), 0)};
       const Along number = along(task.row, call.buffers[k].number, rank + 1 + k);
       const std::vector<Along> positions = positions_in(held.row, task.row, number, Obligation::held);
-      for (std::size_t l = 0; l < positions.size(); ++l) by = sum(std::move(by), positions[l], held.row[l].steps.back());
+      for (std::size_t l = 0; l < positions.size(); ++l)
+        by = sum(std::move(by), positions[l], held.row[l].steps.back());
       const bool all = held.device == ir::everywhere && held.row.empty() && k < task.operands.size();
       expect(Obligation::held, by == device || all, "operand or result {} is on another device", k);
     }

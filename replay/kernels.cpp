@@ -150,8 +150,8 @@ class Kernels {
     same_operator(program_, op, what_[*kernel]);
     expect(obligation, layouts == required_layouts(*kernel), "its kernel needs different operand layouts");
     for (const ir::Preparation& how : layouts) {
-      expect(obligation, required_layouts(how.kernel).empty(), "the preparation of operand {} needs a prepared operand itself",
-             how.operand);
+      expect(obligation, required_layouts(how.kernel).empty(),
+             "the preparation of operand {} needs a prepared operand itself", how.operand);
       same_operator(program_, packing_of(program_, op, how), what_[how.kernel]);
     }
   }

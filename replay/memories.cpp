@@ -238,7 +238,7 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
       state->written_in = batch_, state->cells = {}, state->points = {}, state->by = wrote.by, state->dense = true;
     const bool again = wrote.by && state->by == wrote.by;
     bool no_overlap = dense && state->dense ? !state->cells.meets(cells)
-                                       : again && !state->points.meets(state->members, wrote);
+                                            : again && !state->points.meets(state->members, wrote);
     expect(keeps_, no_overlap, "two tasks of a batch write the same cells of b{}", n);
     if (!again) state->by = nullptr;
     state->dense &= dense;

@@ -15,10 +15,10 @@ namespace tap::check {
 // The members that a row of tasks accesses: each task one of them, several tasks possibly the same.
 struct Where {
   ir::BufferId id;
-  Box members;                      // by position along the levels of their row
-  std::vector<Along> positions = {};   // for the first task and the others, along each of these levels
-  std::vector<Along> further = {};  // by dim: the distance of their boxes from the first member's
-  bool each_by_one = true;          // no two tasks access the same member
+  Box members;                        // by position along the levels of their row
+  std::vector<Along> positions = {};  // for the first task and the others, along each of these levels
+  std::vector<Along> further = {};    // by dim: the distance of their boxes from the first member's
+  bool each_by_one = true;            // no two tasks access the same member
 };
 
 struct State {

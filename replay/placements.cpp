@@ -6,7 +6,7 @@
 namespace tap::check {
 
 void check_device(const ir::Program& program, const ir::Operation& operation, const ir::Row& row, const Along& device,
-                 const Moving& box, const std::vector<std::int64_t>& devices) {
+                  const Moving& box, const std::vector<std::int64_t>& devices) {
   auto unless = [&](bool holds) {
     expect(Obligation::placement, holds, "device {} does not compute that block", device.first);
   };

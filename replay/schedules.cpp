@@ -352,9 +352,9 @@ class Machine {
   const ir::GraphClaim claim_{tasks_.graph, tasks_.graph, {}, {}, {}};
   ValueNumbering numbering_{program_, claim_, true};
   std::optional<Memories> memories_;
-  std::vector<std::int64_t> steps_;  // of the active iterates
-  std::int64_t started_iterates_ = 0;     // started so far
-  std::map<std::size_t, Run> runs_;  // by operation of the schedule, in this trip
+  std::vector<std::int64_t> steps_;    // of the active iterates
+  std::int64_t started_iterates_ = 0;  // started so far
+  std::map<std::size_t, Run> runs_;    // by operation of the schedule, in this trip
 };
 
 }  // namespace

@@ -241,7 +241,7 @@ std::vector<Statement> GroupLowering::run() {
   place_values();
   std::vector<std::size_t> level_of_value(graph_.values.size(), 0);
   for (std::size_t o = 0; o < graph_.operations.size(); ++o)
-    if (!ends_another_[o] && windows_.asked[o]) add_operation(o, level_of_value);
+    if (!ends_another_[o] && windows_.demanded[o]) add_operation(o, level_of_value);
   std::vector<Statement> body;
   for (std::size_t k = levels_.size(); k-- > 0;) {
     Level& level = levels_[k];

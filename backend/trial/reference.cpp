@@ -91,7 +91,7 @@ class PartEvaluator {
     for (std::size_t o = 0; o < graph.operations.size(); ++o) {
       const Operation& operation = graph.operations[o];
       const Operator& inner = program_[operation.op];
-      if (!asked.asked[o] || without_reductions(inner, asked.operations[o]).empty()) continue;
+      if (!asked.demanded[o] || without_reductions(inner, asked.operations[o]).empty()) continue;
       std::vector<const TensorPart*> from;
       std::vector<TensorPart*> to;
       for (ValueId v : operation.operands) from.push_back(known[v.index()]);
@@ -183,7 +183,7 @@ double points_of(const Program& program, const Operator& op, const Box& box) {
     const Demand asked = demand(view, narrowed(op, box));
     double points = 0;
     for (std::size_t o = 0; o < view.graph.operations.size(); ++o)
-      if (asked.asked[o]) points += points_of(program, program[view.graph.operations[o].op], asked.operations[o]);
+      if (asked.demanded[o]) points += points_of(program, program[view.graph.operations[o].op], asked.operations[o]);
     return points;
   }
   const Box here = narrowed(op, box);

@@ -18,7 +18,7 @@ namespace tap::driver {
 namespace {
 
 using passes::onnx::Finding;
-using passes::onnx::SpecPlace;
+using passes::onnx::SpecRef;
 
 // A file of specs, with their locations. Specs written by us have none.
 struct SpecsFile {
@@ -28,13 +28,13 @@ struct SpecsFile {
   Span span(ByteRange at) const {
     return {file, static_cast<std::uint32_t>(at.begin), static_cast<std::uint32_t>(at.end)};
   }
-  Span span(const SpecPlace& place) const {
+  Span span(const SpecRef& place) const {
     const NodeBytes& node = json.nodes[place.node];
     return span(place.spec ? node.specs[*place.spec].whole : node.name);
   }
   // The location in the first spec that a finding is about.
   Span span(const Finding& finding) const {
-    const SpecPlace& place = finding.at.front();
+    const SpecRef& place = finding.at.front();
     if (!place.spec) return span(place);
     const SpecBytes& spec = json.nodes[place.node].specs[*place.spec];
     switch (finding.broken.field) {
@@ -112,7 +112,8 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
   passes::onnx::Annotated annotated = passes::onnx::annotated(std::move(program), out.inferred);
   std::vector<Finding> findings = out.inferred.findings;
   findings.insert(findings.end(), annotated.findings.begin(), annotated.findings.end());
-  if (!choices.listed) findings.insert(findings.end(), annotated.unsaid.begin(), annotated.unsaid.end());
+  if (!choices.listed)
+    findings.insert(findings.end(), annotated.listable_findings.begin(), annotated.listable_findings.end());
   if (tell(session, &read, findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
   for (const std::string& value : out.inside)
     session.tell(

@@ -7,7 +7,7 @@
 
 #include "ir/block_graph.h"
 #include "ir/graphs/operation_names.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "support/plural.h"
 
 namespace tap::pipeline {
@@ -37,7 +37,7 @@ Listed listed(const ir::Program& program, const ir::Operation& operation) {
   const ir::Operator& op = program[operation.op];
   const ir::DeviceAssignment places(program, operation);
   Listed all;
-  if (!places.everywhere()) all.times(places.count());
+  if (!places.is_replicated()) all.times(places.count());
   if (op.transfer()) return all;  // moves all blocks of a device at once
   for (std::uint32_t d : application_dims(op, operation)) {
     const bool by_device = std::ranges::any_of(

@@ -73,7 +73,7 @@ void Steps::run(std::span<const passes::Pass> list) {
   if (passed.rules) made_.rules = std::move(passed.rules);
   for (ir::Step& step : passed.certificate.steps) made_.certificate.steps.push_back(std::move(step));
   for (passes::Remark& remark : passed.remarks) made_.remarks.push_back(std::move(remark));
-  for (Diagnostic& diagnostic : passed.told) {
+  for (Diagnostic& diagnostic : passed.diagnostics) {
     if (diagnostic.severity() == Severity::error) throw Failure{exit_code::wrong_program, std::move(diagnostic)};
     made_.told.push_back(std::move(diagnostic));
   }

@@ -26,7 +26,7 @@ class Walk {
         needed_(group.graph.values.size()),
         written_(group.graph.values.size()),
         operations(group.graph.operations.size()),
-        asked(group.graph.operations.size(), false) {}
+        demanded(group.graph.operations.size(), false) {}
 
   void run() {
     std::vector<bool> is_output(needed_.size(), false);
@@ -48,7 +48,7 @@ class Walk {
  private:
   // If only the graph is known: whole operations and values.
   void take_whole(std::size_t number, const Operation& operation) {
-    asked[number] = true;
+    demanded[number] = true;
     for (const auto* list : {&operation.operands, &operation.results})
       for (ValueId v : *list) {
         Spans all;
@@ -59,7 +59,7 @@ class Walk {
 
   void place(std::size_t number, const Operation& operation, const Operator& op, bool anchored) {
     std::vector<std::optional<Span>> found(op.dims.size());
-    bool is_asked = anchored;
+    bool is_demanded = anchored;
     auto add = [&](std::size_t d, const Span& span) {
       found[d] = found[d] ? algebra_.hull(*found[d], span, op.dims[d].range) : span;
     };
@@ -70,7 +70,7 @@ class Walk {
       if (!need) continue;
       auto spans = preimage(write.projection, *need, op);
       if (!spans) continue;
-      is_asked = true;
+      is_demanded = true;
       for (std::size_t d = 0; d < spans->size(); ++d)
         if ((*spans)[d]) add(d, *(*spans)[d]);
     }
@@ -79,10 +79,10 @@ class Walk {
       bool given = op.dims[d].role != DimRole::parallel;  // counters and reductions are demanded whole, or as anchored
       spans.push_back(given || !found[d] ? anchor_of(number, d, op.dims[d].range) : *found[d]);
       spans.back() = algebra_.clip(spans.back(), op.dims[d].range);
-      if (!is_asked) spans.back() = algebra_.whole({0, 0});
+      if (!is_demanded) spans.back() = algebra_.whole({0, 0});
     }
-    asked[number] = is_asked;
-    if (is_asked) project(operation, op, spans);
+    demanded[number] = is_demanded;
+    if (is_demanded) project(operation, op, spans);
   }
 
   // What the operation reads and writes on that box. An empty reduction still writes, and reads nothing.
@@ -150,7 +150,7 @@ class Walk {
 
  public:
   std::vector<Spans> operations;
-  std::vector<bool> asked;
+  std::vector<bool> demanded;
   std::vector<Spans> values;
 };
 
@@ -183,7 +183,7 @@ Demand demand(const GroupView& group, const Box& box) {
   walk.run();
   Demand result;
   for (auto& spans : walk.operations) result.operations.push_back(Box{std::move(spans)});
-  result.asked = std::move(walk.asked);
+  result.demanded = std::move(walk.demanded);
   for (auto& spans : walk.values) result.values.push_back(Box{std::move(spans)});
   return result;
 }
@@ -191,7 +191,7 @@ Demand demand(const GroupView& group, const Box& box) {
 MovingDemand moving_demand(const GroupView& group) {
   Walk<Windows> walk(group, {group.dims.size()});
   walk.run();
-  return {std::move(walk.operations), std::move(walk.asked), std::move(walk.values)};
+  return {std::move(walk.operations), std::move(walk.demanded), std::move(walk.values)};
 }
 
 std::vector<Access> group_reads(const GroupView& group, const MovingDemand& windows) {

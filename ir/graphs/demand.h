@@ -38,14 +38,14 @@ struct Window {
 // read, if it comes from outside the group). Empty if nothing is demanded.
 struct Demand {
   std::vector<Box> operations;
-  std::vector<bool> asked;  // whether it is demanded; a reduction may have no other dims, and so a point even if not
+  std::vector<bool> demanded;  // whether it is demanded; a reduction may have no other dims, and so a point even if not
   std::vector<Box> values;
 };
 Demand demand(const GroupView& group, const Box& box);
 
 struct MovingDemand {
   std::vector<std::vector<Window>> operations;  // by operation, by its dim
-  std::vector<bool> asked;                      // by operation
+  std::vector<bool> demanded;                   // by operation
   std::vector<std::vector<Window>> values;      // by value, by axis; the region may extend beyond the tensor
 };
 // A range that is not affine in the point becomes the whole dim or axis.

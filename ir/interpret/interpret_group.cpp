@@ -49,8 +49,8 @@ void copy_region(Datum& to, const Datum& from, const Box& region) {
 std::vector<Box> parts_of(const Operator& group, const Box& box, bool reduction, std::int64_t points) {
   Box numbers;
   for (std::size_t d = 0; d < box.rank(); ++d) {
-    bool cut = points > 0 && (group.dims[d].role == DimRole::reduction) == reduction;
-    numbers.dims.push_back({0, cut ? (box.dims[d].size() + points - 1) / points : 1});
+    bool is_split = points > 0 && (group.dims[d].role == DimRole::reduction) == reduction;
+    numbers.dims.push_back({0, is_split ? (box.dims[d].size() + points - 1) / points : 1});
   }
   std::vector<Box> parts;
   auto number = first_point(numbers);
@@ -108,18 +108,18 @@ class GroupInBlocks {
   Datum blank(const TensorType& type) const { return poisoned(type, in_.options.with_bounds); }
 
   void run_block(const Box& block, const std::vector<const Datum*>& operands, const std::vector<Datum*>& results) {
-    Demand asked = demand(view_, block);
+    Demand block_demand = demand(view_, block);
     std::vector<Datum> values;
     for (const Value& value : graph_.values) values.push_back(blank(value.type));
     for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
       std::size_t v = graph_.inputs[k].index();
-      copy_region(values[v], *operands[k], asked.values[v]);
+      copy_region(values[v], *operands[k], block_demand.values[v]);
     }
     for (std::size_t o = 0; o < graph_.operations.size(); ++o) {
       const Operation& operation = graph_.operations[o];
       const Operator& op = in_.program[operation.op];
-      const Box& box = asked.operations[o];
-      if (!asked.asked[o] || without_reduction(op, box).empty()) continue;
+      const Box& box = block_demand.operations[o];
+      if (!block_demand.demanded[o] || without_reduction(op, box).empty()) continue;
       std::vector<const Datum*> read;
       for (ValueId v : operation.operands) read.push_back(&values[v.index()]);
       if (auto it = streamed_.find(o); it != streamed_.end()) {

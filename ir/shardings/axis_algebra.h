@@ -50,7 +50,7 @@ Axes common_prefix(const Mesh& mesh, const Axes& a, const Axes& b);
 // The longest prefix that is disjoint from all `others`, and compatible with them.
 Axes prefix_without(const Mesh& mesh, const Axes& axes, const Axes& others);
 // What follows a prefix: {a, b} after {a:(1)2} is {a:(2)2, b}.
-Axes behind(const Mesh& mesh, const Axes& prefix, const Axes& axes);
+Axes suffix_after(const Mesh& mesh, const Axes& prefix, const Axes& axes);
 // The axes, in their order, without any part of `others`.
 Axes without(const Mesh& mesh, const Axes& axes, const Axes& others);
 // A prefix of this many positions and what follows it; nothing if an axis would have to be split unevenly.
@@ -59,7 +59,7 @@ struct SplitAxes {
   Axes minor;
   bool operator==(const SplitAxes&) const = default;
 };
-std::optional<SplitAxes> split_at(const Mesh& mesh, const Axes& axes, std::int64_t places);
+std::optional<SplitAxes> split_at(const Mesh& mesh, const Axes& axes, std::int64_t size);
 // As a set: in the order of the mesh, neighbours merged.
 Axes in_mesh_order(const Mesh& mesh, Axes axes);
 

@@ -62,7 +62,7 @@ Axes prefix_without(const Mesh& mesh, const Axes& axes, const Axes& others) {
   return prefix;
 }
 
-Axes behind(const Mesh& mesh, const Axes& prefix, const Axes& axes) {
+Axes suffix_after(const Mesh& mesh, const Axes& prefix, const Axes& axes) {
   TAP_CHECK(is_prefix(mesh, prefix, axes), "only a prefix can be removed from a list of axes");
   Axes rest;
   for (std::size_t k = prefix.empty() ? 0 : prefix.size() - 1; k < axes.size(); ++k) {
@@ -84,23 +84,23 @@ Axes without(const Mesh& mesh, const Axes& axes, const Axes& others) {
   return left;
 }
 
-std::optional<SplitAxes> split_at(const Mesh& mesh, const Axes& axes, std::int64_t places) {
-  SplitAxes cut;
+std::optional<SplitAxes> split_at(const Mesh& mesh, const Axes& axes, std::int64_t size) {
+  SplitAxes parts;
   for (const AxisRef& axis : axes) {
     SubAxis d = digit(mesh, axis);
-    if (places == 1) {
-      cut.minor.push_back(axis);
-    } else if (places % d.size == 0) {
-      cut.major.push_back(axis);
-      places /= d.size;
+    if (size == 1) {
+      parts.minor.push_back(axis);
+    } else if (size % d.size == 0) {
+      parts.major.push_back(axis);
+      size /= d.size;
     } else {
-      if (d.size % places != 0) return std::nullopt;
-      cut.major.push_back(axis_of(mesh, axis.id, {d.pre_size, places}));
-      cut.minor.push_back(axis_of(mesh, axis.id, {d.pre_size * places, d.size / places}));
-      places = 1;
+      if (d.size % size != 0) return std::nullopt;
+      parts.major.push_back(axis_of(mesh, axis.id, {d.pre_size, size}));
+      parts.minor.push_back(axis_of(mesh, axis.id, {d.pre_size * size, d.size / size}));
+      size = 1;
     }
   }
-  return places == 1 ? std::optional(std::move(cut)) : std::nullopt;
+  return size == 1 ? std::optional(std::move(parts)) : std::nullopt;
 }
 
 Axes in_mesh_order(const Mesh& mesh, Axes axes) {

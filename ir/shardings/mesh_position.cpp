@@ -11,21 +11,21 @@ std::int64_t device_count(const Mesh& mesh) {
   return count;
 }
 
-std::int64_t device_at(const Mesh& mesh, std::int64_t place) {
-  return mesh.devices.empty() ? place : mesh.devices[static_cast<std::size_t>(place)];
+std::int64_t device_at(const Mesh& mesh, std::int64_t index) {
+  return mesh.devices.empty() ? index : mesh.devices[static_cast<std::size_t>(index)];
 }
 
-std::int64_t place_of(const Mesh& mesh, std::int64_t device) {
+std::int64_t index_in_mesh(const Mesh& mesh, std::int64_t device) {
   if (mesh.devices.empty()) return device < device_count(mesh) ? device : -1;
   auto found = std::find(mesh.devices.begin(), mesh.devices.end(), device);
   return found == mesh.devices.end() ? -1 : found - mesh.devices.begin();
 }
 
-std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t place) {
+std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t index) {
   std::vector<std::int64_t> position(mesh.axes.size());
   for (std::size_t a = mesh.axes.size(); a-- > 0;) {
-    position[a] = place % mesh.axes[a].size;
-    place /= mesh.axes[a].size;
+    position[a] = index % mesh.axes[a].size;
+    index /= mesh.axes[a].size;
   }
   return position;
 }

@@ -12,9 +12,9 @@
 namespace tap::ir {
 
 std::int64_t device_count(const Mesh& mesh);
-std::int64_t device_at(const Mesh& mesh, std::int64_t place);                 // its id
-std::int64_t place_of(const Mesh& mesh, std::int64_t device);                 // -1: not in the mesh
-std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t place);  // a coordinate per axis
+std::int64_t device_at(const Mesh& mesh, std::int64_t index);                 // its id
+std::int64_t index_in_mesh(const Mesh& mesh, std::int64_t device);            // -1: not in the mesh
+std::vector<std::int64_t> position_of(const Mesh& mesh, std::int64_t index);  // a coordinate per axis
 // The coordinate along an axis or a sub-axis: along y:(2)2 of y = 8, positions 0…7 have 0, 0, 1, 1, 0, 0, 1, 1.
 std::int64_t coordinate(const Mesh& mesh, const std::vector<std::int64_t>& position, const AxisRef& axis);
 std::int64_t size_of(const Mesh& mesh, const AxisRef& axis);

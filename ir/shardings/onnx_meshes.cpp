@@ -76,10 +76,10 @@ class DigitSearch {
 
   bool explains_all() const {
     for (std::int64_t device = 0; device < static_cast<std::int64_t>(coordinates_.size()); ++device) {
-      Counts wanted(rank_);
+      Counts expected(rank_);
       for (const Digit& digit : digits_)
-        if (digit.axis) wanted[*digit.axis] += device / digit.step % digit.radix * digit.weight;
-      if (wanted != coordinates_[static_cast<std::size_t>(device)]) return false;
+        if (digit.axis) expected[*digit.axis] += device / digit.step % digit.radix * digit.weight;
+      if (expected != coordinates_[static_cast<std::size_t>(device)]) return false;
     }
     return true;
   }
@@ -137,14 +137,14 @@ class ToMesh {
 
   // The coordinates of each device's shard, in this order of the devices.
   std::vector<Counts> coordinates(const Devices& order) const {
-    std::vector<std::size_t> place(order.size());
-    for (std::size_t p = 0; p < order.size(); ++p) place[static_cast<std::size_t>(order[p])] = p;
+    std::vector<std::size_t> index(order.size());
+    for (std::size_t p = 0; p < order.size(); ++p) index[static_cast<std::size_t>(order[p])] = p;
     std::vector<Counts> out(order.size());
     for (std::size_t s = 0; s < placed_.shards.size(); ++s) {
       Counts at(counts_.size());
       auto rest = static_cast<std::int64_t>(s);
       for (std::size_t a = counts_.size(); a-- > 0; rest /= counts_[a]) at[a] = rest % counts_[a];
-      for (std::int64_t device : placed_.shards[s]) out[place[static_cast<std::size_t>(device)]] = at;
+      for (std::int64_t device : placed_.shards[s]) out[index[static_cast<std::size_t>(device)]] = at;
     }
     return out;
   }
@@ -225,12 +225,12 @@ std::variant<Placed, Broken> placed_of(const Mesh& mesh, const Sharding& shardin
     out.axes.push_back(own == 1 ? Parts{} : Parts{{shape[a], own}});
   }
   out.shards.resize(static_cast<std::size_t>(shards));
-  for (std::int64_t place = 0; place < device_count(mesh); ++place) {
-    std::vector<std::int64_t> position = position_of(mesh, place);
+  for (std::int64_t index = 0; index < device_count(mesh); ++index) {
+    std::vector<std::int64_t> position = position_of(mesh, index);
     std::int64_t shard = 0;
     for (const DimSharding& dim : sharding.dims)
       for (const AxisRef& axis : dim.axes) shard = shard * size_of(mesh, axis) + coordinate(mesh, position, axis);
-    out.shards[static_cast<std::size_t>(shard)].push_back(device_at(mesh, place));
+    out.shards[static_cast<std::size_t>(shard)].push_back(device_at(mesh, index));
   }
   for (Devices& devices : out.shards) std::sort(devices.begin(), devices.end());
   return out;

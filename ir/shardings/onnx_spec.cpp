@@ -195,7 +195,7 @@ std::string to_string(const Spec& spec) {
   return text + "}";
 }
 
-std::string to_string(const Placed& placed) { return placed.anywhere() ? "unsharded" : to_string(spec_of(placed)); }
+std::string to_string(const Placed& placed) { return placed.is_unsharded() ? "unsharded" : to_string(spec_of(placed)); }
 
 std::int64_t shards_of(const Parts& parts) {
   std::int64_t shards = 1;

@@ -78,7 +78,7 @@ Parts simplified(const Parts& parts);
 struct Placed {
   std::vector<Parts> axes;
   std::vector<Devices> shards;  // none: not sharded, available on any device
-  bool anywhere() const { return shards.empty(); }
+  bool is_unsharded() const { return shards.empty(); }
   bool operator==(const Placed&) const = default;
 };
 std::string to_string(const Placed& placed);

@@ -50,14 +50,14 @@ bool same_devices_in_order(const Mesh& a, const Mesh& b) {
   std::int64_t count = device_count(a);
   if (device_count(b) != count) return false;
   if (a.devices == b.devices) return true;
-  for (std::int64_t place = 0; place < count; ++place)
-    if (device_at(a, place) != device_at(b, place)) return false;
+  for (std::int64_t index = 0; index < count; ++index)
+    if (device_at(a, index) != device_at(b, index)) return false;
   return true;
 }
 
-Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t place) {
+Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t index) {
   TAP_CHECK(sharding.dims.size() == shape.size(), "a sharding of the wrong rank");
-  std::vector<std::int64_t> position = position_of(mesh, place);
+  std::vector<std::int64_t> position = position_of(mesh, index);
   Box box;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const Axes& axes = sharding.dims[d].axes;
@@ -72,8 +72,8 @@ Shape local_shape(const Mesh& mesh, const Sharding& sharding, const Shape& shape
 
 std::vector<std::int64_t> holders(const Mesh& mesh, const Sharding& sharding, const Shape& shape, const Box& box) {
   std::vector<std::int64_t> ids;
-  for (std::int64_t place = 0; place < device_count(mesh); ++place)
-    if (box_at(mesh, sharding, shape, place).contains(box)) ids.push_back(device_at(mesh, place));
+  for (std::int64_t index = 0; index < device_count(mesh); ++index)
+    if (box_at(mesh, sharding, shape, index).contains(box)) ids.push_back(device_at(mesh, index));
   std::sort(ids.begin(), ids.end());
   return ids;
 }

@@ -19,7 +19,7 @@ bool is_maximal(const Mesh& mesh);                         // one device, by its
 bool same_devices_in_order(const Mesh& a, const Mesh& b);  // regardless of their axes
 
 // The cells of the tensor that the device at this position holds.
-Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t place);
+Box box_at(const Mesh& mesh, const Sharding& sharding, const Shape& shape, std::int64_t index);
 Shape local_shape(const Mesh& mesh, const Sharding& sharding, const Shape& shape);  // of the largest box
 
 // The ids of the devices that hold all of a box, in ascending order.

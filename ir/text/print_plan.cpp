@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/text/plan_text.h"
 #include "ir/text/text_tables.h"
 #include "ir/text_names.h"

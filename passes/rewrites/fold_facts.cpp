@@ -84,7 +84,7 @@ class FactFinder {
   }
 
   FoldFacts run() {
-    facts_.apart.assign(fold_.exprs.size(), false);
+    facts_.becomes_operation.assign(fold_.exprs.size(), false);
     for (std::size_t k = 0; k < fold_.exprs.size(); ++k) {
       const CellNode& node = fold_.exprs[CellId(k)];
       DimSet dims = node.op == CellOp::argument ? operands_[node.attribute] : 0;
@@ -96,10 +96,10 @@ class FactFinder {
     for (CellId id : reachable_from(fold_.exprs, fold_.roots)) {
       const CellNode& node = fold_.exprs[id];
       if (node.op != CellOp::reduce) continue;
-      facts_.apart[id.index()] = true;
+      facts_.becomes_operation[id.index()] = true;
       mark_operations(node.args[0], facts_.dims[id.index()]);
     }
-    for (CellId root : fold_.roots) facts_.apart[root.index()] = true;
+    for (CellId root : fold_.roots) facts_.becomes_operation[root.index()] = true;
     return std::move(facts_);
   }
 
@@ -110,7 +110,7 @@ class FactFinder {
     if (node.args.empty() || node.op == CellOp::reduce) return;
     const bool fewer = facts_.dims[id.index()] != around && (facts_.dims[id.index()] & ~around) == 0;
     if (fewer && (facts_.indexed[id.index()] & reduced_) != 0) {
-      facts_.apart[id.index()] = facts_.contracts = true;
+      facts_.becomes_operation[id.index()] = facts_.contracts = true;
       return;
     }
     for (CellId arg : node.args) mark_operations(arg, around);

@@ -27,10 +27,10 @@ struct FoldedSpace {
 FoldedSpace folded_space(const ir::Operator& op, std::uint32_t dim, std::int64_t size);
 
 struct FoldFacts {
-  std::vector<DimSet> dims;     // by cell of the fold, without reduced dims
-  std::vector<DimSet> indexed;  // by cell: the dims of a reduction's operand, with reduced dims
-  std::vector<bool> apart;      // by cell: whether it becomes an operation
-  bool contracts = false;       // some of these are maps that reductions read
+  std::vector<DimSet> dims;             // by cell of the fold, without reduced dims
+  std::vector<DimSet> indexed;          // by cell: the dims of a reduction's operand, with reduced dims
+  std::vector<bool> becomes_operation;  // by cell: whether it becomes an operation
+  bool contracts = false;               // some of these are maps that reductions read
 };
 // Pre: a reduction by a monoid with a fold, of fewer than 64 dims.
 FoldFacts fold_facts(const ir::Program& program, const ir::Operator& op, const FoldedSpace& space);

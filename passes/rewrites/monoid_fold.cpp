@@ -38,7 +38,7 @@ class FoldBuilder {
   FoldedReduction run() {
     FoldedReduction result{nullptr, space_.dim, space_.size, {}};
     for (std::size_t k = 0; k < fold_.exprs.size(); ++k)
-      if (facts_.apart[k]) compute(CellId(k));
+      if (facts_.becomes_operation[k]) compute(CellId(k));
     combine();
     graph_.name = "fold";
     made_.graphs.push_back(std::move(graph_));

@@ -40,7 +40,7 @@ AxisPath::AxisPath(const Mesh& mesh, Shape shape, const Sharding& from, const Sh
       shape_(std::move(shape)),
       like_{from.mesh, {}, {}, without(mesh, from.unreduced, partial), ""},
       now_(axes_per_dim(mesh, from)),
-      wanted_(axes_per_dim(mesh, to)),
+      target_(axes_per_dim(mesh, to)),
       partial_(std::move(partial)),
       monoid_(from.unreduced_monoid) {}
 
@@ -60,10 +60,10 @@ bool AxisPath::walk(bool devices_change) {
 }
 
 Axes AxisPath::excess(const Lists& lists, std::size_t dim) const {
-  return tail(lists[dim], common(lists[dim], wanted_[dim]));
+  return tail(lists[dim], common(lists[dim], target_[dim]));
 }
 Axes AxisPath::missing(const Lists& lists, std::size_t dim) const {
-  return tail(wanted_[dim], common(lists[dim], wanted_[dim]));
+  return tail(target_[dim], common(lists[dim], target_[dim]));
 }
 
 std::optional<AxisPath::Spot> AxisPath::missing_at(const Lists& lists, const AxisRef& axis) const {
@@ -94,10 +94,10 @@ AxisPath::Fit AxisPath::fit(const AxisRef& axis, std::int64_t capacity) const {
   return size(axis) % capacity == 0 ? Fit::part : Fit::none;
 }
 
-void AxisPath::cut(const AxisRef& axis, std::int64_t size) {
+void AxisPath::split(const AxisRef& axis, std::int64_t size) {
   auto parts = split_at(mesh_, {axis}, size);
   TAP_CHECK(parts && !parts->major.empty() && !parts->minor.empty(), "an axis is divided into two");
-  for (Lists* lists : {&now_, &wanted_})
+  for (Lists* lists : {&now_, &target_})
     for (Axes& list : *lists) {
       auto at = std::find(list.begin(), list.end(), axis);
       if (at == list.end()) continue;
@@ -108,7 +108,7 @@ void AxisPath::cut(const AxisRef& axis, std::int64_t size) {
 
 void AxisPath::align() {
   std::set<std::pair<AxisId, std::int64_t>> ends;  // boundaries of digits, as products of sizes
-  for (const Lists* lists : {&now_, &wanted_})
+  for (const Lists* lists : {&now_, &target_})
     for (const Axes& list : *lists)
       for (const AxisRef& axis : list) {
         SubAxis d = digit(mesh_, axis);
@@ -120,7 +120,7 @@ void AxisPath::align() {
     ends.insert({axis.id, d.pre_size});
     ends.insert({axis.id, d.pre_size * d.size});
   }
-  for (Lists* lists : {&now_, &wanted_})
+  for (Lists* lists : {&now_, &target_})
     for (Axes& list : *lists) {
       Axes parts;
       for (const AxisRef& axis : list) {
@@ -136,12 +136,12 @@ void AxisPath::align() {
     }
 }
 
-// Places as many axes as the dim has room for, in order; others go to `rest`. False: an axis had to be split first.
-bool AxisPath::place_one(const Axes& axes, Axes& at, std::int64_t& capacity, Axes& rest) {
+// Assigns as many axes as the dim has room for, in order; others go to `rest`. False: an axis had to be split first.
+bool AxisPath::assign_one(const Axes& axes, Axes& at, std::int64_t& capacity, Axes& rest) {
   for (const AxisRef& axis : axes) {
     Fit how = fit(axis, capacity);
     if (how == Fit::part) {
-      cut(axis, capacity);
+      split(axis, capacity);
       return false;
     }
     (how == Fit::whole ? at : rest).push_back(axis);
@@ -150,11 +150,11 @@ bool AxisPath::place_one(const Axes& axes, Axes& at, std::int64_t& capacity, Axe
   return true;
 }
 
-bool AxisPath::place(const Axes& axes, Lists& at, std::vector<std::int64_t>& capacity, Axes& rest) {
+bool AxisPath::assign(const Axes& axes, Lists& at, std::vector<std::int64_t>& capacity, Axes& rest) {
   rest = axes;
   for (std::size_t d = 0; d < at.size(); ++d) {
     Axes left;
-    if (!place_one(rest, at[d], capacity[d], left)) return false;
+    if (!assign_one(rest, at[d], capacity[d], left)) return false;
     rest = std::move(left);
   }
   return true;
@@ -200,9 +200,9 @@ bool AxisPath::try_slice() {
       if (pending(axis)) break;
       if (!held(next, axis)) free.push_back(axis);
     }
-    if (!place_one(free, next[d], capacity[d], waiting)) return false;
+    if (!assign_one(free, next[d], capacity[d], waiting)) return false;
   }
-  if (!place(waiting, next, capacity, rest)) return false;
+  if (!assign(waiting, next, capacity, rest)) return false;
   if (next == now_) return true;
   Lists added;
   for (std::size_t d = 0; d < next.size(); ++d) added.push_back(merged(mesh_, tail(next[d], now_[d].size())));
@@ -297,7 +297,7 @@ bool AxisPath::all_to_all(std::size_t from, bool in_place) {
 void AxisPath::gather() {
   Lists next = now_, gathered(now_.size());
   for (std::size_t d = 0; d < next.size(); ++d)
-    while (!excess(next, d).empty() && !held(wanted_, next[d].back())) {
+    while (!excess(next, d).empty() && !held(target_, next[d].back())) {
       gathered[d].insert(gathered[d].begin(), next[d].back());
       next[d].pop_back();
     }

@@ -43,12 +43,12 @@ class AxisPath {
   std::int64_t size(const ir::AxisRef& axis) const;
   bool divisible(const ir::AxisRef& a, const ir::AxisRef& b) const;
   Fit fit(const ir::AxisRef& axis, std::int64_t capacity) const;
-  bool done() const { return now_ == wanted_ && partial_.empty(); }
+  bool done() const { return now_ == target_ && partial_.empty(); }
 
-  void align();                                          // splits axes where others end
-  void cut(const ir::AxisRef& axis, std::int64_t size);  // splits the axis in two, everywhere
-  bool place(const ir::Axes& axes, Lists& at, std::vector<std::int64_t>& capacity, ir::Axes& rest);
-  bool place_one(const ir::Axes& axes, ir::Axes& at, std::int64_t& capacity, ir::Axes& rest);
+  void align();                                            // splits axes where others end
+  void split(const ir::AxisRef& axis, std::int64_t size);  // splits the axis in two, everywhere
+  bool assign(const ir::Axes& axes, Lists& at, std::vector<std::int64_t>& capacity, ir::Axes& rest);
+  bool assign_one(const ir::Axes& axes, ir::Axes& at, std::int64_t& capacity, ir::Axes& rest);
 
   void slice();
   bool try_slice();
@@ -68,7 +68,7 @@ class AxisPath {
   Shape shape_;
   ir::Sharding like_;  // the mesh, and unreduced axes that stay
   Lists now_;
-  Lists wanted_;
+  Lists target_;
   ir::Axes partial_;
   std::string monoid_;
   std::vector<Collective> steps_;

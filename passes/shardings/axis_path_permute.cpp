@@ -46,40 +46,40 @@ void AxisPath::permute(bool devices_change) {
 // is room; before them come unneeded axes, at their old positions if possible. False: an axis was split.
 bool AxisPath::try_permute(Lists& next) {
   const std::size_t rank = now_.size();
-  Lists front(rank), middle(rank), back(rank), unwanted(rank);
+  Lists front(rank), middle(rank), back(rank), unneeded(rank);
   next = now_;
   std::vector<std::int64_t> capacity;
-  Axes homeless, rest;
+  Axes unassigned, rest;
   for (std::size_t d = 0; d < rank; ++d) {
     Axes in = excess(now_, d), out = missing(now_, d);
     next[d].resize(now_[d].size() - in.size());
     std::int64_t room = size(in), used = room;
     std::size_t placed = 0;
     for (; placed < out.size() && fit(out[placed], room) != Fit::none; ++placed) {
-      if (fit(out[placed], room) == Fit::part) return cut(out[placed], room), false;
+      if (fit(out[placed], room) == Fit::part) return split(out[placed], room), false;
       next[d].push_back(out[placed]);
       room /= size(out[placed]);
     }
-    homeless.insert(homeless.end(), out.begin() + static_cast<std::ptrdiff_t>(placed), out.end());
+    unassigned.insert(unassigned.end(), out.begin() + static_cast<std::ptrdiff_t>(placed), out.end());
     used /= room;
     capacity.push_back(room);
     // Axes that lost their positions come last, so that the others can keep theirs.
     Axes replaced;
     for (const AxisRef& axis : in) {
       if (missing_at(now_, axis)) continue;
-      bool gone = used > 1 && unwanted[d].empty();
-      if (gone && fit(axis, used) == Fit::part) return cut(axis, used), false;
-      gone = gone && fit(axis, used) == Fit::whole;
-      if (gone) used /= size(axis);
-      (gone ? replaced : unwanted[d]).push_back(axis);
+      bool replaceable = used > 1 && unneeded[d].empty();
+      if (replaceable && fit(axis, used) == Fit::part) return split(axis, used), false;
+      replaceable = replaceable && fit(axis, used) == Fit::whole;
+      if (replaceable) used /= size(axis);
+      (replaceable ? replaced : unneeded[d]).push_back(axis);
     }
-    unwanted[d].insert(unwanted[d].end(), replaced.begin(), replaced.end());
+    unneeded[d].insert(unneeded[d].end(), replaced.begin(), replaced.end());
   }
-  if (!place(homeless, back, capacity, rest)) return false;
+  if (!assign(unassigned, back, capacity, rest)) return false;
   Axes left;
   for (std::size_t d = 0; d < rank; ++d)
-    if (!place_one(unwanted[d], middle[d], capacity[d], left)) return false;
-  if (!place(left, front, capacity, rest)) return false;
+    if (!assign_one(unneeded[d], middle[d], capacity[d], left)) return false;
+  if (!assign(left, front, capacity, rest)) return false;
   for (std::size_t d = 0; d < rank; ++d) {
     for (const Axes* part : {&front[d], &middle[d], &back[d]})
       next[d].insert(next[d].end(), part->begin(), part->end());

@@ -30,10 +30,10 @@ bool nests(std::int64_t cells, std::int64_t outer, std::int64_t inner) {
 
 // Whether the group of a step holds what each of its devices needs.
 bool fits_boxes(const Mesh& mesh, const Collective& step, const Shape& shape) {
-  auto places = [&](const Sharding& s, std::size_t d) { return size_of(mesh, s.dims[d].axes); };
+  auto shard_count = [&](const Sharding& s, std::size_t d) { return size_of(mesh, s.dims[d].axes); };
   if (step.kind == CollectiveKind::collective_permute) return true;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    std::int64_t before = places(step.before, d), after = places(step.after, d);
+    std::int64_t before = shard_count(step.before, d), after = shard_count(step.after, d);
     auto [few, many] = std::minmax(before, after);
     if (many != few && !nests(shape[d], few, many / few)) return false;
   }
@@ -48,8 +48,8 @@ std::int64_t cells(const OnMesh& placed, const Shape& shape) {
 
 std::map<std::int64_t, Box> boxes_by_device(const OnMesh& placed, const Shape& shape) {
   std::map<std::int64_t, Box> boxes;
-  for (std::int64_t place = 0; place < device_count(placed.mesh); ++place)
-    boxes[device_at(placed.mesh, place)] = box_at(placed.mesh, placed.sharding, shape, place);
+  for (std::int64_t index = 0; index < device_count(placed.mesh); ++index)
+    boxes[device_at(placed.mesh, index)] = box_at(placed.mesh, placed.sharding, shape, index);
   return boxes;
 }
 
@@ -71,8 +71,8 @@ std::optional<Axes> axes_at(const Mesh& mesh, std::int64_t stride, std::int64_t 
     if (mesh.axes[a].size > 1) all.push_back({AxisId(a), {}});
   std::int64_t count = device_count(mesh);
   if (count % checked::mul(stride, size) != 0) return std::nullopt;
-  auto behind_major = split_at(mesh, all, count / (stride * size));
-  auto digits = behind_major ? split_at(mesh, behind_major->minor, size) : std::nullopt;
+  auto after_major = split_at(mesh, all, count / (stride * size));
+  auto digits = after_major ? split_at(mesh, after_major->minor, size) : std::nullopt;
   return digits ? std::optional(digits->major) : std::nullopt;
 }
 
@@ -105,7 +105,7 @@ std::optional<Sharding> written_on(const OnMesh& own, const OnMesh& placed) {
   return result;
 }
 
-bool whole_everywhere(const OnMesh& placed) {
+bool is_replicated(const OnMesh& placed) {
   return !is_maximal(placed.mesh) && std::all_of(placed.sharding.dims.begin(), placed.sharding.dims.end(),
                                                  [](const DimSharding& dim) { return dim.axes.empty(); });
 }
@@ -127,7 +127,7 @@ class Route {
   // By collectives; false, without changes, if that is impossible.
   bool walk(const Sharding& target) {
     const Mesh& mesh = from_.mesh;
-    bool devices_change = !same_devices_in_order(mesh, to_.mesh) && !whole_everywhere(to_);
+    bool devices_change = !same_devices_in_order(mesh, to_.mesh) && !is_replicated(to_);
     AxisPath path(mesh, shape_, now_, target, without(mesh, now_.unreduced, target.unreduced));
     if (!path.walk(devices_change)) return false;
     for (const Collective& step : path.steps())
@@ -245,21 +245,21 @@ std::int64_t elements_moved(const Collective& step, const OnMesh& before, const 
 std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shape& shape) {
   TAP_CHECK(from.sharding.dims.size() == shape.size() && to.sharding.dims.size() == shape.size(),
             "shardings of the wrong rank");
-  if (from.mesh != to.mesh && whole_everywhere(from) && from.sharding.unreduced.empty() && !is_maximal(to.mesh)) {
+  if (from.mesh != to.mesh && is_replicated(from) && from.sharding.unreduced.empty() && !is_maximal(to.mesh)) {
     Sharding same{to.sharding.mesh, std::vector<DimSharding>(shape.size()), {}, {}, ""};
     return reshard({to.mesh, same}, to, shape);
   }
   const bool same_axes = from.mesh.axes == to.mesh.axes;
   std::optional<Sharding> target;  // in the axes of the source mesh
   if (same_axes) target = bare(to.mesh, to.sharding);
-  else if (whole_everywhere(to) || same_devices_in_order(from.mesh, to.mesh)) target = written_on(from, to);
+  else if (is_replicated(to) || same_devices_in_order(from.mesh, to.mesh)) target = written_on(from, to);
   if (is_maximal(from.mesh) || is_maximal(to.mesh)) target.reset();
   if (target && !all_fit_together(from.mesh, from.sharding, *target)) target.reset();
   Route route(from, to, shape);
-  const Axes &have = from.sharding.unreduced, &want = to.sharding.unreduced;
+  const Axes &have = from.sharding.unreduced, &required = to.sharding.unreduced;
   Axes kept;  // partials that stay
   if (target && from.mesh == to.mesh && from.sharding.unreduced_monoid == to.sharding.unreduced_monoid)
-    kept = without(from.mesh, have, without(from.mesh, have, want));
+    kept = without(from.mesh, have, without(from.mesh, have, required));
   if (target) {
     target->unreduced = kept;
     target->unreduced_monoid = kept.empty() ? "" : to.sharding.unreduced_monoid;
@@ -268,7 +268,7 @@ std::vector<Collective> reshard(const OnMesh& from, const OnMesh& to, const Shap
     route.copy();
     kept.clear();
   }
-  route.finish(without(to.mesh, want, kept));
+  route.finish(without(to.mesh, required, kept));
   return std::move(route).steps();
 }
 

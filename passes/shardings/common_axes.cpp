@@ -38,7 +38,7 @@ class Chooser {
     if (large_.size() == 2 && has_overflow()) return aligned();
     if (auto agreed = agreement()) return *agreed;
     if (large_.size() == 2 && !any_needs_replication() && !any_compound()) return follow_one();
-    return spread_unwanted(AxisContest(mesh_, factors_, tensors_).run());
+    return reassign_unsplittable(AxisContest(mesh_, factors_, tensors_).run());
   }
 
  private:
@@ -154,29 +154,29 @@ class Chooser {
   }
 
   // Moves axes of factors that must not be split to factors that all tensors have, if they divide them.
-  std::vector<Axes> spread_unwanted(std::vector<Axes> common) const {
+  std::vector<Axes> reassign_unsplittable(std::vector<Axes> common) const {
     for (std::uint32_t f = 0; f < common.size(); ++f) {
       if (kind(f) != FactorKind::need_replication) continue;
-      Axes homeless = std::move(common[f]);
+      Axes unassigned = std::move(common[f]);
       common[f].clear();
-      if (!everywhere(f)) continue;
+      if (!in_all_tensors(f)) continue;
       for (std::uint32_t g = 0; g < common.size(); ++g)
-        if (kind(g) == FactorKind::pass_through && everywhere(g))
-          take_in(common[g], factors_.factors[g].size, homeless);
+        if (kind(g) == FactorKind::pass_through && in_all_tensors(g))
+          absorb(common[g], factors_.factors[g].size, unassigned);
     }
     return common;
   }
-  void take_in(Axes& axes, std::int64_t points, Axes& homeless) const {
-    std::int64_t places = size_of(mesh_, axes);
-    if (points == 0 || points % places != 0) return;
-    for (std::int64_t room = points / places; !homeless.empty(); homeless.erase(homeless.begin())) {
-      std::int64_t size = size_of(mesh_, homeless.front());
+  void absorb(Axes& axes, std::int64_t points, Axes& unassigned) const {
+    std::int64_t shards = size_of(mesh_, axes);
+    if (points == 0 || points % shards != 0) return;
+    for (std::int64_t room = points / shards; !unassigned.empty(); unassigned.erase(unassigned.begin())) {
+      std::int64_t size = size_of(mesh_, unassigned.front());
       if (room % size != 0) return;
-      append(mesh_, axes, homeless.front());
+      append(mesh_, axes, unassigned.front());
       room /= size;
     }
   }
-  bool everywhere(std::uint32_t f) const {
+  bool in_all_tensors(std::uint32_t f) const {
     return std::all_of(large_.begin(), large_.end(),
                        [&](const FactoredTensor* t) { return has_factor(*t->factors, f); });
   }

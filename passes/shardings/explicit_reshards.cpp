@@ -21,7 +21,7 @@ std::int64_t cells(const Shape& shape) {
   return product;
 }
 
-bool cuts_nothing(const Sharding& sharding) {
+bool is_unsharded(const Sharding& sharding) {
   return std::all_of(sharding.dims.begin(), sharding.dims.end(), [](const DimSharding& d) { return d.axes.empty(); });
 }
 
@@ -90,7 +90,7 @@ class SiteChooser {
       if (maximal && k >= operand_count()) return mesh;
       if (maximal) continue;
       if (!first.valid()) first = mesh;
-      if (!cuts_nothing(*known_[k]) && ++count[mesh] > (best.valid() ? count[best] : 0)) best = mesh;
+      if (!is_unsharded(*known_[k]) && ++count[mesh] > (best.valid() ? count[best] : 0)) best = mesh;
     }
     return best.valid() ? best : first;
   }
@@ -108,11 +108,11 @@ class SiteChooser {
   // A copy is placed like the original, including partials; a different sharding of its result is a reshard of the
   // result.
   SiteShardings as_copied() {
-    const std::optional<Sharding>& said = known_[0] ? known_[0] : known_[1];
-    if (!said) return std::move(out_);
-    const Mesh& mesh = program_[said->mesh];
-    Sharding own = known_[0] ? bare(mesh, *known_[0]) : whole(said->mesh, tensor(0).axes.size());
-    out_.mesh = said->mesh;
+    const std::optional<Sharding>& known = known_[0] ? known_[0] : known_[1];
+    if (!known) return std::move(out_);
+    const Mesh& mesh = program_[known->mesh];
+    Sharding own = known_[0] ? bare(mesh, *known_[0]) : whole(known->mesh, tensor(0).axes.size());
+    out_.mesh = known->mesh;
     out_.factors.resize(out_.site.factors.factors.size());
     for (const FactorAxes& f : axes_by_factor(mesh, out_.site.factors, tensor(0), own).factors)
       out_.factors[f.factor] = f.axes;

@@ -37,7 +37,7 @@ struct Reshard {
   std::size_t tensor = 0;  // the site's operand or result
   ir::Sharding from, to;
   std::vector<Collective> steps;
-  bool asked = false;  // explicit: the author gave a copy a different sharding; else the operation forces it
+  bool is_explicit = false;  // explicit: the author gave a copy a different sharding; else the operation forces it
 };
 // The reshards that change something, in order.
 std::vector<Reshard> reshards(const ir::Program& program, const ir::Graph& graph,

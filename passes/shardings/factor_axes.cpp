@@ -22,9 +22,9 @@ class AxisSupply {
   bool empty() const { return at_ == axes_.size(); }
   std::int64_t size() const { return rest_.size; }
   // The major part, of this size.
-  AxisRef take(std::int64_t places) {
-    AxisRef part = axis_of(mesh_, axes_[at_].id, {rest_.pre_size, places});
-    rest_ = {rest_.pre_size * places, rest_.size / places};
+  AxisRef take(std::int64_t size) {
+    AxisRef part = axis_of(mesh_, axes_[at_].id, {rest_.pre_size, size});
+    rest_ = {rest_.pre_size * size, rest_.size / size};
     if (rest_.size == 1) {
       ++at_;
       enter();

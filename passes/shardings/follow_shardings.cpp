@@ -17,7 +17,7 @@ void append(Plan& plan, const Plan& more) {
 }
 
 void warn_unfollowed(PassResult& result, const std::string& what) {
-  result.told.emplace_back(Code::pass_declined, Span{}, "a sharding cannot be implemented: " + what);
+  result.diagnostics.emplace_back(Code::pass_declined, Span{}, "a sharding cannot be implemented: " + what);
 }
 
 // `written`: the explicit splits of the program and the plan.
@@ -31,13 +31,13 @@ Plan plan_of(const Program& program, const Plan& written, const PassContext& con
   options.prepare = false;
   Propagated spread = propagate(program, options);
   if (!spread.conflicts.empty()) {
-    result.told.push_back(contradicting_group(spread.conflicts.front()));
+    result.diagnostics.push_back(contradicting_group(spread.conflicts.front()));
     return {};
   }
   ShardedPlan found = plan_of_shardings(spread.program, caution_of(context), written);
   for (const LeftWhole& left : found.left) warn_unfollowed(result, to_string(left));
   if (std::optional<Diagnostic> moves = implicit_moves(spread.program, context.no_implicit_reshard))
-    result.told.push_back(std::move(*moves));
+    result.diagnostics.push_back(std::move(*moves));
   return std::move(found.plan);
 }
 

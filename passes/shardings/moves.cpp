@@ -40,13 +40,13 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   const Site& site = sites[reshard.site].site;
   const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
   const ir::Value& value = graph[moved];
-  const bool asked = reshard.asked || at_the_edge(program, graph, moved, reshard);
+  const bool is_explicit = reshard.is_explicit || at_the_edge(program, graph, moved, reshard);
   std::string what = path + value.name;
   if (!reshard.of_result) what += " for " + names[site.operations.front().index()];
   for (const Collective& step : reshard.steps)
     list.push_back({what, to_string(program.meshes, step),
                     step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
-                    !asked && moves_for_others(step.kind)});
+                    !is_explicit && moves_for_others(step.kind)});
 }
 
 // How far the reads of an operand reach from below a block's own cells to above them.
@@ -70,20 +70,20 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
     const ir::Mesh& mesh = program[sharding.mesh];
     const ir::Value& value = graph[site.site.operands[k]];
     const Shape local = local_shape(mesh, sharding, value.type.shape);
-    std::int64_t wanted = 1, there = 1;
+    std::int64_t required = 1, available = 1;
     std::string edges;
     for (std::size_t a = 0; a < local.size(); ++a) {
       const auto [before, after] = size_of(mesh, sharding.dims[a].axes) > 1 ? reach_of(site.site.factors, k, a)
                                                                             : std::pair<std::int64_t, std::int64_t>{};
-      wanted *= std::clamp<std::int64_t>(local[a] + before + after, 0, value.type.shape[a]);
-      there *= std::max<std::int64_t>(std::min(local[a], local[a] + after) - std::max<std::int64_t>(0, -before), 0);
+      required *= std::clamp<std::int64_t>(local[a] + before + after, 0, value.type.shape[a]);
+      available *= std::max<std::int64_t>(std::min(local[a], local[a] + after) - std::max<std::int64_t>(0, -before), 0);
       if (before != 0 || after != 0)
         edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", a, before, after);
     }
-    if (wanted > there)
+    if (required > available)
       list.push_back({path + value.name + " for " + names[site.site.operations.front().index()],
                       "halo_exchange " + edges,
-                      (wanted - there) * static_cast<std::int64_t>(size_of(value.type.element))});
+                      (required - available) * static_cast<std::int64_t>(size_of(value.type.element))});
   }
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "passes/shardings/onnx_cuts.h"
 #include "passes/shardings/onnx_devices.h"
+#include "passes/shardings/onnx_splits.h"
 #include "support/plural.h"
 
 namespace tap::passes::onnx {
@@ -29,7 +29,7 @@ struct Reader {
 class Inference {
  public:
   explicit Inference(const OperationQuery& query) : query_(query), factors_(factors_of(query.op)) {
-    cuts_.resize(factors_.factors.size());
+    splits_.resize(factors_.factors.size());
     set_by_.resize(factors_.factors.size());
   }
 
@@ -68,7 +68,7 @@ class Inference {
   std::vector<Placed> without_cells() const {
     std::optional<Devices> common;
     for (const Placed& operand : query_.operands) {
-      if (operand.anywhere()) continue;
+      if (operand.is_unsharded()) continue;
       Devices all = all_devices(operand);
       common = common ? both(*common, all) : all;
     }
@@ -88,35 +88,35 @@ class Inference {
       const Parts& axis = place.axes.empty() ? whole : place.axes[a];
       std::int64_t extent = shape(tensor.tensor)[a];
       std::vector<std::uint32_t> bound = bound_factors(factors_, tensor.axes[a], extent);
-      auto cuts = cuts_of(axis, factors_, bound, extent);
-      if (!cuts)
+      auto splits = splits_of(axis, factors_, bound, extent);
+      if (!splits)
         throw Broken{Rule::aligned_cuts,
                      fmt::format("the {} of {} do not align with its inner axes",
                                  plural(static_cast<std::uint64_t>(shards_of(axis)), "shard"), axis_name(tensor, a)),
                      {tensor.tensor}};
-      for (std::size_t k = 0; k < bound.size(); ++k) agree(tensor, a, bound[k], (*cuts)[k]);
+      for (std::size_t k = 0; k < bound.size(); ++k) agree(tensor, a, bound[k], (*splits)[k]);
     }
   }
 
-  void agree(const TensorFactors& tensor, std::size_t axis, std::uint32_t f, const Parts& cut) {
+  void agree(const TensorFactors& tensor, std::size_t axis, std::uint32_t f, const Parts& split) {
     if (factors_.factors[f].size == 1) return;
-    if (!cut.empty() && factors_.factors[f].kind == FactorKind::need_replication)
+    if (!split.empty() && factors_.factors[f].kind == FactorKind::need_replication)
       throw Broken{
           Rule::parallel_loop,
           fmt::format("{} is sharded, but the operation cannot run in parallel along it", axis_name(tensor, axis)),
           {tensor.tensor}};
     if (!set_by_[f]) {
-      cuts_[f] = cut;
+      splits_[f] = split;
       set_by_[f] = {&tensor, axis};
       return;
     }
-    if (cuts_[f] == cut) return;
+    if (splits_[f] == split) return;
     auto [other, other_axis] = *set_by_[f];
     auto shards = [](const Parts& parts) { return plural(static_cast<std::uint64_t>(shards_of(parts)), "shard"); };
     throw Broken{Rule::same_sharding,
                  fmt::format("{} has {} and the corresponding {} has {}{}: {} and {}", axis_name(*other, other_axis),
-                             shards(cuts_[f]), axis_name(tensor, axis), shards(cut),
-                             shards_of(cut) == shards_of(cuts_[f]) ? " at different boundaries" : "",
+                             shards(splits_[f]), axis_name(tensor, axis), shards(split),
+                             shards_of(split) == shards_of(splits_[f]) ? " at different boundaries" : "",
                              to_string(placed(other->tensor)), to_string(placed(tensor.tensor))),
                  {other->tensor, tensor.tensor}};
   }
@@ -124,9 +124,9 @@ class Inference {
   void number_shards() {
     digit_.assign(factors_.factors.size(), none);
     for (std::uint32_t f = 0; f < factors_.factors.size(); ++f) {
-      if (cuts_[f].empty()) continue;
+      if (splits_[f].empty()) continue;
       digit_[f] = radix_.size();
-      radix_.push_back(shards_of(cuts_[f]));
+      radix_.push_back(shards_of(splits_[f]));
       reduced_ = reduced_ || factors_.factors[f].kind == FactorKind::reduction;
       if (__builtin_mul_overflow(points_, radix_.back(), &points_) || points_ > most_shards)
         throw Broken{Rule::grid, "the sharded axes of its operands make more than 1048576 shards"};
@@ -143,7 +143,7 @@ class Inference {
   }
 
   void read(const TensorFactors& tensor) {
-    if (!placed(tensor.tensor).anywhere())
+    if (!placed(tensor.tensor).is_unsharded())
       readers_.push_back({tensor.tensor, digits_of(tensor, shape(tensor.tensor)), axes_of(tensor)});
   }
 
@@ -160,7 +160,7 @@ class Inference {
   const Devices& devices(const Reader& reader, const std::vector<std::int64_t>& point) const {
     return placed(reader.tensor).shards[shard(reader.digits, point)];
   }
-  std::string told(const Reader& reader, const std::vector<std::int64_t>& point) const {
+  std::string describe(const Reader& reader, const std::vector<std::int64_t>& point) const {
     return fmt::format("shard {} of {} is on {}", shard(reader.digits, point), name(reader.tensor),
                        ir::onnx::to_string(devices(reader, point)));
   }
@@ -202,7 +202,7 @@ class Inference {
           std::vector<std::int64_t> point = point_at(p);
           if (devices(readers_[a], point) == devices(readers_[b], point)) continue;
           throw Broken{Rule::same_sharding,
-                       fmt::format("{} and {}: {} and {}", told(readers_[a], point), told(readers_[b], point),
+                       fmt::format("{} and {}: {} and {}", describe(readers_[a], point), describe(readers_[b], point),
                                    to_string(placed(readers_[a].tensor)), to_string(placed(readers_[b].tensor))),
                        {readers_[a].tensor, readers_[b].tensor}};
         }
@@ -227,12 +227,12 @@ class Inference {
         if (first && left != common)
           throw Broken{Rule::broadcast,
                        fmt::format("{}; {} is broadcast along it and must be on all of these, but {}",
-                                   told(*first, point), name(reader.tensor), told(reader, point)),
+                                   describe(*first, point), name(reader.tensor), describe(reader, point)),
                        {reader.tensor, first->tensor}};
         common = std::move(left);
       }
       if (common.empty())
-        throw Broken{Rule::composable, "no device has all operands: " + all_told(point), all_readers()};
+        throw Broken{Rule::composable, "no device has all operands: " + describe_all(point), all_readers()};
       at_.push_back(std::move(common));
     }
   }
@@ -258,10 +258,10 @@ class Inference {
     return all;
   }
 
-  std::string all_told(const std::vector<std::int64_t>& point) const {
+  std::string describe_all(const std::vector<std::int64_t>& point) const {
     std::string text;
     for (std::size_t k = 0; k < readers_.size(); ++k)
-      text += (k == 0 ? "" : k + 1 == readers_.size() ? " and " : ", ") + told(readers_[k], point);
+      text += (k == 0 ? "" : k + 1 == readers_.size() ? " and " : ", ") + describe(readers_[k], point);
     return text;
   }
 
@@ -269,7 +269,7 @@ class Inference {
     std::vector<Placed> out(query_.op.results.size());
     if (at_.empty()) return out;
     for (const TensorFactors& tensor : factors_.results)
-      if (out[tensor.tensor].anywhere()) out[tensor.tensor] = result(tensor);
+      if (out[tensor.tensor].is_unsharded()) out[tensor.tensor] = result(tensor);
     return out;
   }
 
@@ -278,9 +278,9 @@ class Inference {
     Placed out;
     for (std::size_t a = 0; a < tensor.axes.size(); ++a) {
       std::vector<std::uint32_t> bound = bound_factors(factors_, tensor.axes[a], shape[a]);
-      std::vector<Parts> cuts;
-      for (std::uint32_t f : bound) cuts.push_back(cuts_[f]);
-      out.axes.push_back(axis_of_cuts(cuts, factors_, bound, shape[a]));
+      std::vector<Parts> splits;
+      for (std::uint32_t f : bound) splits.push_back(splits_[f]);
+      out.axes.push_back(axis_of_splits(splits, factors_, bound, shape[a]));
     }
     std::vector<std::size_t> digits = digits_of(tensor, shape);
     std::int64_t shards = 1;
@@ -299,7 +299,7 @@ class Inference {
 
   const OperationQuery& query_;
   Factors factors_;
-  std::vector<Parts> cuts_;                                                          // by factor
+  std::vector<Parts> splits_;                                                        // by factor
   std::vector<std::optional<std::pair<const TensorFactors*, std::size_t>>> set_by_;  // by factor: the axis that set it
   std::vector<std::size_t> digit_;                                                   // by factor
   std::vector<std::int64_t> radix_;                                                  // by sharded factor

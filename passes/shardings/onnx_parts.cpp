@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "passes/shardings/onnx_cuts.h"
 #include "passes/shardings/onnx_devices.h"
+#include "passes/shardings/onnx_splits.h"
 #include "support/plural.h"
 
 namespace tap::passes::onnx {
@@ -26,9 +26,9 @@ struct PlacedPart {
   std::vector<bool> follows;  // by axis: an operand has it, and it is split like the operand's
 };
 
-class PartsOfValue {
+class ValueParts {
  public:
-  PartsOfValue(const std::vector<WrittenPart>& parts, const Shape& shape) : shape_(shape) {
+  ValueParts(const std::vector<WrittenPart>& parts, const Shape& shape) : shape_(shape) {
     for (const WrittenPart& written : parts) {
       PlacedPart part{&written, nullptr, factors_of(*written.op), std::vector<bool>(shape.size())};
       parts_.push_back(std::move(part));
@@ -38,10 +38,10 @@ class PartsOfValue {
         if (tensor.tensor == part.written->result && !part.axes) part.axes = &tensor;
   }
 
-  Placed place() {
+  Placed placement() {
     find_axes();
     Placed out;
-    for (std::size_t a = 0; a < shape_.size(); ++a) out.axes.push_back(cut(a));
+    for (std::size_t a = 0; a < shape_.size(); ++a) out.axes.push_back(common_parts(a));
     for (const Parts& axis : out.axes) counts_.push_back(shards_of(axis));
     std::int64_t shards = 1;
     for (std::int64_t count : counts_)
@@ -51,7 +51,7 @@ class PartsOfValue {
       auto& lists = overlaps_.emplace_back();
       for (std::size_t a = 0; a < shape_.size(); ++a) lists.push_back(overlap(part, a, out.axes[a]));
     }
-    auto placed = [](const PlacedPart& part) { return !part.written->placed.anywhere(); };
+    auto placed = [](const PlacedPart& part) { return !part.written->placed.is_unsharded(); };
     if (std::none_of(parts_.begin(), parts_.end(), placed)) return {};
     for (std::int64_t s = 0; s < shards; ++s) out.shards.push_back(devices(s));
     return out;
@@ -66,27 +66,27 @@ class PartsOfValue {
             part.follows[a] = part.follows[a] || has_factor(operand, f);
   }
 
-  static const Parts& own_cut(const PlacedPart& part, std::size_t axis) {
+  static const Parts& own_parts(const PlacedPart& part, std::size_t axis) {
     static const Parts whole;
     const Placed& placed = part.written->placed;
     return placed.axes.empty() ? whole : placed.axes[axis];
   }
 
   // As in all parts whose operands have that axis.
-  Parts cut(std::size_t axis) const {
+  Parts common_parts(std::size_t axis) const {
     const PlacedPart* first = nullptr;
     for (const PlacedPart& part : parts_) {
       if (!part.follows[axis]) continue;
       if (!first) first = &part;
-      if (own_cut(*first, axis) == own_cut(part, axis)) continue;
+      if (own_parts(*first, axis) == own_parts(part, axis)) continue;
       auto shards = [&](const PlacedPart& p) {
-        return plural(static_cast<std::uint64_t>(shards_of(own_cut(p, axis))), "shard");
+        return plural(static_cast<std::uint64_t>(shards_of(own_parts(p, axis))), "shard");
       };
       throw Broken{Rule::same_sharding,
                    fmt::format("axis {} has {} in the part that {} writes and {} in the part that {} writes", axis,
                                shards(*first), first->written->name, shards(part), part.written->name)};
     }
-    return first ? own_cut(*first, axis) : Parts{};
+    return first ? own_parts(*first, axis) : Parts{};
   }
 
   // The cells of the value that a block of the part writes along the axis.
@@ -121,12 +121,12 @@ class PartsOfValue {
   }
 
   // By block of the value along the axis: the part's blocks that have cells of it.
-  std::vector<std::vector<std::int64_t>> overlap(const PlacedPart& part, std::size_t axis, const Parts& cut) const {
-    std::int64_t count = shards_of(cut);
+  std::vector<std::vector<std::int64_t>> overlap(const PlacedPart& part, std::size_t axis, const Parts& parts) const {
+    std::int64_t count = shards_of(parts);
     std::vector<std::vector<std::int64_t>> lists(static_cast<std::size_t>(count));
     std::vector<std::uint32_t> bound;
     if (part.follows[axis]) bound = bound_factors(part.factors, part.axes->axes[axis], shape_[axis]);
-    bool numbered = bound.size() == 1 && cut.size() <= 1 && part.factors.factors[bound[0]].dim;
+    bool numbered = bound.size() == 1 && parts.size() <= 1 && part.factors.factors[bound[0]].dim;
     if (count == 1 || !part.follows[axis] || !numbered) {
       for (std::int64_t b = 0; b < count; ++b) lists[static_cast<std::size_t>(b)] = {part.follows[axis] ? b : 0};
       return lists;
@@ -150,11 +150,11 @@ class PartsOfValue {
     const Devices* any = nullptr;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Placed& placed = parts_[p].written->placed;
-      if (placed.anywhere()) continue;
+      if (placed.is_unsharded()) continue;
       if (!any) any = &placed.shards.front();
       std::vector<std::int64_t> numbers = {0};
       for (std::size_t a = 0; a < at.size(); ++a) {
-        std::int64_t radix = shards_of(own_cut(parts_[p], a));
+        std::int64_t radix = shards_of(own_parts(parts_[p], a));
         std::vector<std::int64_t> next;
         for (std::int64_t number : numbers)
           for (std::int64_t block : overlaps_[p][a][static_cast<std::size_t>(at[a])])
@@ -189,9 +189,9 @@ class PartsOfValue {
 
 }  // namespace
 
-std::variant<Placed, Broken> place_parts(const std::vector<WrittenPart>& parts, const Shape& shape) {
+std::variant<Placed, Broken> placement_of_parts(const std::vector<WrittenPart>& parts, const Shape& shape) {
   try {
-    return PartsOfValue(parts, shape).place();
+    return ValueParts(parts, shape).placement();
   } catch (Broken& broken) { return std::move(broken); }
 }
 

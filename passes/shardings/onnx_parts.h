@@ -18,6 +18,6 @@ struct WrittenPart {
   std::string name;          // of the operation, for messages
 };
 // Pre: at least two parts, of a value of this shape.
-std::variant<Placed, Broken> place_parts(const std::vector<WrittenPart>& parts, const Shape& shape);
+std::variant<Placed, Broken> placement_of_parts(const std::vector<WrittenPart>& parts, const Shape& shape);
 
 }  // namespace tap::passes::onnx

@@ -17,7 +17,7 @@ namespace {
 
 using ir::onnx::Rule;
 
-using From = std::optional<SpecPlace>;
+using From = std::optional<SpecRef>;
 
 class ProgramInference {
  public:
@@ -46,14 +46,14 @@ class ProgramInference {
 
  private:
   // A spec for a tensor, and its meaning if it is well-formed.
-  struct Given {
+  struct ResolvedSpec {
     std::optional<Placed> placed;
     From from;
   };
   struct Written {
     std::vector<WrittenPart> parts;
     From from;
-    Given said;
+    ResolvedSpec resolved;
   };
 
   const std::string& name(ir::ValueId v) const { return graph_[v].name; }
@@ -68,7 +68,7 @@ class ProgramInference {
   }
 
   // The spec of this tensor at this operation; among nested nodes, the innermost one's.
-  Given given(std::size_t o, ir::ValueId tensor) {
+  ResolvedSpec resolve_spec(std::size_t o, ir::ValueId tensor) {
     From from;
     for (std::size_t n = 0; n < shardings_.nodes.size(); ++n) {
       const NodeSpecs& node = shardings_.nodes[n];
@@ -77,15 +77,15 @@ class ProgramInference {
       auto found = std::find_if(node.specs.begin(), node.specs.end(), twin);
       if (found == node.specs.end()) continue;
       if (from && shardings_.nodes[from->node].node.size() >= node.node.size()) continue;
-      from = SpecPlace{n, static_cast<std::size_t>(found - node.specs.begin())};
+      from = SpecRef{n, static_cast<std::size_t>(found - node.specs.begin())};
     }
     if (!from) return {};
-    bool told = used_[from->node][*from->spec];
+    bool already_used = used_[from->node][*from->spec];
     used_[from->node][*from->spec] = true;
     const NodeSpecs& node = shardings_.nodes[from->node];
     auto found = ir::onnx::place(node.specs[*from->spec].spec, graph_[tensor].type.shape, shardings_.devices);
     if (auto* placed = std::get_if<Placed>(&found)) return {std::move(*placed), from};
-    if (!told) out_.findings.push_back({std::get<Broken>(found), node_of(o), name(tensor), {*from}});
+    if (!already_used) out_.findings.push_back({std::get<Broken>(found), node_of(o), name(tensor), {*from}});
     return {};
   }
 
@@ -98,15 +98,15 @@ class ProgramInference {
     auto& from = out_.operand_from.emplace_back(operation.operands.size());
     for (std::size_t k = 0; k < operation.operands.size(); ++k) {
       std::size_t value = operation.operands[k].index();
-      Given said = given(o, operation.operands[k]);
-      from[k] = said.from ? said.from : out_.value_from[value];
-      if (said.placed && *said.placed != out_.values[value]) different[k] = said.placed;
-      operands.push_back(said.placed ? std::move(*said.placed) : out_.values[value]);
+      ResolvedSpec resolved = resolve_spec(o, operation.operands[k]);
+      from[k] = resolved.from ? resolved.from : out_.value_from[value];
+      if (resolved.placed && *resolved.placed != out_.values[value]) different[k] = resolved.placed;
+      operands.push_back(resolved.placed ? std::move(*resolved.placed) : out_.values[value]);
     }
     auto operand_name = [&](std::size_t k) { return "`" + name(operation.operands[k]) + "`"; };
     auto found = onnx::infer({program_[operation.op], operands, operand_name, reduced_});
     if (auto* broken = std::get_if<Broken>(&found)) {
-      out_.findings.push_back({*broken, node_of(o), "", places(*broken, from)});
+      out_.findings.push_back({*broken, node_of(o), "", concerned_specs(*broken, from)});
       found = std::vector<Placed>(operation.results.size());
     }
     for (std::size_t r = 0; r < operation.results.size(); ++r) write(o, r, std::get<0>(found)[r], first_of(from));
@@ -118,8 +118,8 @@ class ProgramInference {
     return std::nullopt;
   }
   // The specs of the operands that a rule concerns; of all operands if it names none.
-  static std::vector<SpecPlace> places(const Broken& broken, const std::vector<From>& from) {
-    std::vector<SpecPlace> all;
+  static std::vector<SpecRef> concerned_specs(const Broken& broken, const std::vector<From>& from) {
+    std::vector<SpecRef> all;
     auto add = [&](const From& one) {
       if (one && std::find(all.begin(), all.end(), *one) == all.end()) all.push_back(*one);
     };
@@ -134,19 +134,20 @@ class ProgramInference {
     const ir::Operation& operation = graph_.operations[o];
     ir::ValueId value = operation.results[r];
     Written& written = written_[value.index()];
-    if (Given said = given(o, value); said.placed && !written.said.placed) written.said = std::move(said);
+    if (ResolvedSpec resolved = resolve_spec(o, value); resolved.placed && !written.resolved.placed)
+      written.resolved = std::move(resolved);
     if (!written.from) written.from = from;
     written.parts.push_back(
         {&program_[operation.op], static_cast<std::uint32_t>(r), std::move(inferred), "`" + node_of(o) + "`"});
     if (--writers_[value.index()] > 0) return;
     out_.values[value.index()] = settle(value, written);
-    out_.value_from[value.index()] = written.said.from ? written.said.from : written.from;
+    out_.value_from[value.index()] = written.resolved.from ? written.resolved.from : written.from;
   }
 
   Placed settle(ir::ValueId value, Written& written) {
-    if (written.said.placed) return std::move(*written.said.placed);
+    if (written.resolved.placed) return std::move(*written.resolved.placed);
     if (written.parts.size() == 1) return std::move(written.parts[0].placed);
-    auto found = place_parts(written.parts, graph_[value].type.shape);
+    auto found = placement_of_parts(written.parts, graph_[value].type.shape);
     if (auto* placed = std::get_if<Placed>(&found)) return std::move(*placed);
     Finding finding{std::get<Broken>(found), name(value), name(value)};
     if (written.from) finding.at.push_back(*written.from);
@@ -238,7 +239,7 @@ Annotated annotated(ir::Program program, const Inferred& inferred) {
   ir::Graph& graph = out.program.graphs[out.program.main.index()];
   auto convert = [&](const Placed& placed, const ir::Value& value, const std::string& node, const From& from,
                      std::optional<Placed>& listed) -> std::optional<ir::Sharding> {
-    if (placed.anywhere()) return std::nullopt;
+    if (placed.is_unsharded()) return std::nullopt;
     auto sharding = ir::onnx::sharding_of(placed, value.type.shape, out.program.meshes);
     auto* broken = std::get_if<Broken>(&sharding);
     if (!broken) return std::get<ir::Sharding>(sharding);
@@ -246,7 +247,7 @@ Annotated annotated(ir::Program program, const Inferred& inferred) {
     if (listable) listed = placed;
     Finding finding{*broken, node, value.name};
     if (from) finding.at.push_back(*from);
-    (listable ? out.unsaid : out.findings).push_back(std::move(finding));
+    (listable ? out.listable_findings : out.findings).push_back(std::move(finding));
     return std::nullopt;
   };
   out.listed.values.resize(graph.values.size());

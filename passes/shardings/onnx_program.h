@@ -33,16 +33,16 @@ struct Shardings {
 };
 
 // A spec by number, or a node.
-struct SpecPlace {
+struct SpecRef {
   std::size_t node = 0;
   std::optional<std::size_t> spec = {};
-  bool operator==(const SpecPlace&) const = default;
+  bool operator==(const SpecRef&) const = default;
 };
 struct Finding {
   Broken broken;
-  std::string node;                // the operation, or the node's name in the specs
-  std::string tensor;              // empty: it concerns the operation
-  std::vector<SpecPlace> at = {};  // the specs concerned; of several, `broken.field` is of the first
+  std::string node;              // the operation, or the node's name in the specs
+  std::string tensor;            // empty: it concerns the operation
+  std::vector<SpecRef> at = {};  // the specs concerned; of several, `broken.field` is of the first
   bool operator==(const Finding&) const = default;
 };
 struct Inferred {
@@ -51,20 +51,20 @@ struct Inferred {
   std::vector<std::vector<std::optional<Placed>>> operands;
   std::vector<Finding> findings;
   // The spec that each placement comes from.
-  std::vector<std::optional<SpecPlace>> value_from;
-  std::vector<std::vector<std::optional<SpecPlace>>> operand_from;
+  std::vector<std::optional<SpecRef>> value_from;
+  std::vector<std::vector<std::optional<SpecRef>>> operand_from;
   std::vector<std::vector<std::string>> operations;  // by node of the specs: its operations
 };
 // Pre: calls are inlined. Each violated rule is a finding; the tensor then counts as unsharded.
 Inferred infer(const ir::Program& program, const Shardings& shardings, Reduced reduced = Reduced::on_all);
 
 // The program with these shardings, on meshes of their own. A value that needs a plan with explicit devices is left
-// unsharded and listed in `unsaid`; one that a plan cannot express either is a finding.
+// unsharded and listed in `listable_findings`; one that a plan cannot express either is a finding.
 struct Annotated {
   ir::Program program;
   std::vector<Finding> findings;
   ListedValues listed;
-  std::vector<Finding> unsaid;
+  std::vector<Finding> listable_findings;
 };
 Annotated annotated(ir::Program program, const Inferred& inferred);
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ir/graph.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/onnx_meshes.h"
 #include "passes/shardings/factors.h"
@@ -54,7 +54,7 @@ class ListedPlanner {
   ListedPlanner(const Program& program, const Graph& graph, const std::vector<std::string>& names,
                 const ListedValues& listed)
       : program_(program), graph_(graph), names_(names), listed_(listed) {
-    for (const Value& value : graph.values) on_meshes_.push_back(said_by_mesh(value.sharding, value.type.shape));
+    for (const Value& value : graph.values) on_meshes_.push_back(placed_by_mesh(value.sharding, value.type.shape));
   }
 
   std::vector<ListedLines> run() {
@@ -75,14 +75,14 @@ class ListedPlanner {
  private:
   // One of its tensors is on devices that no mesh expresses: then all of them are listed.
   bool is_listed(OperationId o) const {
-    auto there = [this](ValueId v) { return listed_.values[v.index()].has_value(); };
+    auto is_listed = [this](ValueId v) { return listed_.values[v.index()].has_value(); };
     const Operation& operation = graph_[o];
     const auto& own = listed_.operands[o.index()];
-    return std::any_of(operation.results.begin(), operation.results.end(), there) ||
-           std::any_of(operation.operands.begin(), operation.operands.end(), there) ||
+    return std::any_of(operation.results.begin(), operation.results.end(), is_listed) ||
+           std::any_of(operation.operands.begin(), operation.operands.end(), is_listed) ||
            std::any_of(own.begin(), own.end(), [](const auto& placed) { return placed.has_value(); });
   }
-  std::optional<Placed> said_by_mesh(const std::optional<Sharding>& sharding, const Shape& shape) const {
+  std::optional<Placed> placed_by_mesh(const std::optional<Sharding>& sharding, const Shape& shape) const {
     if (!sharding) return std::nullopt;
     auto placed = ir::onnx::placed_of(program_[sharding->mesh], *sharding, shape);
     auto* found = std::get_if<Placed>(&placed);
@@ -95,7 +95,7 @@ class ListedPlanner {
     const Operation& operation = graph_[o];
     if (const auto& own = listed_.operands[o.index()][k]) return own;
     if (k < operation.operand_shardings.size() && operation.operand_shardings[k])
-      return said_by_mesh(operation.operand_shardings[k], graph_[operation.operands[k]].type.shape);
+      return placed_by_mesh(operation.operand_shardings[k], graph_[operation.operands[k]].type.shape);
     return value(operation.operands[k]);
   }
 
@@ -107,14 +107,14 @@ class ListedPlanner {
       for (OperationId o : writers) lines.splits.push_back(all_over(names_[o.index()], *placed));
       return lines;
     }
-    std::vector<AxisSplit> cuts;
+    std::vector<AxisSplit> splits;
     for (std::size_t a = 0; a < placed->axes.size(); ++a)
       if (std::int64_t count = ir::onnx::shards_of(placed->axes[a]); count > 1)
-        cuts.push_back({a, Blocks{count}, over(sets_along(*placed, a))});
-    WritersPlan plan = plan_of_writers(program_, graph_, names_, v, cuts);
+        splits.push_back({a, Blocks{count}, over(sets_along(*placed, a))});
+    WritersPlan plan = plan_of_writers(program_, graph_, names_, v, splits);
     lines.splits = std::move(plan.splits);
     lines.why_not = std::move(plan.why_not);
-    lines.place = "devices " + ir::to_string(DeviceSets(placed->shards));
+    lines.target = "devices " + ir::to_string(DeviceSets(placed->shards));
     return lines;
   }
 
@@ -173,7 +173,7 @@ class ListedPlanner {
 }  // namespace
 
 bool can_be_listed(const Placed& placed) {
-  if (placed.anywhere()) return false;
+  if (placed.is_unsharded()) return false;
   for (const ir::onnx::Parts& parts : placed.axes)
     if (parts.size() > 1) return false;
   std::set<std::int64_t> seen;
@@ -187,19 +187,19 @@ DeviceSets devices_along(const Mesh& mesh, const std::vector<AxisRef>& axes) {
   std::int64_t blocks = 1;
   for (const AxisRef& axis : axes) blocks *= size_of(mesh, axis);
   DeviceSets sets(static_cast<std::size_t>(blocks));
-  for (std::int64_t place = 0; place < device_count(mesh); ++place) {
-    const std::vector<std::int64_t> position = position_of(mesh, place);
+  for (std::int64_t index = 0; index < device_count(mesh); ++index) {
+    const std::vector<std::int64_t> position = position_of(mesh, index);
     std::int64_t block = 0;
     for (const AxisRef& axis : axes) block = block * size_of(mesh, axis) + coordinate(mesh, position, axis);
-    sets[static_cast<std::size_t>(block)].push_back(device_at(mesh, place));
+    sets[static_cast<std::size_t>(block)].push_back(device_at(mesh, index));
   }
   for (auto& set : sets) std::sort(set.begin(), set.end());
   return sets;
 }
 
 PlannedSplit listed(PlannedSplit split, const Program& program) {
-  const MeshAxisRef place = named_axis(program, split).value();
-  DeviceSets sets = devices_along(program[place.mesh], {place.axis});
+  const MeshAxisRef ref = named_axis(program, split).value();
+  DeviceSets sets = devices_along(program[ref.mesh], {ref.axis});
   split.placement = Placement::devices;
   split.devices = std::move(sets);
   split.mesh.clear();

@@ -27,7 +27,7 @@ struct ListedLines {
   std::string value;
   std::vector<ir::OperationId> operations;
   std::vector<ir::PlannedSplit> splits;
-  std::string place, why_not;  // … if there are none
+  std::string target, why_not;  // … if there are none
 };
 std::vector<ListedLines> plan_of_listed(const ir::Program& program, const ir::Graph& graph,
                                         const std::vector<std::string>& names, const ListedValues& listed);

@@ -6,7 +6,7 @@
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/axis_algebra.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
@@ -31,7 +31,7 @@ class Planner {
     OperationFinder finder(program);
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
-        if (auto place = finder.find(program.main, split->operation)) decided_.emplace(place->graph, place->operation);
+        if (auto found = finder.find(program.main, split->operation)) decided_.emplace(found->graph, found->operation);
     for (std::size_t g = 0; g < program.graphs.size(); ++g)  // existing splits were already decided
       for (std::size_t o = 0; o < program.graphs[g].operations.size(); ++o)
         if (!program[program.graphs[g].operations[o].op].blockings.empty())
@@ -69,14 +69,15 @@ class Planner {
       for (OperationId o : lines.operations) decided_.emplace(program_.main, o);
       for (PlannedSplit& split : free ? lines.splits : std::vector<PlannedSplit>{})
         out_.plan.decisions.push_back(std::move(split));
-      if (free && !lines.why_not.empty()) out_.left.push_back({lines.value, "", lines.place, std::move(lines.why_not)});
+      if (free && !lines.why_not.empty())
+        out_.left.push_back({lines.value, "", lines.target, std::move(lines.why_not)});
     }
   }
 
   void add_splits(const Graph& graph, const std::vector<std::string>& names, const SiteShardings& site) {
     if (is_maximal(program_[site.mesh])) return place_on_one(graph, names, site.mesh, site.site);
     OperationId o = site.site.operations.front();
-    if (site.site.operations.size() > 1) return cut_together(graph, names, site.mesh, site.site);
+    if (site.site.operations.size() > 1) return split_writers(graph, names, site.mesh, site.site);
     const Operator op = with_author_names(program_, graph[o]);
     for (std::size_t f = 0; f < site.factors.size(); ++f) {
       const std::optional<std::uint32_t> dim = site.site.factors.factors[f].dim;
@@ -104,15 +105,15 @@ class Planner {
   void scatter(const Graph& graph, const std::string& name, const Operator& op, const SiteShardings& site,
                std::size_t result) {
     const Mesh& mesh = program_[site.mesh];
-    const std::optional<Sharding>& wanted = graph[site.site.results[result]].sharding;
+    const std::optional<Sharding>& required = graph[site.site.results[result]].sharding;
     const Sharding& computed = site.results[result];
-    if (!wanted || wanted->mesh != site.mesh || computed.unreduced.empty()) return;
+    if (!required || required->mesh != site.mesh || computed.unreduced.empty()) return;
     const std::vector<AxisFactors>& indexed_by = site.site.factors.results[result].axes;
     for (std::size_t a = 0; a < indexed_by.size(); ++a) {
-      const Axes &own = computed.dims[a].axes, &all = wanted->dims[a].axes;
+      const Axes &own = computed.dims[a].axes, &all = required->dims[a].axes;
       if (indexed_by[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
       const std::optional<std::uint32_t> dim = site.site.factors.factors[indexed_by[a].factors.front()].dim;
-      for (const AxisRef& axis : behind(mesh, own, all)) {
+      for (const AxisRef& axis : suffix_after(mesh, own, all)) {
         auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
         if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
         add_split(site.mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
@@ -121,7 +122,7 @@ class Planner {
   }
 
   // Several writers of one value: each is split along the blocks of the value.
-  void cut_together(const Graph& graph, const std::vector<std::string>& names, MeshId id, const Site& site) {
+  void split_writers(const Graph& graph, const std::vector<std::string>& names, MeshId id, const Site& site) {
     const Mesh& mesh = program_[id];
     for (ValueId v : site.results) {
       const std::optional<Sharding>& sharding = graph[v].sharding;
@@ -142,7 +143,7 @@ class Planner {
                   "its nested blocks would need more devices than a plan can list");
         most = 1;
       }
-      WritersPlan plan = plan_of_writers(program_, graph, names, v, cuts_of(mesh, axes, most > 1));
+      WritersPlan plan = plan_of_writers(program_, graph, names, v, axis_splits_of(mesh, axes, most > 1));
       for (PlannedSplit& split : plan.splits) out_.plan.decisions.push_back(std::move(split));
       for (std::size_t a = 0; a < axes.size() && !plan.why_not.empty(); ++a)
         for (const AxisRef& axis : axes[a]) leave(graph, v, a, named(mesh, axis), plan.why_not);
@@ -155,24 +156,24 @@ class Planner {
   }
 
   // Blocks of several axes are nested; for each writer, only a list of them all can give their ends.
-  static std::vector<AxisSplit> cuts_of(const Mesh& mesh, const std::vector<Axes>& axes, bool listed) {
-    std::vector<AxisSplit> cuts;
+  static std::vector<AxisSplit> axis_splits_of(const Mesh& mesh, const std::vector<Axes>& axes, bool listed) {
+    std::vector<AxisSplit> splits;
     for (std::size_t a = 0; a < axes.size(); ++a) {
       if (axes[a].empty()) continue;
-      AxisSplit cut{a, Blocks{}, {}};
+      AxisSplit split{a, Blocks{}, {}};
       if (listed) {
-        cut.over.placement = Placement::devices;
-        cut.over.devices = devices_along(mesh, axes[a]);
-        cut.blocks = Blocks{static_cast<std::int64_t>(cut.over.devices.size())};
+        split.over.placement = Placement::devices;
+        split.over.devices = devices_along(mesh, axes[a]);
+        split.blocks = Blocks{static_cast<std::int64_t>(split.over.devices.size())};
       } else {
-        cut.over.placement = Placement::mesh_axis;
-        cut.over.mesh = mesh.name;
-        cut.over.axis = named(mesh, axes[a].front());
-        cut.blocks = Blocks{size_of(mesh, axes[a].front())};
+        split.over.placement = Placement::mesh_axis;
+        split.over.mesh = mesh.name;
+        split.over.axis = named(mesh, axes[a].front());
+        split.blocks = Blocks{size_of(mesh, axes[a].front())};
       }
-      cuts.push_back(std::move(cut));
+      splits.push_back(std::move(split));
     }
-    return cuts;
+    return splits;
   }
 
   // A group is split like its first sharded result; its inner operations are not considered.
@@ -214,7 +215,7 @@ class Planner {
 }  // namespace
 
 std::string to_string(const LeftWhole& left) {
-  const std::string where = "`" + left.place + "`: " + left.why;
+  const std::string where = "`" + left.target + "`: " + left.why;
   if (left.dim.empty()) return "`" + left.operation + "` is not placed on " + where;
   return "`" + left.dim + "` of `" + left.operation + "` is not split over " + where;
 }
@@ -248,8 +249,8 @@ ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, co
     for (const PlanProblem& problem : tried.problems) {
       if (!refused.insert(problem.decision).second) continue;
       const auto& split = std::get<PlannedSplit>(out.plan.decisions[problem.decision]);
-      std::string place = split.axis ? to_string(*split.axis) : "devices " + ir::to_string(split.devices);
-      out.left.push_back({split.operation, split.dim, std::move(place), problem.message});
+      std::string target = split.axis ? to_string(*split.axis) : "devices " + ir::to_string(split.devices);
+      out.left.push_back({split.operation, split.dim, std::move(target), problem.message});
     }
     Plan rest;
     for (std::size_t k = 0; k < out.plan.decisions.size(); ++k)

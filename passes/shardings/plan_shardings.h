@@ -19,8 +19,8 @@ namespace tap::passes {
 // A dim that stays unsplit although its factor is sharded, and why.
 struct LeftWhole {
   std::string operation;
-  std::string dim;    // none: the whole operation was to be placed there
-  std::string place;  // data, or devices {0}, {1}
+  std::string dim;     // none: the whole operation was to be placed there
+  std::string target;  // data, or devices {0}, {1}
   std::string why;
 };
 // `i` of `Y` is not split over `data`: …     `Y` is not placed on `devices {3}`: …

@@ -25,20 +25,21 @@ std::optional<std::uint32_t> walker(const AffineExpr& row) {
 }
 
 // The lines for one writer: `access` is how it writes the value.
-class WriterCuts {
+class WriterSplitter {
  public:
-  WriterCuts(const Operator& op, const std::string& name, const Access& access, const Shape& shape)
+  WriterSplitter(const Operator& op, const std::string& name, const Access& access, const Shape& shape)
       : op_(op), name_(name), access_(access), shape_(shape) {}
 
   // Why it cannot be split this way; empty if it can.
-  std::string add(const AxisSplit& cut, std::vector<PlannedSplit>& out) const {
-    const AffineExpr& row = access_.projection.start.rows[cut.axis];
-    const Range axis{0, shape_[cut.axis]};
-    PlannedSplit split = cut.over;
+  std::string add(const AxisSplit& axis_split, std::vector<PlannedSplit>& out) const {
+    const AffineExpr& row = access_.projection.start.rows[axis_split.axis];
+    const Range axis{0, shape_[axis_split.axis]};
+    PlannedSplit split = axis_split.over;
     split.operation = name_;
     const std::optional<std::uint32_t> dim = walker(row);
     if (!dim) {
-      const std::optional<std::int64_t> at = block_of(cut, row.offset, access_.projection.shape[cut.axis]);
+      const std::optional<std::int64_t> at =
+          block_of(axis_split, row.offset, access_.projection.shape[axis_split.axis]);
       if (!at) return "`" + name_ + "` writes across the boundary of a block";
       split.blocks = Blocks{};
       split.all_at = *at;
@@ -47,10 +48,10 @@ class WriterCuts {
       split.dim = plan_dim_name(op_, *dim);
       std::vector<Range> blocks;
       Range own = op_.dims[*dim].range;
-      for (std::int64_t b = 0; b < cut.blocks.count; ++b) {
+      for (std::int64_t b = 0; b < axis_split.blocks.count; ++b) {
         const std::int64_t lo = b == 0 ? own.lo : blocks.back().hi;
-        const std::int64_t end = b + 1 == cut.blocks.count ? own.hi
-                                                           : first_from(row, *dim, cut.blocks.block(axis, b).hi);
+        const std::int64_t end =
+            b + 1 == axis_split.blocks.count ? own.hi : first_from(row, *dim, axis_split.blocks.block(axis, b).hi);
         blocks.push_back({lo, std::clamp(end, lo, std::max(lo, own.hi))});
       }
       split.blocks = blocks_of(own, blocks);
@@ -61,19 +62,19 @@ class WriterCuts {
 
  private:
   // The least point of the dim such that no earlier point writes at or past that position.
-  std::int64_t first_from(const AffineExpr& row, std::uint32_t dim, std::int64_t place) const {
+  std::int64_t first_from(const AffineExpr& row, std::uint32_t dim, std::int64_t begin) const {
     std::int64_t rest = row.offset;
     for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
       const Range range = op_.dims[d].range;
       if (d == dim || row.coefficients[d] == 0 || range.empty()) continue;
       rest = checked::add(rest, checked::mul(row.coefficients[d], row.coefficients[d] > 0 ? range.lo : range.hi - 1));
     }
-    return quotient_up(checked::sub(place, rest), row.coefficients[dim]);
+    return quotient_up(checked::sub(begin, rest), row.coefficients[dim]);
   }
 
-  std::optional<std::int64_t> block_of(const AxisSplit& cut, std::int64_t begin, std::int64_t size) const {
-    for (std::int64_t b = 0; b < cut.blocks.count; ++b) {
-      const Range block = cut.blocks.block({0, shape_[cut.axis]}, b);
+  std::optional<std::int64_t> block_of(const AxisSplit& axis_split, std::int64_t begin, std::int64_t size) const {
+    for (std::int64_t b = 0; b < axis_split.blocks.count; ++b) {
+      const Range block = axis_split.blocks.block({0, shape_[axis_split.axis]}, b);
       if (block.lo <= begin && begin < block.hi) return begin + size <= block.hi ? std::optional(b) : std::nullopt;
     }
     return std::nullopt;
@@ -88,7 +89,7 @@ class WriterCuts {
 }  // namespace
 
 WritersPlan plan_of_writers(const Program& program, const Graph& graph, const std::vector<std::string>& names,
-                            ValueId value, const std::vector<AxisSplit>& cuts) {
+                            ValueId value, const std::vector<AxisSplit>& axis_splits) {
   WritersPlan out;
   auto fail = [](std::string why) { return WritersPlan{{}, std::move(why)}; };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
@@ -101,8 +102,8 @@ WritersPlan plan_of_writers(const Program& program, const Graph& graph, const st
     if (writes != 1) return fail("`" + names[o] + "` does not write it cell by cell");
     const Access& access =
         *std::find_if(op.writes.begin(), op.writes.end(), [&](auto& w) { return w.tensor == number; });
-    for (const AxisSplit& cut : cuts) {
-      std::string why = WriterCuts(op, names[o], access, graph[value].type.shape).add(cut, out.splits);
+    for (const AxisSplit& axis_split : axis_splits) {
+      std::string why = WriterSplitter(op, names[o], access, graph[value].type.shape).add(axis_split, out.splits);
       if (!why.empty()) return fail(std::move(why));
     }
   }

@@ -23,7 +23,7 @@ struct WritersPlan {
 };
 // Uses the plan's names for the operations of the graph.
 WritersPlan plan_of_writers(const ir::Program& program, const ir::Graph& graph, const std::vector<std::string>& names,
-                            ir::ValueId value, const std::vector<AxisSplit>& cuts);
+                            ir::ValueId value, const std::vector<AxisSplit>& axis_splits);
 
 // The dim's name in a plan: its own, or its number if the name is not unique.
 std::string plan_dim_name(const ir::Operator& op, std::uint32_t dim);

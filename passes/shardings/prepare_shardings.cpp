@@ -132,12 +132,12 @@ void apply_constraints(ShardingNet& net, const ir::Program& program) {
     // In a chain, the last copy determines the sharding.
     const CopyConstraint* last = &c;
     bool sole = std::count_if(all.begin(), all.end(), [&](const CopyConstraint& o) { return o.of == c.of; }) == 1;
-    while (const CopyConstraint* behind = sole ? next(last->is) : nullptr) last = behind;
-    const Sharding& wanted = *net.nodes[last->is].sharding;
+    while (const CopyConstraint* later = sole ? next(last->is) : nullptr) last = later;
+    const Sharding& required = *net.nodes[last->is].sharding;
     bool agree = std::all_of(all.begin(), all.end(), [&](const CopyConstraint& o) {
-      return o.of != c.of || last != &c || net.nodes[o.is].sharding == wanted;
+      return o.of != c.of || last != &c || net.nodes[o.is].sharding == required;
     });
-    if (is_closed(wanted) && agree) given.emplace_back(c.of, wanted);
+    if (is_closed(required) && agree) given.emplace_back(c.of, required);
   }
   for (auto& [n, sharding] : given)
     if (!net.nodes[n].sharding) net.nodes[n].sharding = std::move(sharding);
@@ -150,13 +150,14 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
     bool differ = false;
     for (NodeId n : group) {
       const Node& node = net.nodes[n];
-      bool says = node.sharding &&
-                  !(*node.sharding == Sharding{node.sharding->mesh,
-                                               std::vector<ir::DimSharding>(node.sharding->dims.size(), {{}, true, {}}),
-                                               {},
-                                               {},
-                                               {}});
-      if (!says) continue;
+      bool constrains =
+          node.sharding &&
+          !(*node.sharding == Sharding{node.sharding->mesh,
+                                       std::vector<ir::DimSharding>(node.sharding->dims.size(), {{}, true, {}}),
+                                       {},
+                                       {},
+                                       {}});
+      if (!constrains) continue;
       if (first && first->sharding != node.sharding) {
         differ = true;
         conflicts.push_back(fmt::format("`{}` and `{}` are in one group and have different shardings: {} and {}",
@@ -193,7 +194,7 @@ void normalise_inferred(ShardingNet& net, const ir::Program& program,
         ir::DimSharding& dim = sharding->dims[d];
         ir::Axes own = given[node] && given[node]->mesh == sharding->mesh ? given[node]->dims[d].axes : ir::Axes{};
         if (!is_prefix(mesh, own, dim.axes)) own.clear();
-        dim.axes = presentable(mesh, own, behind(mesh, own, dim.axes), main[v].type.shape[d]);
+        dim.axes = presentable(mesh, own, suffix_after(mesh, own, dim.axes), main[v].type.shape[d]);
       }
     }
 }

@@ -24,7 +24,7 @@ class Propagator {
     if (options_.prepare) apply_constraints(net_, program_);
     std::vector<std::string> conflicts = share_group_shardings(net_, program_);
     for (const Node& node : net_.nodes) given_.push_back(node.sharding);
-    if (options_.user_priorities) hold_back_priorities();
+    if (options_.user_priorities) defer_priorities();
     by_levels(origins);
     for (const auto& [priority, nodes] : held_back_) {
       for (NodeId n : nodes) release(n, priority);
@@ -36,7 +36,7 @@ class Propagator {
 
   void store(ir::Program& program) const {
     for (const Node& node : net_.nodes) {
-      if (node.apart) continue;
+      if (node.synthetic) continue;
       ir::Graph& graph = program.graphs[node.graph.index()];
       if (node.reader) graph.operations[node.reader->index()].operand_shardings[node.operand] = node.sharding;
       else graph.values[node.value.index()].sharding = node.sharding;
@@ -54,7 +54,7 @@ class Propagator {
   }
 
   // Until its priority's turn, a dim is empty and closed, and its axes are reserved.
-  void hold_back_priorities() {
+  void defer_priorities() {
     originals_.resize(net_.nodes.size());
     for (NodeId n = 0; n < net_.nodes.size(); ++n) {
       std::optional<Sharding>& sharding = net_.nodes[n].sharding;

@@ -57,20 +57,20 @@ class Propagation {
   std::vector<bool> basic() {
     for (std::uint32_t f = 0; f < state_.factors.factors.size(); ++f) {
       Axes axes = agreed_on(f);
-      truncate(axes, [&](AxisRef axis, std::int64_t before) { return fitting_everywhere(axis, f, before); });
+      truncate(axes, [&](AxisRef axis, std::int64_t before) { return fitting_all_tensors(axis, f, before); });
       for (std::size_t t = 0; t < state_.tensors.size(); ++t) grow(t, f, axes);
     }
     return std::move(grown_);
   }
 
   std::vector<bool> aggressive() {
-    std::vector<Axes> wanted;
-    for (std::uint32_t f = 0; f < state_.factors.factors.size(); ++f) wanted.push_back(agreed_on(f));
-    std::vector<std::uint32_t> order = by_weight(wanted);
+    std::vector<Axes> agreed;
+    for (std::uint32_t f = 0; f < state_.factors.factors.size(); ++f) agreed.push_back(agreed_on(f));
+    std::vector<std::uint32_t> order = by_weight(agreed);
     for (bool results : {true, false})
       for (std::size_t t = 0; t < state_.tensors.size(); ++t)
         if (state_.tensors[t].result == results)
-          for (std::uint32_t f : order) grow_as_far_as_it_goes(t, f, wanted[f]);
+          for (std::uint32_t f : order) grow_maximally(t, f, agreed[f]);
     return std::move(grown_);
   }
 
@@ -111,7 +111,7 @@ class Propagation {
     }
   }
 
-  std::optional<AxisRef> apart_from(std::optional<AxisRef> axis, const Axes& others) const {
+  std::optional<AxisRef> disjoint_prefix(std::optional<AxisRef> axis, const Axes& others) const {
     for (const AxisRef& other : others)
       if (axis) axis = prefix_without(mesh_, *axis, other);
     return axis;
@@ -121,14 +121,14 @@ class Propagation {
   std::optional<AxisRef> free_of_other_factors(AxisRef axis, const TensorAxes& tensor, std::uint32_t f) const {
     std::optional<AxisRef> left = axis;
     for (const FactorAxes& other : tensor.factors)
-      if (other.factor != f) left = apart_from(apart_from(left, other.axes), other.overflow);
+      if (other.factor != f) left = disjoint_prefix(disjoint_prefix(left, other.axes), other.overflow);
     return left;
   }
 
   // The part of an axis that the tensor's factor has or can have after `before` blocks.
   std::optional<AxisRef> fitting_factor(AxisRef axis, const TensorAxes& tensor, const FactorAxes& own,
                                         std::int64_t before) const {
-    std::optional<AxisRef> left = apart_from(apart_from(axis, tensor.replicated), tensor.unreduced);
+    std::optional<AxisRef> left = disjoint_prefix(disjoint_prefix(axis, tensor.replicated), tensor.unreduced);
     if (!left) return std::nullopt;
     for (const AxisRef& has : own.axes)
       if (contains(mesh_, has, *left)) return left;
@@ -145,7 +145,7 @@ class Propagation {
     return std::nullopt;
   }
 
-  std::optional<AxisRef> fitting_everywhere(AxisRef axis, std::uint32_t f, std::int64_t before) const {
+  std::optional<AxisRef> fitting_all_tensors(AxisRef axis, std::uint32_t f, std::int64_t before) const {
     std::optional<AxisRef> left = axis;
     for (const SiteTensor& t : state_.tensors) {
       if (t.part == PropagationRole::absent) continue;
@@ -163,7 +163,7 @@ class Propagation {
     grown_[t] = true;
   }
 
-  void grow_as_far_as_it_goes(std::size_t t, std::uint32_t f, Axes axes) {
+  void grow_maximally(std::size_t t, std::uint32_t f, Axes axes) {
     const SiteTensor& tensor = state_.tensors[t];
     const FactorAxes* own = tensor.part == PropagationRole::absent ? nullptr : tensor.axes.find(f);
     if (!own) return;
@@ -182,26 +182,26 @@ class Propagation {
 
   // Order of decision in a conflict: the factor of the larger tensor first; for elementwise operations, then the one
   // with more blocks; then the earlier tensor.
-  std::vector<std::uint32_t> by_weight(const std::vector<Axes>& wanted) const {
+  std::vector<std::uint32_t> by_weight(const std::vector<Axes>& agreed) const {
     struct Source {
       double cells = -1;
       std::int64_t blocks = 0;
       std::size_t tensor = 0;
     };
-    std::vector<Source> sources(wanted.size());
+    std::vector<Source> sources(agreed.size());
     for (std::size_t t = 0; t < state_.tensors.size(); ++t) {
       if (state_.tensors[t].part == PropagationRole::absent) continue;
       double cells = 1;
       for (const FactorAxes& own : state_.tensors[t].axes.factors)
         cells *= static_cast<double>(state_.factors.factors[own.factor].size);
       for (const FactorAxes& own : state_.tensors[t].axes.factors) {
-        const Axes& axes = wanted[own.factor];
+        const Axes& axes = agreed[own.factor];
         Source& source = sources[own.factor];
         if (!axes.empty() && is_prefix(mesh_, axes, own.axes) && cells > source.cells)
           source = {cells, state_.elementwise ? size_of(mesh_, axes) : 0, t};
       }
     }
-    std::vector<std::uint32_t> order(wanted.size());
+    std::vector<std::uint32_t> order(agreed.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       const Source &x = sources[a], &y = sources[b];

@@ -150,12 +150,12 @@ class Spreading {
   }
 
   // The new axes of a dim, one by one.
-  template <class Tell>
-  void each_new(const std::optional<Sharding>& before, const Sharding& after, Tell tell) const {
+  template <class Visit>
+  void each_new(const std::optional<Sharding>& before, const Sharding& after, Visit visit) const {
     const ir::Mesh& mesh = program_[after.mesh];
     for (std::uint32_t d = 0; d < after.dims.size(); ++d) {
       ir::Axes had = before ? before->dims[d].axes : ir::Axes{};
-      for (const ir::AxisRef& axis : without(mesh, after.dims[d].axes, had)) tell(mesh, d, axis);
+      for (const ir::AxisRef& axis : without(mesh, after.dims[d].axes, had)) visit(mesh, d, axis);
     }
   }
 

@@ -216,7 +216,7 @@ NodeId copy_for_readers(ShardingNet& net, const ir::Program& program, NodeId of)
   auto copy = static_cast<NodeId>(net.nodes.size());
   auto edge = static_cast<std::uint32_t>(net.hyperedges.size());
   Node node{net.nodes[of].graph, net.nodes[of].value};
-  node.apart = true;
+  node.synthetic = true;
   node.readers = std::exchange(net.nodes[of].readers, {edge});
   node.writers = {edge};
   for (std::uint32_t k : node.readers)

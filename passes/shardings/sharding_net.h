@@ -22,7 +22,7 @@ struct Node {
   std::optional<ir::Sharding> sharding;
   std::vector<std::uint32_t> writers = {}, readers = {};  // hyperedges
   std::uint32_t group = ~0u;
-  bool apart =
+  bool synthetic =
       false;  // what readers of a value see if it differs from the value's own sharding; not part of any program
 };
 

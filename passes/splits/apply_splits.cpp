@@ -320,7 +320,7 @@ PassResult apply_splits(const Program& program, const PassContext& context) {
   if (!result.problems.empty()) return result;
   result.program = std::move(applied.program);
   for (const std::string& why : applied.gathered)
-    result.told.emplace_back(
+    result.diagnostics.emplace_back(
         Code::pass_declined, Span{},
         why + "; all points are written to a staging buffer first, and every device copies all of it into place");
   for (std::size_t k = 0; k < applied.steps.size(); ++k)

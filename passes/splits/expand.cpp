@@ -7,8 +7,8 @@
 
 #include "ir/block_program.h"
 #include "ir/graph.h"
-#include "ir/graphs/step_state.h"
-#include "ir/shardings/device_places.h"
+#include "ir/graphs/iterate_state.h"
+#include "ir/shardings/device_assignment.h"
 #include "passes/splits/rows_of_devices.h"
 #include "support/check.h"
 #include "support/checked.h"
@@ -55,12 +55,12 @@ class Expander {
   void expand(OperationId o) {
     const Operation& operation = graph_[o];
     const Operator& op = program_[operation.op];
-    const DeviceAssignment places(program_, operation);
-    if (places.everywhere())
+    const DeviceAssignment assignment(program_, operation);
+    if (assignment.is_replicated())
       return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
-    for (std::int64_t place = 0; place < places.count(); ++place) {
-      std::int64_t device = places.device(place);
-      std::optional<Box> box = places.box(op, place);
+    for (std::int64_t place = 0; place < assignment.count(); ++place) {
+      std::int64_t device = assignment.device(place);
+      std::optional<Box> box = assignment.box(op, place);
       if (!box) continue;
       if (op.transfer()) {
         if (wanted(device)) move_to(o, device, *box);

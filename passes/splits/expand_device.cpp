@@ -6,9 +6,9 @@
 
 #include "ir/block_program.h"
 #include "ir/graph.h"
-#include "ir/graphs/step_state.h"
+#include "ir/graphs/iterate_state.h"
 #include "ir/shardings/axis_algebra.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/splits/expand.h"
 #include "support/check.h"
@@ -121,7 +121,7 @@ class DeviceExpander {
   }
   void input_of(ValueId v, OperationId o, std::uint32_t result, const Mesh& mesh) {
     writers_[v.index()].emplace_back(o, result);
-    const std::int64_t place = place_of(mesh, device_);
+    const std::int64_t place = index_in_mesh(mesh, device_);
     if (place < 0) return;
     const Operator& op = program_[graph_[o].op];
     const Box box = box_at(op, graph_[o], coordinates_of(mesh, graph_[o], place));
@@ -134,7 +134,7 @@ class DeviceExpander {
     const Operator& op = program_[operation.op];
     const Mesh* mesh = mesh_of(program_, operation);
     if (!mesh) return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
-    for (std::int64_t place : {place_of(*mesh, device_)}) {
+    for (std::int64_t place : {index_in_mesh(*mesh, device_)}) {
       if (place < 0) continue;
       const Box box = box_at(op, operation, coordinates_of(*mesh, operation, place));
       op.transfer() ? move_to(o, device_, box) : apply_on(o, device_, box);
@@ -270,7 +270,7 @@ class DeviceExpander {
     const auto own = by_device_.find({source, device});
     if (own == by_device_.end() || result_[own->second].box.empty()) return std::max<std::int64_t>(device, 0);
     const Box& box = result_[own->second].box;
-    const std::int64_t place = place_of(mesh, device);
+    const std::int64_t place = index_in_mesh(mesh, device);
     for (const Piece& piece : pieces_in(box, operation, result, mesh, axes, places)) {
       if (!(piece.box == box)) continue;
       if (piece.coordinates.size() == 1) return places.repetition(place);

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "ir/graph.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/text/plan_text.h"
 #include "passes/splits/place_on_mesh.h"
 #include "support/plural.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/graph.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/checked.h"
 
@@ -14,9 +14,10 @@ using namespace ir;
 namespace {
 
 // The positions where blocks are furthest apart: reads are affine in the position.
-std::vector<std::int64_t> corners(const Program& program, const Operation& operation, const DeviceAssignment& places) {
+std::vector<std::int64_t> corners(const Program& program, const Operation& operation,
+                                  const DeviceAssignment& assignment) {
   const Mesh* mesh = mesh_of(program, operation);
-  if (mesh == nullptr) return {0, places.count() - 1};
+  if (mesh == nullptr) return {0, assignment.count() - 1};
   std::vector<std::int64_t> found{0};
   constexpr std::size_t enough = 256;
   for (const MeshAxis& axis : mesh->axes) {
@@ -42,13 +43,13 @@ std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, con
   std::vector<std::vector<std::uint32_t>> groups(1);
   for (std::uint32_t r = 0; r < op.reads.size(); ++r)
     if (op.reads[r].tensor == operand) groups[0].push_back(r);
-  const DeviceAssignment places(program, operation);
-  if ((!op.map() && !op.reduce()) || groups[0].size() < 2 || places.everywhere()) return groups;
+  const DeviceAssignment assignment(program, operation);
+  if ((!op.map() && !op.reduce()) || groups[0].size() < 2 || assignment.is_replicated()) return groups;
 
   std::vector<std::vector<Box>> touched;  // by corner, by read of the group
   const Box whole = Box::of_shape(op.operands[operand].shape);
-  for (std::int64_t place : corners(program, operation, places)) {
-    const std::optional<Box> box = places.box(op, place);
+  for (std::int64_t place : corners(program, operation, assignment)) {
+    const std::optional<Box> box = assignment.box(op, place);
     if (!box) continue;
     touched.emplace_back();
     for (std::uint32_t r : groups[0]) touched.back().push_back(intersect(op.reads[r].projection.bounds(*box), whole));

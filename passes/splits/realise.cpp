@@ -6,8 +6,8 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
-#include "ir/graphs/step_state.h"
-#include "ir/shardings/device_places.h"
+#include "ir/graphs/iterate_state.h"
+#include "ir/shardings/device_assignment.h"
 #include "passes/splits/read_groups.h"
 #include "support/check.h"
 
@@ -46,7 +46,7 @@ std::vector<DimSplit> cuts_of(const Operator& op, const Operation& operation, st
 // What devices hold, or need, along one axis of a tensor.
 struct AxisHold {
   std::vector<DimSplit> cuts;  // none: all devices have the same
-  bool one_to_one = true;     // a split dim's coordinate is the axis's
+  bool one_to_one = true;      // a split dim's coordinate is the axis's
 };
 AxisHold along(const Operator& op, const Operation& operation, const Access& access, std::size_t axis) {
   const AffineExpr& row = access.projection.start.rows[axis];

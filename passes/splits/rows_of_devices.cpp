@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "ir/graph.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"
 
 namespace tap::passes {

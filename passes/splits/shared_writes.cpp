@@ -7,7 +7,7 @@
 #include "ir/block_graph.h"
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 
 namespace tap::passes {
 

@@ -60,7 +60,7 @@ std::optional<std::int64_t> moved_by_listed(const ir::Program& program, const Js
     for (std::size_t d = 0; d < shape.size() && step.kind == CollectiveKind::all_to_all; ++d) {
       const ir::Axes &now = step.before.dims[d].axes, &then = step.after.dims[d].axes;
       if (is_prefix(from, then, now))
-        for (const ir::AxisRef& axis : behind(from, then, now)) step.over.push_back(axis);
+        for (const ir::AxisRef& axis : suffix_after(from, then, now)) step.over.push_back(axis);
     }
     total += passes::elements_moved(step, {from, step.before}, {to, step.after}, shape);
     before = step.after;

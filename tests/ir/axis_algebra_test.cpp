@@ -218,13 +218,13 @@ TEST(AxisLists, PrefixesAndWhatStandsBehind) {
       Axes prefix = common_prefix(mesh, merged(mesh, a), merged(mesh, b));
       for (const Axes& list : {merged(mesh, a), merged(mesh, b)}) {
         EXPECT_TRUE(is_prefix(mesh, prefix, list));
-        EXPECT_EQ(joined(mesh, prefix, behind(mesh, prefix, list)), list);
+        EXPECT_EQ(joined(mesh, prefix, suffix_after(mesh, prefix, list)), list);
       }
       EXPECT_EQ(prefix, common_prefix(mesh, merged(mesh, b), merged(mesh, a)));
     }
   EXPECT_EQ(common_prefix(mesh, {whole("a"), part_of("y", 1, 2)}, {whole("a"), whole("y"), whole("w")}),
             (Axes{whole("a"), part_of("y", 1, 2)}));
-  EXPECT_EQ(behind(mesh, {part_of("y", 1, 2)}, {whole("y"), whole("a")}), (Axes{part_of("y", 2, 6), whole("a")}));
+  EXPECT_EQ(suffix_after(mesh, {part_of("y", 1, 2)}, {whole("y"), whole("a")}), (Axes{part_of("y", 2, 6), whole("a")}));
 }
 
 TEST(AxisLists, WithoutOthers) {

@@ -141,9 +141,9 @@ TEST(Demand, OfAPointThatNobodyReads) {
   std::vector<IndexDim> dims{{"i", {0, 1}}};
   std::vector<GroupAnchor> anchors{{0, 1, 0}};
   GroupView view{program, program[graph], dims, anchors};
-  EXPECT_EQ(demand(view, box_of({{0, 1}})).asked, (std::vector<bool>{false, true}));
+  EXPECT_EQ(demand(view, box_of({{0, 1}})).demanded, (std::vector<bool>{false, true}));
   // Windows that move are not clipped: for some point the sum may be asked for.
-  EXPECT_EQ(moving_demand(view).asked, (std::vector<bool>{true, true}));
+  EXPECT_EQ(moving_demand(view).demanded, (std::vector<bool>{true, true}));
 }
 
 // Random groups: a chain of operations, each reading one or two of the values before it.

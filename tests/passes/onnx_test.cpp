@@ -136,7 +136,7 @@ TEST(Onnx, NodesOfSeveralWriters) {
   Inferred found = infer(program, {"c", 8, {{"Y", {{"A", one}, {"B", four}}}, {"Y@1", {{"B", two}}}}});
   ASSERT_EQ(found.findings.size(), 1u);
   EXPECT_EQ(found.findings[0].broken.message, "the spec at the node `Y@1` replaces it");
-  EXPECT_EQ(found.findings[0].at, (std::vector<SpecPlace>{{0, 1}}));
+  EXPECT_EQ(found.findings[0].at, (std::vector<SpecRef>{{0, 1}}));
   EXPECT_EQ(to_string(found.values.back()), to_string(one));
   EXPECT_EQ(found.operations, (std::vector<std::vector<std::string>>{{"Y@0", "Y@1"}, {"Y@1"}}));
 }
@@ -145,7 +145,7 @@ TEST(Onnx, FindingsSayWhichSpecsTheyAreAbout) {
   Spec rows = sharded({2, 1}, {{0}, {1}}), columns = sharded({1, 2}, {{0}, {1}});
   Inferred found = inferred(add, {{"B", columns}, {"A", rows}});
   ASSERT_EQ(found.findings.size(), 1u);
-  EXPECT_EQ(found.findings[0].at, (std::vector<SpecPlace>{{0, 1}, {0, 0}}));
+  EXPECT_EQ(found.findings[0].at, (std::vector<SpecRef>{{0, 1}, {0, 0}}));
   found = inferred(add, {{"A", Spec{{0, 9}, {}, {{0, {{std::nullopt, 2}}}}}}});
   ASSERT_EQ(found.findings.size(), 1u);
   EXPECT_EQ(found.findings[0].broken.field, ir::onnx::Field::device);
@@ -216,7 +216,7 @@ TEST(Onnx, AnInputIsAsItsProducerLeftIt) {
   Inferred found = infer(program, {"c", 2, {{"H", {{"X", rows}}}}});
   EXPECT_TRUE(found.findings.empty());
   for (std::size_t v = 1; v < found.values.size(); ++v) EXPECT_EQ(to_string(found.values[v]), to_string(rows));
-  EXPECT_TRUE(found.values[0].anywhere());
+  EXPECT_TRUE(found.values[0].is_unsharded());
 }
 
 TEST(Onnx, LimitsOfMeshes) {

@@ -70,7 +70,7 @@ BUGS = [
      'TAP_CELL_RULE("a % 7 = 0 [integers]")'),
     ("the first is the greater", "passes/simplify/cell_rules.def", "max(a, a) = a [integers, floats]",
      "max(a, b) = a [integers, floats]"),
-    ("a device does the next one's block", "ir/shardings/device_places.cpp",
+    ("a device does the next one's block", "ir/shardings/device_assignment.cpp",
      "intersect(box.dims[p.dim], Range{*at, *at + 1})", "intersect(box.dims[p.dim], Range{*at + 1, *at + 2})"),
     ("a transfer takes what its device held, whatever was asked for", "passes/splits/expand.cpp",
      "!left.empty() && !disjoint(result_[holders[0]].box, need)",

@@ -7,7 +7,7 @@
 #include "compiler/driver/failures.h"
 #include "ir/block_program.h"
 #include "ir/graph.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/splits/expand_device.h"
 #include "support/byte_size.h"

@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/text/text_tables.h"
 #include "support/plural.h"

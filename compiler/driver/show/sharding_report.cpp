@@ -34,7 +34,7 @@ ir::TensorType on_a_device(const ir::Program& program, const ir::Value& value) {
 std::optional<ir::Box> box_on(const ir::Program& program, const ir::Value& value, std::int64_t device) {
   if (!value.sharding) return ir::Box::of_shape(value.type.shape);
   const ir::Mesh& mesh = program[value.sharding->mesh];
-  const std::int64_t place = ir::place_of(mesh, device);
+  const std::int64_t place = ir::index_in_mesh(mesh, device);
   if (place < 0) return std::nullopt;
   return ir::box_at(mesh, *value.sharding, value.type.shape, place);
 }
@@ -219,7 +219,7 @@ std::string list_shardings(const ir::Program& program) {
 }
 
 std::string list_shardings_on(const ir::Program& program, std::int64_t device) {
-  auto has_it = [device](const ir::Mesh& mesh) { return ir::place_of(mesh, device) >= 0; };
+  auto has_it = [device](const ir::Mesh& mesh) { return ir::index_in_mesh(mesh, device) >= 0; };
   if (std::none_of(program.meshes.begin(), program.meshes.end(), has_it))
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, fmt::format("no mesh of the program has device {}", device))

@@ -76,7 +76,7 @@ std::string devices_of(const ir::Mesh& mesh) {
 // All meshes of a program are views of one set of devices; a mesh without axes is one of these.
 bool have_one_set(const ir::Mesh& a, const ir::Mesh& b) {
   if (a.axes.empty() && b.axes.empty()) return true;
-  if (a.axes.empty()) return place_of(b, device_at(a, 0)) >= 0;
+  if (a.axes.empty()) return index_in_mesh(b, device_at(a, 0)) >= 0;
   if (b.axes.empty()) return have_one_set(b, a);
   return device_count(a) == device_count(b);
 }

@@ -1,4 +1,4 @@
-#include "ir/shardings/device_places.h"
+#include "ir/shardings/device_assignment.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,27 +25,27 @@ std::int64_t DeviceAssignment::count() const {
   return mesh_ ? device_count(*mesh_) : static_cast<std::int64_t>(devices_.size());
 }
 
-std::int64_t DeviceAssignment::device(std::int64_t place) const {
-  return mesh_ ? device_at(*mesh_, place) : devices_[static_cast<std::size_t>(place)];
+std::int64_t DeviceAssignment::device(std::int64_t index) const {
+  return mesh_ ? device_at(*mesh_, index) : devices_[static_cast<std::size_t>(index)];
 }
 
-std::optional<Box> DeviceAssignment::box(const Operator& op, std::int64_t place) const {
-  std::vector<std::int64_t> position = mesh_ ? position_of(*mesh_, place) : std::vector<std::int64_t>{};
+std::optional<Box> DeviceAssignment::box(const Operator& op, std::int64_t index) const {
+  std::vector<std::int64_t> position = mesh_ ? position_of(*mesh_, index) : std::vector<std::int64_t>{};
   Box box = op.box();
   for (const BlockPlacement& p : operation_.placements) {
     if (!on_devices(p)) continue;
-    std::optional<std::int64_t> at = block(p, place, position);
+    std::optional<std::int64_t> at = block(p, index, position);
     if (!at || (p.dim == whole_operation && *at != p.number)) return std::nullopt;
     if (p.dim != whole_operation) box.dims[p.dim] = intersect(box.dims[p.dim], Range{*at, *at + 1});
   }
   return narrowed(op, std::move(box));
 }
 
-std::optional<std::int64_t> DeviceAssignment::block(const BlockPlacement& p, std::int64_t place,
-                                                const std::vector<std::int64_t>& position) const {
+std::optional<std::int64_t> DeviceAssignment::block(const BlockPlacement& p, std::int64_t index,
+                                                    const std::vector<std::int64_t>& position) const {
   if (p.axis) return coordinate(*mesh_, position, *p.axis);
   for (std::size_t b = 0; b < p.devices.size(); ++b)
-    if (std::binary_search(p.devices[b].begin(), p.devices[b].end(), device(place)))
+    if (std::binary_search(p.devices[b].begin(), p.devices[b].end(), device(index)))
       return static_cast<std::int64_t>(b);
   return std::nullopt;
 }

@@ -16,14 +16,14 @@ class DeviceAssignment {
  public:
   DeviceAssignment(const Program& program, const Operation& operation);
 
-  bool everywhere() const { return !mesh_ && !listed_; }  // not placed: all devices compute the same
+  bool is_replicated() const { return !mesh_ && !listed_; }  // not placed: all devices compute the same
   std::int64_t count() const;
-  std::int64_t device(std::int64_t place) const;
+  std::int64_t device(std::int64_t index) const;
   // Nothing if the device at this position does not run the operation.
-  std::optional<Box> box(const Operator& op, std::int64_t place) const;
+  std::optional<Box> box(const Operator& op, std::int64_t index) const;
 
  private:
-  std::optional<std::int64_t> block(const BlockPlacement& p, std::int64_t place,
+  std::optional<std::int64_t> block(const BlockPlacement& p, std::int64_t index,
                                     const std::vector<std::int64_t>& position) const;
 
   const Operation& operation_;

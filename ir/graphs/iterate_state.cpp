@@ -1,4 +1,4 @@
-#include "ir/graphs/step_state.h"
+#include "ir/graphs/iterate_state.h"
 
 #include "ir/graph.h"
 
@@ -6,22 +6,23 @@ namespace tap::ir {
 
 std::vector<ValueId> trip_results(const Program& program, GraphId id) {
   const Graph& graph = program[id];
-  std::vector<ValueId> left;
-  for (std::size_t v = 0; v < graph.values.size(); ++v) left.emplace_back(v);
+  std::vector<ValueId> results;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) results.emplace_back(v);
   bool repeated = false;
   for (const Operator& op : program.operators) {
     if (!op.region() || op.region()->graph != id) continue;
-    if (op.region()->kind != RegionKind::iterate) return left;
+    if (op.region()->kind != RegionKind::iterate) return results;
     repeated = true;
   }
-  for (std::size_t k = 0; k < graph.outputs.size() && repeated; ++k) left[graph.inputs[k].index()] = graph.outputs[k];
-  return left;
+  for (std::size_t k = 0; k < graph.outputs.size() && repeated; ++k)
+    results[graph.inputs[k].index()] = graph.outputs[k];
+  return results;
 }
 
 namespace {
 
 // The graphs that main reaches; with or without iterates of zero trips.
-std::vector<bool> reached(const Program& program, bool without_a_step) {
+std::vector<bool> reached(const Program& program, bool with_zero_trips) {
   std::vector<bool> known(program.graphs.size(), false);
   std::vector<GraphId> open;
   auto reach = [&](GraphId id) {
@@ -33,7 +34,7 @@ std::vector<bool> reached(const Program& program, bool without_a_step) {
     open.pop_back();
     for (const Operation& operation : program[id].operations) {
       const RegionBody* region = program[operation.op].region();
-      if (!region || (region->kind == RegionKind::iterate && region->trips.empty() && !without_a_step)) continue;
+      if (!region || (region->kind == RegionKind::iterate && region->trips.empty() && !with_zero_trips)) continue;
       reach(region->graph);
       for (const Alternative& other : region->alternatives) reach(other.graph);
     }

@@ -13,10 +13,10 @@ namespace tap::passes::onnx {
 std::vector<std::uint32_t> bound_factors(const Factors& factors, const AxisFactors& axis, std::int64_t extent);
 
 // By bound factor; empty if a shard boundary lies within a factor's block.
-std::optional<std::vector<ir::onnx::Parts>> cuts_of(const ir::onnx::Parts& axis, const Factors& factors,
-                                                    const std::vector<std::uint32_t>& bound, std::int64_t extent);
+std::optional<std::vector<ir::onnx::Parts>> splits_of(const ir::onnx::Parts& axis, const Factors& factors,
+                                                      const std::vector<std::uint32_t>& bound, std::int64_t extent);
 // The inverse.
-ir::onnx::Parts axis_of_cuts(const std::vector<ir::onnx::Parts>& cuts, const Factors& factors,
-                             const std::vector<std::uint32_t>& bound, std::int64_t extent);
+ir::onnx::Parts axis_of_splits(const std::vector<ir::onnx::Parts>& splits, const Factors& factors,
+                               const std::vector<std::uint32_t>& bound, std::int64_t extent);
 
 }  // namespace tap::passes::onnx
