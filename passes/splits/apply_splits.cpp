@@ -75,19 +75,19 @@ class SplitApplier {
     std::vector<Pending> left;
     bool any = false;
     for (Pending& p : pending_) {
-      auto place = holder_of_dim(finder, p.split);
-      if (!place || turns[place->graph].contains(place->operation)) {
+      auto location = operation_with_dim(finder, p.split);
+      if (!location || turns[location->graph].contains(location->operation)) {
         left.push_back(p);
         continue;
       }
       any = true;
-      auto dim = dim_to_cut(p, *place);
+      auto dim = dim_to_split(p, *location);
       if (!dim) continue;
-      turns[place->graph].emplace(place->operation, Turn{*dim, p.split});
+      turns[location->graph].emplace(location->operation, Turn{*dim, p.split});
       if (p.split.axis || !p.split.devices.empty())
-        for (ValueId v : program()[place->graph][place->operation].results)
-          over_devices_[{place->graph, v}].push_back(p);
-      const Operator& op = program()[program()[place->graph][place->operation].op];
+        for (ValueId v : program()[location->graph][location->operation].results)
+          over_devices_[{location->graph, v}].push_back(p);
+      const Operator& op = program()[program()[location->graph][location->operation].op];
       if (auto again = *dim == whole_operation ? std::nullopt : rest_of_tree(p, op, *dim)) left.push_back(*again);
     }
     pending_ = std::move(left);
@@ -103,7 +103,7 @@ class SplitApplier {
 
   // Several writers of one value are split together over devices, or not at all.
   void check_shared_writes() {
-    std::set<std::size_t> told;
+    std::set<std::size_t> reported;
     std::map<GraphId, std::vector<int>> writers;
     for (const auto& [value, lines] : over_devices_) {
       const Graph& graph = program()[value.first];
@@ -114,7 +114,7 @@ class SplitApplier {
       for (const Pending& p : lines) {
         const std::string why = why_no_boxes(program(), graph, value.second, p.split.operation);
         if (why.empty()) break;
-        if (told.insert(p.decision).second)
+        if (reported.insert(p.decision).second)
           refuse_without_boxes(
               p, {0, why, p.split.all_at ? PlanPart::operation : PlanPart::dim, "",
                   "place these blocks on threads or in a loop, or place the blocks of all writers in the same way"});
@@ -123,25 +123,26 @@ class SplitApplier {
   }
 
   // The operation that the split names; if its dim moved to the partials, the operation that has it now.
-  std::optional<OperationInGraph> holder_of_dim(OperationFinder& finder, PlannedSplit& split) const {
-    auto has_dim = [&](OperationInGraph place) {
+  std::optional<OperationInGraph> operation_with_dim(OperationFinder& finder, PlannedSplit& split) const {
+    auto has_dim = [&](OperationInGraph location) {
       return split.all_at ||
-             find_dim(with_author_names(program(), program()[place.graph][place.operation]), split.dim).has_value();
+             find_dim(with_author_names(program(), program()[location.graph][location.operation]), split.dim)
+                 .has_value();
     };
-    auto named = finder.find(program().main, split.operation), place = named;
+    auto named = finder.find(program().main, split.operation), location = named;
     if (named) {
       const Graph& graph = program()[named->graph];
       split.dim = named_dim(program(), graph[named->operation], graph, split);
     }
     std::string name = split.operation;
-    while (place && !has_dim(*place)) {
+    while (location && !has_dim(*location)) {
       auto partial = partial_of_.find(name);
       if (partial == partial_of_.end()) return named;
       name = partial->second;
-      place = finder.find(program().main, name);
+      location = finder.find(program().main, name);
     }
     split.operation = name;
-    return place;
+    return location;
   }
 
   GraphClaim rewrite(GraphId id, const std::map<OperationId, Turn>& turns) {
@@ -151,35 +152,35 @@ class SplitApplier {
       auto turn = turns.find(OperationId(o));
       if (turn == turns.end()) splitter.copy(OperationId(o));
       else if (turn->second.dim == whole_operation) splitter.place_all(OperationId(o), turn->second.split);
-      else if (auto partial = splitter.cut(OperationId(o), turn->second.dim, turn->second.split))
-        partial_of_[turn->second.split.operation] = beside(turn->second.split.operation, *partial);
+      else if (auto partial = splitter.split(OperationId(o), turn->second.dim, turn->second.split))
+        partial_of_[turn->second.split.operation] = sibling_path(turn->second.split.operation, *partial);
     }
     return splitter.finish();
   }
 
   // u/v2 → u/NAME
-  static std::string beside(const std::string& path, const std::string& name) {
+  static std::string sibling_path(const std::string& path, const std::string& name) {
     return path.substr(0, path.rfind('/') + 1) + name;
   }
 
   const Program& program() const { return result_.program; }
 
   // Reports the reason why a decision cannot be applied, once.
-  std::optional<std::uint32_t> dim_to_cut(const Pending& p, OperationInGraph place) {
-    const Operator op = with_author_names(program(), program()[place.graph][place.operation]);
+  std::optional<std::uint32_t> dim_to_split(const Pending& p, OperationInGraph location) {
+    const Operator op = with_author_names(program(), program()[location.graph][location.operation]);
     const PlannedSplit& split = p.split;
-    if (is_inside_of_a_group(program(), place.graph))
+    if (is_inside_of_a_group(program(), location.graph))
       return refuse(p, {0, "`" + split.operation + "` is inside a group, which is split as one operation",
                         PlanPart::operation, split.operation});
-    if (bound_to_transfers(program(), program()[place.graph])[place.operation.index()])
+    if (bound_to_transfers(program(), program()[location.graph])[location.operation.index()])
       return refuse(p, {0, "`" + split.operation + "` is already split and placed, and reads through a transfer",
                         PlanPart::operation});
     if (split.all_at) {
-      if (auto problem = why_not_on_devices(program(), place, {}, split)) return refuse(p, std::move(*problem));
+      if (auto problem = why_not_on_devices(program(), location, {}, split)) return refuse(p, std::move(*problem));
       return whole_operation;
     }
     auto dim = find_dim(op, split.dim);
-    if (!dim) return refuse(p, no_dim(program(), place, p.decision, split.operation, split.dim));
+    if (!dim) return refuse(p, no_dim(program(), location, p.decision, split.operation, split.dim));
     auto number = [&](std::string message) { return refuse(p, {0, std::move(message), PlanPart::number}); };
     if (split.blocks.count < 1 || split.blocks.count > max_blocks)
       return number("`" + split.dim + "` is split into " + plural(split.blocks.count, "block") + "; 1 to " +
@@ -200,7 +201,7 @@ class SplitApplier {
       return number("the blocks of `" + split.dim + "` are not partials, so a tree cannot combine " +
                     std::to_string(*split.tree) + " at a time");
     if (!split.axis && split.devices.empty()) return dim;
-    if (auto problem = why_not_on_devices(program(), place, *dim, split)) return refuse(p, std::move(*problem));
+    if (auto problem = why_not_on_devices(program(), location, *dim, split)) return refuse(p, std::move(*problem));
     if (auto problem = why_no_boxes(op, *dim, split)) { return refuse_without_boxes(p, std::move(*problem)); }
     return dim;
   }
@@ -298,18 +299,18 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
   SplitApplier applier(program, plan, caution);
   SplitResult result = applier.run();
   if (applier.without_boxes().empty() || no_boxes == NoBoxes::refused) return result;
-  std::optional<StagedWrites> apart = stage_interleaved_writes(program, plan, applier.without_boxes());
-  if (!apart) return result;
-  std::vector<std::string> gathered;
+  std::optional<StagedWrites> staged = stage_interleaved_writes(program, plan, applier.without_boxes());
+  if (!staged) return result;
+  std::vector<std::string> reasons;
   for (const PlanProblem& problem : result.problems)
-    if (applier.is_of_boxes(problem)) gathered.push_back(problem.message);
+    if (applier.is_of_boxes(problem)) reasons.push_back(problem.message);
   // Others are reported in terms of the plan.
   std::erase_if(result.problems, [&](const PlanProblem& p) { return applier.is_of_boxes(p); });
   if (!result.problems.empty()) return result;
-  SplitResult again = SplitApplier(apart->program, apart->plan, caution).run();
-  again.gathered = std::move(gathered);
-  again.steps.insert(again.steps.begin(), std::move(apart->step));
-  again.stages.insert(again.stages.begin(), std::move(apart->program));
+  SplitResult again = SplitApplier(staged->program, staged->plan, caution).run();
+  again.staging_reasons = std::move(reasons);
+  again.steps.insert(again.steps.begin(), std::move(staged->step));
+  again.stages.insert(again.stages.begin(), std::move(staged->program));
   return again;
 }
 
@@ -319,7 +320,7 @@ PassResult apply_splits(const Program& program, const PassContext& context) {
   result.problems = std::move(applied.problems);
   if (!result.problems.empty()) return result;
   result.program = std::move(applied.program);
-  for (const std::string& why : applied.gathered)
+  for (const std::string& why : applied.staging_reasons)
     result.diagnostics.emplace_back(
         Code::pass_declined, Span{},
         why + "; all points are written to a staging buffer first, and every device copies all of it into place");

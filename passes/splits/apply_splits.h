@@ -12,7 +12,7 @@ struct SplitResult {
   std::vector<ir::Step> steps;      // one per round; each round applies the first pending decision about each operation
   std::vector<ir::Program> stages;  // the result of each step
   std::vector<PlanProblem> problems;
-  std::vector<std::string> gathered;  // which writes go through a staging buffer, and why, in a sentence each
+  std::vector<std::string> staging_reasons;  // which writes go through a staging buffer, and why, in a sentence each
 };
 // Blocks over devices may write cells that are interleaved with other devices' or operations'
 // (stage_interleaved_writes.h).

@@ -40,12 +40,12 @@ class Expander {
     for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
       const ValueId v = graph_.inputs[k];
       if (inputs_[k].empty()) inputs_[k].push_back({v, everywhere, Box::of_shape(graph_[v].type.shape)});
-      for (const Held& held : inputs_[k]) result_.inputs.push_back(hold(v, held.device, held.box));
+      for (const Held& held : inputs_[k]) result_.inputs.push_back(add_held(v, held.device, held.box));
     }
     for (std::size_t o = 0; o < graph_.operations.size(); ++o) expand(OperationId(o));
     for (ValueId v : graph_.outputs) {
       // A value without cells has no writer.
-      if (held_of_[v.index()].empty()) hold(v, everywhere, Box::of_shape(graph_[v].type.shape));
+      if (held_of_[v.index()].empty()) add_held(v, everywhere, Box::of_shape(graph_[v].type.shape));
       result_.outputs.push_back(held_of_[v.index()]);
     }
     return std::move(result_);
@@ -58,12 +58,12 @@ class Expander {
     const DeviceAssignment assignment(program_, operation);
     if (assignment.is_replicated())
       return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
-    for (std::int64_t place = 0; place < assignment.count(); ++place) {
-      std::int64_t device = assignment.device(place);
-      std::optional<Box> box = assignment.box(op, place);
+    for (std::int64_t index = 0; index < assignment.count(); ++index) {
+      std::int64_t device = assignment.device(index);
+      std::optional<Box> box = assignment.box(op, index);
       if (!box) continue;
       if (op.transfer()) {
-        if (wanted(device)) move_to(o, device, *box);
+        if (is_selected(device)) move_to(o, device, *box);
       } else {
         apply_on(o, device, *box);
       }
@@ -71,7 +71,7 @@ class Expander {
   }
 
   // For one device, the other devices' boxes are still known (moves come from there), but their tasks are not listed.
-  bool wanted(std::int64_t device) const { return !only_ || device == everywhere || device == *only_; }
+  bool is_selected(std::int64_t device) const { return !only_ || device == everywhere || device == *only_; }
 
   static bool has_no_block(const Operator& op, const Box& box) {
     for (std::size_t d = 0; d < box.rank(); ++d)
@@ -95,9 +95,9 @@ class Expander {
         continue;
       }
       Box written = needs_everything(op) ? Box::of_shape(shape) : written_region(op, k, box);
-      common.results.push_back(hold(operation.results[k], device, written));
+      common.results.push_back(add_held(operation.results[k], device, written));
     }
-    if (!wanted(device) || !writes_all) return;
+    if (!is_selected(device) || !writes_all) return;
     common.box = box;
     for (Task& task : applications(op, operation, std::move(common))) result_.tasks.push_back(std::move(task));
   }
@@ -107,10 +107,10 @@ class Expander {
     for (std::int64_t d : {device, everywhere})
       if (auto it = by_device_.find({v, d}); it != by_device_.end()) return it->second;
     // A value without cells may have no writer.
-    return hold(v, device, Box::of_shape(graph_[v].type.shape));
+    return add_held(v, device, Box::of_shape(graph_[v].type.shape));
   }
 
-  HeldId hold(ValueId v, std::int64_t device, const Box& box) {
+  HeldId add_held(ValueId v, std::int64_t device, const Box& box) {
     HeldId id(result_.held.size());
     auto [it, fresh] = by_device_.try_emplace({v, device}, id);
     if (!fresh) {
@@ -129,7 +129,7 @@ class Expander {
     const Operator& op = program_[operation.op];
     ValueId source = operation.operands[0];
     Box need = read_region(op, 0, box);
-    HeldId to = hold(operation.results[0], device, need);
+    HeldId to = add_held(operation.results[0], device, need);
     std::vector<Box> left = read_pieces(op, 0, box);
     auto take = [&](HeldId from) {
       std::vector<Move> moves;
@@ -149,8 +149,8 @@ class Expander {
     std::vector<Move> of_its_own;
     if (own != by_device_.end()) of_its_own = take(own->second);
     pieces(source);
-    const auto place = own != by_device_.end() ? number_.find(own->second) : number_.end();
-    const std::size_t number = place != number_.end() ? place->second
+    const auto found = own != by_device_.end() ? number_.find(own->second) : number_.end();
+    const std::size_t number = found != number_.end() ? found->second
                                                       : static_cast<std::size_t>(std::max<std::int64_t>(device, 0));
     std::vector<Move> list;
     for (const std::vector<HeldId>* piece :
@@ -254,7 +254,7 @@ class Expander {
 };
 
 // A trip's state is where the previous trip leaves it, whatever its initial placement.
-Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
+Inputs inputs_after_trip(const Program& program, const BlockGraph& blocks) {
   const Graph& graph = program[blocks.graph];
   const std::vector<ValueId> left = trip_results(program, blocks.graph);
   Inputs inputs(graph.inputs.size());
@@ -270,9 +270,10 @@ Inputs found_by_a_step(const Program& program, const BlockGraph& blocks) {
 
 BlockGraph expand(const Program& program, GraphId id, std::optional<std::int64_t> only) {
   BlockGraph blocks = Expander(program, id, only, {}).run();
-  Inputs inputs = found_by_a_step(program, blocks);
-  const bool apart = std::any_of(inputs.begin(), inputs.end(), [](const auto& held) { return !held.empty(); });
-  return apart ? Expander(program, id, only, std::move(inputs)).run() : blocks;
+  Inputs inputs = inputs_after_trip(program, blocks);
+  const bool has_placed_inputs =
+      std::any_of(inputs.begin(), inputs.end(), [](const auto& held) { return !held.empty(); });
+  return has_placed_inputs ? Expander(program, id, only, std::move(inputs)).run() : blocks;
 }
 
 }  // namespace

@@ -22,10 +22,10 @@ namespace {
 using Coordinates = std::vector<std::int64_t>;  // along the axes that an operation is placed on
 
 // The positions of a mesh as numbers with digits: those of an operation's axes, and the others, along which it is
-// repeated.
-class Places {
+// replicated.
+class MeshDigits {
  public:
-  Places(const Mesh& mesh, const std::vector<AxisRef>& placed) {
+  MeshDigits(const Mesh& mesh, const std::vector<AxisRef>& placed) {
     for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
       std::vector<std::pair<SubAxis, std::size_t>> parts;
       for (std::size_t k = 0; k < placed.size(); ++k)
@@ -42,25 +42,25 @@ class Places {
     }
   }
 
-  std::int64_t repetitions() const { return repetitions_; }
-  // Ascending in `repetition`.
-  std::int64_t place(const Coordinates& coordinates, std::int64_t repetition) const {
-    std::int64_t place = 0, stride = 1;
+  std::int64_t replicas() const { return replicas_; }
+  // Ascending in `replica`.
+  std::int64_t index(const Coordinates& coordinates, std::int64_t replica) const {
+    std::int64_t index = 0, stride = 1;
     for (auto d = digits_.rbegin(); d != digits_.rend(); ++d) {
-      place += stride * (d->placed ? coordinates[*d->placed] : repetition % d->size);
-      if (!d->placed) repetition /= d->size;
+      index += stride * (d->placed ? coordinates[*d->placed] : replica % d->size);
+      if (!d->placed) replica /= d->size;
       stride *= d->size;
     }
-    return place;
+    return index;
   }
-  // The number of the position among the repetitions of its coordinates.
-  std::int64_t repetition(std::int64_t place) const {
-    std::int64_t repetition = 0, stride = 1;
+  // The number of the position among the replicas of its coordinates.
+  std::int64_t replica(std::int64_t index) const {
+    std::int64_t replica = 0, stride = 1;
     for (auto d = digits_.rbegin(); d != digits_.rend(); ++d) {
-      if (!d->placed) repetition += stride * (place % d->size), stride *= d->size;
-      place /= d->size;
+      if (!d->placed) replica += stride * (index % d->size), stride *= d->size;
+      index /= d->size;
     }
-    return repetition;
+    return replica;
   }
 
  private:
@@ -70,13 +70,13 @@ class Places {
   };
   void add_free(std::int64_t size) {
     if (size > 1) digits_.push_back({size, {}});
-    repetitions_ *= size;
+    replicas_ *= size;
   }
   std::vector<Digit> digits_;  // major to minor
-  std::int64_t repetitions_ = 1;
+  std::int64_t replicas_ = 1;
 };
 
-// A box of a value, and its holders, by position in the mesh: all repetitions of some coordinates.
+// A box of a value, and its holders, by position in the mesh: all replicas of some coordinates.
 struct Piece {
   Box box;
   std::vector<Coordinates> coordinates;
@@ -116,17 +116,17 @@ class DeviceExpander {
           if (operation.results[k] == left[v.index()]) input_of(v, OperationId(o), k, *mesh);
       }
       if (writers_[v.index()].empty())
-        result_.inputs.push_back(hold(v, everywhere, Box::of_shape(graph_[v].type.shape)));
+        result_.inputs.push_back(add_held(v, everywhere, Box::of_shape(graph_[v].type.shape)));
     }
   }
   void input_of(ValueId v, OperationId o, std::uint32_t result, const Mesh& mesh) {
     writers_[v.index()].emplace_back(o, result);
-    const std::int64_t place = index_in_mesh(mesh, device_);
-    if (place < 0) return;
+    const std::int64_t index = index_in_mesh(mesh, device_);
+    if (index < 0) return;
     const Operator& op = program_[graph_[o].op];
-    const Box box = box_at(op, graph_[o], coordinates_of(mesh, graph_[o], place));
+    const Box box = box_at(op, graph_[o], coordinates_of(mesh, graph_[o], index));
     if (has_no_block(op, box) && graph_[v].type.shape.empty()) return;
-    result_.inputs.push_back(hold(v, device_, held_box(graph_[o], result, box)));
+    result_.inputs.push_back(add_held(v, device_, held_box(graph_[o], result, box)));
   }
 
   void expand(OperationId o) {
@@ -134,9 +134,9 @@ class DeviceExpander {
     const Operator& op = program_[operation.op];
     const Mesh* mesh = mesh_of(program_, operation);
     if (!mesh) return op.transfer() ? move_to(o, everywhere, op.box()) : apply_on(o, everywhere, op.box());
-    for (std::int64_t place : {index_in_mesh(*mesh, device_)}) {
-      if (place < 0) continue;
-      const Box box = box_at(op, operation, coordinates_of(*mesh, operation, place));
+    for (std::int64_t index : {index_in_mesh(*mesh, device_)}) {
+      if (index < 0) continue;
+      const Box box = box_at(op, operation, coordinates_of(*mesh, operation, index));
       op.transfer() ? move_to(o, device_, box) : apply_on(o, device_, box);
     }
   }
@@ -147,8 +147,8 @@ class DeviceExpander {
       if (p.axis) placed.push_back(p);
     return placed;
   }
-  static Coordinates coordinates_of(const Mesh& mesh, const Operation& operation, std::int64_t place) {
-    const std::vector<std::int64_t> position = position_of(mesh, place);
+  static Coordinates coordinates_of(const Mesh& mesh, const Operation& operation, std::int64_t index) {
+    const std::vector<std::int64_t> position = position_of(mesh, index);
     Coordinates coordinates;
     for (const BlockPlacement& p : placed_on_axes(operation))
       coordinates.push_back(coordinate(mesh, position, *p.axis));
@@ -187,7 +187,7 @@ class DeviceExpander {
     bool writes_all = true;
     for (std::uint32_t k = 0; k < operation.results.size(); ++k) {
       if (has_no_block(op, box) && graph_[operation.results[k]].type.shape.empty()) writes_all = false;
-      else common.results.push_back(hold(operation.results[k], device, held_box(operation, k, box)));
+      else common.results.push_back(add_held(operation.results[k], device, held_box(operation, k, box)));
     }
     if (!writes_all) return;
     common.box = box;
@@ -197,9 +197,9 @@ class DeviceExpander {
   HeldId find(ValueId v, std::int64_t device) {
     for (std::int64_t d : {device, everywhere})
       if (auto it = by_device_.find({v, d}); it != by_device_.end()) return it->second;
-    return hold(v, device, Box::of_shape(graph_[v].type.shape));
+    return add_held(v, device, Box::of_shape(graph_[v].type.shape));
   }
-  HeldId hold(ValueId v, std::int64_t device, const Box& box) {
+  HeldId add_held(ValueId v, std::int64_t device, const Box& box) {
     auto [it, fresh] = by_device_.try_emplace({v, device}, HeldId(result_.held.size()));
     if (fresh) {
       result_.held.push_back({v, device, box});
@@ -215,7 +215,7 @@ class DeviceExpander {
     const Operation& operation = graph_[o];
     const ValueId source = operation.operands[0];
     const Box need = read_region(program_[operation.op], 0, box);
-    const HeldId to = hold(operation.results[0], device, need);
+    const HeldId to = add_held(operation.results[0], device, need);
     std::vector<Box> left = read_pieces(program_[operation.op], 0, box);
     auto take = [&](HeldId from) {
       std::vector<Move> moves;
@@ -239,7 +239,7 @@ class DeviceExpander {
     auto take_piece = [&](const Box& piece, auto holder) {
       if (!of_its_own.empty() && piece == result_[own->second].box) return list(std::exchange(of_its_own, {}));
       if (std::ranges::any_of(left, [&](const Box& part) { return !disjoint(part, piece); }))
-        list(take(hold(source, holder(), piece)));
+        list(take(add_held(source, holder(), piece)));
     };
     for (const auto& [writer, result] : writers_[source.index()])
       if (!left.empty()) take_of(source, writer, result, device, need, take_piece);
@@ -255,46 +255,46 @@ class DeviceExpander {
     if (!mesh) return;
     std::vector<AxisRef> axes;
     for (const BlockPlacement& p : placed_on_axes(operation)) axes.push_back(*p.axis);
-    const Places places(*mesh, axes);
-    const std::int64_t number = number_of(source, device, operation, result, *mesh, axes, places);
-    for (const Piece& piece : pieces_in(need, operation, result, *mesh, axes, places))
+    const MeshDigits digits(*mesh, axes);
+    const std::int64_t number = number_of(source, device, operation, result, *mesh, axes, digits);
+    for (const Piece& piece : pieces_in(need, operation, result, *mesh, axes, digits))
       take(piece.box, [&] {
-        const auto holders = places.repetitions() * static_cast<std::int64_t>(piece.coordinates.size());
-        return device_at(*mesh, holder(piece, places, number % holders));
+        const auto holders = digits.replicas() * static_cast<std::int64_t>(piece.coordinates.size());
+        return device_at(*mesh, holder(piece, digits, number % holders));
       });
   }
 
   // The device's number among the holders of the same box of the value; if it holds nothing, an arbitrary one.
   std::int64_t number_of(ValueId source, std::int64_t device, const Operation& operation, std::uint32_t result,
-                         const Mesh& mesh, const std::vector<AxisRef>& axes, const Places& places) const {
+                         const Mesh& mesh, const std::vector<AxisRef>& axes, const MeshDigits& digits) const {
     const auto own = by_device_.find({source, device});
     if (own == by_device_.end() || result_[own->second].box.empty()) return std::max<std::int64_t>(device, 0);
     const Box& box = result_[own->second].box;
-    const std::int64_t place = index_in_mesh(mesh, device);
-    for (const Piece& piece : pieces_in(box, operation, result, mesh, axes, places)) {
+    const std::int64_t index = index_in_mesh(mesh, device);
+    for (const Piece& piece : pieces_in(box, operation, result, mesh, axes, digits)) {
       if (!(piece.box == box)) continue;
-      if (piece.coordinates.size() == 1) return places.repetition(place);
+      if (piece.coordinates.size() == 1) return digits.replica(index);
       std::int64_t before = 0;
       for (const Coordinates& coordinates : piece.coordinates)
-        for (std::int64_t k = 0; k < places.repetitions(); ++k) before += places.place(coordinates, k) < place;
+        for (std::int64_t k = 0; k < digits.replicas(); ++k) before += digits.index(coordinates, k) < index;
       return before;
     }
     return std::max<std::int64_t>(device, 0);
   }
 
   // The holders in the order of their positions.
-  static std::int64_t holder(const Piece& piece, const Places& places, std::int64_t number) {
-    if (piece.coordinates.size() == 1) return places.place(piece.coordinates[0], number);
+  static std::int64_t holder(const Piece& piece, const MeshDigits& digits, std::int64_t number) {
+    if (piece.coordinates.size() == 1) return digits.index(piece.coordinates[0], number);
     std::vector<std::int64_t> all;
     for (const Coordinates& coordinates : piece.coordinates)
-      for (std::int64_t k = 0; k < places.repetitions(); ++k) all.push_back(places.place(coordinates, k));
+      for (std::int64_t k = 0; k < digits.replicas(); ++k) all.push_back(digits.index(coordinates, k));
     std::nth_element(all.begin(), all.begin() + number, all.end());
     return all[static_cast<std::size_t>(number)];
   }
 
   // The boxes of the result that overlap the needed box, ordered by first holder.
   std::vector<Piece> pieces_in(const Box& need, const Operation& operation, std::uint32_t result, const Mesh& mesh,
-                               const std::vector<AxisRef>& axes, const Places& places) const {
+                               const std::vector<AxisRef>& axes, const MeshDigits& digits) const {
     const Operator& op = program_[operation.op];
     auto reaches = [&](const Coordinates& at) {
       const Box box = held_box(operation, result, box_at(op, operation, at));
@@ -309,10 +309,10 @@ class DeviceExpander {
       candidates = std::move(longer);
     }
     std::map<std::int64_t, Coordinates> in_order;
-    for (Coordinates& at : candidates) in_order.emplace(places.place(at, 0), std::move(at));
+    for (Coordinates& at : candidates) in_order.emplace(digits.index(at, 0), std::move(at));
     std::vector<Piece> pieces;
     std::map<std::vector<std::pair<std::int64_t, std::int64_t>>, std::size_t> seen;
-    for (auto& [place, at] : in_order) {
+    for (auto& [index, at] : in_order) {
       Box box = held_box(operation, result, box_at(op, operation, at));
       std::vector<std::pair<std::int64_t, std::int64_t>> key;
       for (Range r : box.dims) key.emplace_back(r.lo, r.hi);

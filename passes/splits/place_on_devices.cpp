@@ -22,16 +22,16 @@ PlanProblem plan_problem(PlanPart part, std::string message, std::string help = 
 }
 
 // Blocks on devices are split first, so that blocks on threads are within one device.
-bool stands_outside(const Operator& op, const Operation& operation, std::uint32_t dim) {
+bool is_outermost(const Operator& op, const Operation& operation, std::uint32_t dim) {
   return std::none_of(op.blockings.begin(), op.blockings.end(), [&](const Blocking& b) {
-    bool apart = std::any_of(operation.placements.begin(), operation.placements.end(),
-                             [&](const BlockPlacement& p) { return p.dim == b.block_dim && on_devices(p); });
-    return b.dim == dim && !apart;
+    bool over_devices = std::any_of(operation.placements.begin(), operation.placements.end(),
+                                    [&](const BlockPlacement& p) { return p.dim == b.block_dim && on_devices(p); });
+    return b.dim == dim && !over_devices;
   });
 }
 
 // The blocks that the lists give to a device, by list; nothing if one of them lacks it.
-std::optional<std::vector<std::size_t>> blocks_given_to(std::int64_t device, const std::vector<DeviceSets>& lists) {
+std::optional<std::vector<std::size_t>> blocks_of_device(std::int64_t device, const std::vector<DeviceSets>& lists) {
   std::vector<std::size_t> blocks;
   for (const DeviceSets& list : lists) {
     auto has = [&](const auto& set) { return std::binary_search(set.begin(), set.end(), device); };
@@ -47,7 +47,7 @@ std::optional<std::vector<std::size_t>> without_device(const std::vector<DeviceS
   std::set<std::vector<std::size_t>> found;
   for (const auto& set : lists.front())
     for (std::int64_t device : set)
-      if (auto blocks = blocks_given_to(device, lists)) found.insert(std::move(*blocks));
+      if (auto blocks = blocks_of_device(device, lists)) found.insert(std::move(*blocks));
   std::vector<std::size_t> at(lists.size(), 0);
   for (const std::vector<std::size_t>& next : found) {
     if (next != at) return at;
@@ -134,16 +134,16 @@ std::optional<PlanProblem> why_no_boxes(const Operator& op, std::uint32_t dim, c
                                          split.operation + "`, so no device would hold a box");
 }
 
-std::optional<PlanProblem> why_not_on_devices(const Program& program, OperationInGraph place,
+std::optional<PlanProblem> why_not_on_devices(const Program& program, OperationInGraph location,
                                               std::optional<std::uint32_t> dim, const PlannedSplit& split) {
-  const Operation& operation = program[place.graph][place.operation];
+  const Operation& operation = program[location.graph][location.operation];
   const Operator op = with_author_names(program, operation);
   auto list = [&] { return why_not_on_list(program, op, operation, dim, split); };
-  if (auto found = split.axis ? why_not_over_axis(program, place, split) : list()) return found;
+  if (auto found = split.axis ? why_not_over_axis(program, location, split) : list()) return found;
   if (op.region() && op.region()->kind != RegionKind::group)
     return plan_problem(PlanPart::operation,
                         "`" + split.operation + "` is an iterate or a choice, whose body runs on all devices");
-  if (dim && !stands_outside(op, operation, *dim))
+  if (dim && !is_outermost(op, operation, *dim))
     return plan_problem(PlanPart::dim,
                         "`" + split.dim + "` is already split over threads or a loop; split over a mesh first");
   return std::nullopt;

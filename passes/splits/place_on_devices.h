@@ -10,7 +10,7 @@ namespace tap::passes {
 
 // Why the split, which is for devices, is impossible; the problem's decision number is left 0. Without a dim, the whole
 // operation is placed.
-std::optional<PlanProblem> why_not_on_devices(const ir::Program& program, ir::OperationInGraph place,
+std::optional<PlanProblem> why_not_on_devices(const ir::Program& program, ir::OperationInGraph location,
                                               std::optional<std::uint32_t> dim, const ir::PlannedSplit& split);
 // Likewise, if its writes must form boxes (stage_interleaved_writes.h).
 std::optional<PlanProblem> why_no_boxes(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);

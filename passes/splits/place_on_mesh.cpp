@@ -25,14 +25,14 @@ bool is_part_of(const MeshAxis& axis, const AxisRef& part) {
 
 // Why the axis is not free for another dim of the operation; empty if it is.
 std::string why_taken(const Program& program, const Operation& operation, const PlannedSplit& split,
-                      const MeshAxisRef& wanted) {
-  const Mesh& mesh = program[wanted.mesh];
+                      const MeshAxisRef& target) {
+  const Mesh& mesh = program[target.mesh];
   for (const BlockPlacement& other : operation.placements) {
     if (other.placement == Placement::devices) return "`" + split.operation + "` is already placed on listed devices";
     if (!other.axis) continue;
-    if (other.mesh != wanted.mesh)
+    if (other.mesh != target.mesh)
       return "`" + split.operation + "` is already on the mesh `" + program[other.mesh].name + "`";
-    std::vector<std::string> faults = faults_of(Sharding{wanted.mesh, {{{*other.axis}}, {{wanted.axis}}}}, mesh);
+    std::vector<std::string> faults = faults_of(Sharding{target.mesh, {{{*other.axis}}, {{target.axis}}}}, mesh);
     if (!faults.empty())
       return "two dims of `" + split.operation + "` cannot use both `" + to_string(mesh, *other.axis) + "` and `" +
              to_string(*split.axis) + "`: " + faults.front();
@@ -71,9 +71,9 @@ std::optional<MeshAxisRef> named_axis(const Program& program, const PlannedSplit
   return axis ? std::optional(MeshAxisRef{*mesh, {*axis, split.axis->sub}}) : std::nullopt;
 }
 
-std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationInGraph place,
+std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationInGraph location,
                                              const PlannedSplit& split) {
-  const Operation& operation = program[place.graph][place.operation];
+  const Operation& operation = program[location.graph][location.operation];
   auto problem = [](PlanPart part, std::string message, std::string help = "") {
     return PlanProblem{0, std::move(message), part, "", std::move(help)};
   };
@@ -84,26 +84,26 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
                    program.meshes.empty() ? "the program declares no mesh; for example: mesh pod = [data: 2]"
                                           : suggestion_for(split.mesh, names_of(program.meshes), "meshes"));
   const Mesh& mesh = program[*id];
-  const std::optional<MeshAxisRef> wanted = named_axis(program, split);
-  if (!wanted)
+  const std::optional<MeshAxisRef> target = named_axis(program, split);
+  if (!target)
     return problem(PlanPart::place, "the mesh `" + mesh.name + "` has no axis `" + split.axis->name + "`",
                    suggestion_for(split.axis->name, names_of(mesh.axes), "axes"));
-  const MeshAxis& axis = mesh[wanted->axis.id];
-  if (!is_part_of(axis, wanted->axis))
+  const MeshAxis& axis = mesh[target->axis.id];
+  if (!is_part_of(axis, target->axis))
     return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis.name +
                                         "`, which has " + plural(axis.size, "position") +
                                         ": pre-size times size must divide it");
-  std::int64_t places = size_of(mesh, wanted->axis);
-  if (split.all_at && *split.all_at >= places)
+  std::int64_t positions = size_of(mesh, target->axis);
+  if (split.all_at && *split.all_at >= positions)
     return problem(PlanPart::number, "position " + std::to_string(*split.all_at) + " does not exist along `" +
-                                         to_string(*split.axis) + "`, which has " + plural(places, "position") +
+                                         to_string(*split.axis) + "`, which has " + plural(positions, "position") +
                                          " (counted from 0)");
-  if (!split.all_at && places != split.blocks.count)
+  if (!split.all_at && positions != split.blocks.count)
     return problem(PlanPart::number,
                    plural(split.blocks.count, "block") + " for the axis `" + to_string(*split.axis) + "`, which has " +
-                       plural(places, "position"),
-                   "write `into " + std::to_string(places) + "`");
-  std::string taken = why_taken(program, operation, split, *wanted);
+                       plural(positions, "position"),
+                   "write `into " + std::to_string(positions) + "`");
+  std::string taken = why_taken(program, operation, split, *target);
   if (!taken.empty()) return problem(PlanPart::place, std::move(taken));
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ struct MeshAxisRef {
 std::optional<MeshAxisRef> named_axis(const ir::Program& program, const ir::PlannedSplit& split);
 
 // Why the split, which is for a mesh axis, is impossible; the problem's decision number is left 0.
-std::optional<PlanProblem> why_not_over_axis(const ir::Program& program, ir::OperationInGraph place,
+std::optional<PlanProblem> why_not_over_axis(const ir::Program& program, ir::OperationInGraph location,
                                              const ir::PlannedSplit& split);
 
 }  // namespace tap::passes

@@ -21,7 +21,7 @@ std::vector<std::int64_t> corners(const Program& program, const Operation& opera
   std::vector<std::int64_t> found{0};
   constexpr std::size_t enough = 256;
   for (const MeshAxis& axis : mesh->axes) {
-    for (std::int64_t& place : found) place *= axis.size;
+    for (std::int64_t& index : found) index *= axis.size;
     for (std::size_t k = 0, count = found.size(); k < count && axis.size > 1 && count < enough; ++k)
       found.push_back(found[k] + axis.size - 1);
   }
@@ -29,7 +29,7 @@ std::vector<std::int64_t> corners(const Program& program, const Operation& opera
 }
 
 // Like ir::read_pieces: cells are far apart if at least half of their bounding box is unused.
-bool are_far_apart(const Box& a, const Box& b) {
+bool are_distant(const Box& a, const Box& b) {
   if (a.empty() || b.empty()) return false;
   const std::int64_t cells = checked::add(a.size(), b.size()) - intersect(a, b).size();
   return cells <= hull(a, b).size() / 2;
@@ -48,22 +48,22 @@ std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, con
 
   std::vector<std::vector<Box>> touched;  // by corner, by read of the group
   const Box whole = Box::of_shape(op.operands[operand].shape);
-  for (std::int64_t place : corners(program, operation, assignment)) {
-    const std::optional<Box> box = assignment.box(op, place);
+  for (std::int64_t index : corners(program, operation, assignment)) {
+    const std::optional<Box> box = assignment.box(op, index);
     if (!box) continue;
     touched.emplace_back();
     for (std::uint32_t r : groups[0]) touched.back().push_back(intersect(op.reads[r].projection.bounds(*box), whole));
   }
   auto are_near = [&](std::size_t a, std::size_t b) {
-    return std::none_of(touched.begin(), touched.end(), [&](const auto& at) { return are_far_apart(at[a], at[b]); });
+    return std::none_of(touched.begin(), touched.end(), [&](const auto& at) { return are_distant(at[a], at[b]); });
   };
   std::vector<std::size_t> group(groups[0].size());  // by read: the first one close to it, directly or not
   for (std::size_t k = 0; k < group.size(); ++k) {
     group[k] = k;
     for (std::size_t other = 0; other < k; ++other)
       if (group[other] != group[k] && are_near(other, k)) {
-        const auto [kept, gone] = std::minmax(group[other], group[k]);
-        std::replace(group.begin(), group.end(), std::size_t(gone), std::size_t(kept));
+        const auto [kept, merged] = std::minmax(group[other], group[k]);
+        std::replace(group.begin(), group.end(), std::size_t(merged), std::size_t(kept));
       }
   }
   const std::vector<std::uint32_t> all = std::move(groups[0]);

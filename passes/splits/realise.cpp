@@ -19,7 +19,7 @@ namespace {
 
 // A dim split over devices, or a dim whose points are placed one by one (then without blocks).
 struct DimSplit {
-  BlockPlacement place;        // without its dim
+  BlockPlacement placement;    // without its dim
   std::vector<Blocks> blocks;  // the last one splits the blocks of the earlier ones
   Range of;
   bool operator==(const DimSplit&) const = default;
@@ -29,62 +29,62 @@ bool runs_on_devices(const Operation& operation) {
   return std::any_of(operation.placements.begin(), operation.placements.end(), on_devices);
 }
 
-std::vector<DimSplit> cuts_of(const Operator& op, const Operation& operation, std::uint32_t dim) {
-  std::vector<DimSplit> cuts;
+std::vector<DimSplit> dim_splits_of(const Operator& op, const Operation& operation, std::uint32_t dim) {
+  std::vector<DimSplit> splits;
   for (const BlockPlacement& p : operation.placements)
-    if (on_devices(p) && p.dim == dim) cuts.push_back({without_dim(p), {}, op.dims[dim].range});
+    if (on_devices(p) && p.dim == dim) splits.push_back({without_dim(p), {}, op.dims[dim].range});
   std::vector<Blocks> blocks;
   for (const Blocking& b : op.blockings) {
     if (b.dim != dim) continue;
     blocks.push_back(b.blocks);
     for (const BlockPlacement& p : operation.placements)
-      if (on_devices(p) && p.dim == b.block_dim) cuts.push_back({without_dim(p), blocks, op.dims[dim].range});
+      if (on_devices(p) && p.dim == b.block_dim) splits.push_back({without_dim(p), blocks, op.dims[dim].range});
   }
-  return cuts;
+  return splits;
 }
 
 // What devices hold, or need, along one axis of a tensor.
-struct AxisHold {
-  std::vector<DimSplit> cuts;  // none: all devices have the same
-  bool one_to_one = true;      // a split dim's coordinate is the axis's
+struct AxisSharding {
+  std::vector<DimSplit> splits;  // none: all devices have the same
+  bool one_to_one = true;        // a split dim's coordinate is the axis's
 };
-AxisHold along(const Operator& op, const Operation& operation, const Access& access, std::size_t axis) {
+AxisSharding along(const Operator& op, const Operation& operation, const Access& access, std::size_t axis) {
   const AffineExpr& row = access.projection.start.rows[axis];
-  AxisHold hold;
+  AxisSharding result;
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) {
     if (row.coefficients[d] == 0) continue;
-    std::vector<DimSplit> cuts = cuts_of(op, operation, d);
-    hold.cuts.insert(hold.cuts.end(), cuts.begin(), cuts.end());
+    std::vector<DimSplit> splits = dim_splits_of(op, operation, d);
+    result.splits.insert(result.splits.end(), splits.begin(), splits.end());
   }
-  hold.one_to_one = row.as_variable().has_value() && access.projection.shape[axis] == 1;
-  return hold;
+  result.one_to_one = row.as_variable().has_value() && access.projection.shape[axis] == 1;
+  return result;
 }
 
 // Whether every device that runs the consumer also runs the producer, considering only dims that the write does not
 // use: every block writes a result that does not depend on them, but a device without a block writes nothing.
 bool runs_where_needed(const Operator& p, const Operation& producer, const Access& from, const Operator& c,
                        const Operation& consumer) {
-  auto spoken = [&](std::uint32_t dim) {
+  auto is_indexed = [&](std::uint32_t dim) {
     const auto& rows = from.projection.start.rows;
     return std::any_of(rows.begin(), rows.end(), [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
   };
   for (const BlockPlacement& placed : producer.placements) {
-    bool told = !on_devices(placed);
+    bool covered = !on_devices(placed);
     if (placed.dim == whole_operation)
-      told |= std::count(consumer.placements.begin(), consumer.placements.end(), placed) > 0;
-    else told |= spoken(placed.dim);
-    for (const Blocking& b : p.blockings) told |= b.block_dim == placed.dim && spoken(b.dim);
+      covered |= std::count(consumer.placements.begin(), consumer.placements.end(), placed) > 0;
+    else covered |= is_indexed(placed.dim);
+    for (const Blocking& b : p.blockings) covered |= b.block_dim == placed.dim && is_indexed(b.dim);
     for (const Blocking& b : p.blockings) {
-      if (told || b.block_dim != placed.dim) continue;
+      if (covered || b.block_dim != placed.dim) continue;
       // For an empty value, a row may have lost the dim; that does not make the result independent of it.
       if (std::count(from.invariant_dims.begin(), from.invariant_dims.end(), b.dim) == 0) continue;
-      auto speaks = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
-      if (std::any_of(p.constraints.begin(), p.constraints.end(), speaks)) continue;
-      for (const DimSplit& mine : cuts_of(p, producer, b.dim))
-        for (std::uint32_t d = 0; d < c.dims.size() && mine.place == without_dim(placed); ++d)
-          for (const DimSplit& its : cuts_of(c, consumer, d)) told |= its == mine;
+      auto constrains = [&](const Constraint& constraint) { return constraint.expr.coefficients[b.dim] != 0; };
+      if (std::any_of(p.constraints.begin(), p.constraints.end(), constrains)) continue;
+      for (const DimSplit& mine : dim_splits_of(p, producer, b.dim))
+        for (std::uint32_t d = 0; d < c.dims.size() && mine.placement == without_dim(placed); ++d)
+          for (const DimSplit& its : dim_splits_of(c, consumer, d)) covered |= its == mine;
     }
-    if (!told) return false;
+    if (!covered) return false;
   }
   return true;
 }
@@ -96,10 +96,10 @@ bool held_where_read(const Program& program, const Graph&, const Operation& prod
   const Operator &p = program[producer.op], &c = program[consumer.op];
   const Access &from = p.writes[write], &to = c.reads[read];
   for (std::size_t axis = 0; axis < from.projection.rank(); ++axis) {
-    AxisHold held = along(p, producer, from, axis);
-    if (held.cuts.empty()) continue;
-    AxisHold wanted = along(c, consumer, to, axis);
-    if (!held.one_to_one || !wanted.one_to_one || held.cuts != wanted.cuts) return false;
+    AxisSharding held = along(p, producer, from, axis);
+    if (held.splits.empty()) continue;
+    AxisSharding required = along(c, consumer, to, axis);
+    if (!held.one_to_one || !required.one_to_one || held.splits != required.splits) return false;
   }
   return runs_where_needed(p, producer, from, c, consumer);
 }
@@ -208,11 +208,12 @@ class Realiser {
     const Operation& producer = before_[writers[0]];
     const Operator &p = program_[producer.op], &c = program_[consumer.op];
     auto alike = [&](const Access& write, const Access& read, std::size_t axis) {
-      const AxisHold held = along(p, producer, write, axis), wanted = along(c, consumer, read, axis);
+      const AxisSharding held = along(p, producer, write, axis), required = along(c, consumer, read, axis);
       const AffineExpr& row = read.projection.start.rows[axis];
       for (std::uint32_t d = 0; d < c.dims.size(); ++d)
-        if (row.coefficients[d] != 0 && row.coefficients[d] != 1 && !cuts_of(c, consumer, d).empty()) return false;
-      return held.cuts == wanted.cuts && (held.cuts.empty() || held.one_to_one);
+        if (row.coefficients[d] != 0 && row.coefficients[d] != 1 && !dim_splits_of(c, consumer, d).empty())
+          return false;
+      return held.splits == required.splits && (held.splits.empty() || held.one_to_one);
     };
     for (const Access& read : c.reads)
       for (const Access& write : p.writes) {

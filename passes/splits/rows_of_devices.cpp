@@ -19,9 +19,9 @@ template <class T>
 using ByDevice = std::map<std::int64_t, std::vector<T>>;
 
 // The positions of devices along which rows run. A mesh with an order of its own has its own numbering.
-class PlacesInRows {
+class DeviceOrder {
  public:
-  PlacesInRows(const Program& program, const Graph& graph) {
+  DeviceOrder(const Program& program, const Graph& graph) {
     std::vector<const Mesh*> meshes;
     bool listed = false;
     for (const Operation& operation : graph.operations) {
@@ -32,14 +32,14 @@ class PlacesInRows {
     auto other = [&](const Mesh* mesh) { return mesh->devices != meshes[0]->devices; };
     if (std::ranges::any_of(meshes, other) || (listed && !meshes[0]->devices.empty())) return;  // no common order
     devices_ = meshes[0]->devices;
-    for (std::size_t place = 0; place < devices_.size(); ++place)
-      places_[devices_[place]] = static_cast<std::int64_t>(place);
+    for (std::size_t index = 0; index < devices_.size(); ++index)
+      index_of_[devices_[index]] = static_cast<std::int64_t>(index);
     find_turns(program, graph);
   }
 
   const std::vector<std::int64_t>& devices() const { return devices_; }  // by position; none: they are the positions
-  std::int64_t place(std::int64_t device) const {
-    return device == everywhere || devices_.empty() ? device : places_.at(device);
+  std::int64_t index(std::int64_t device) const {
+    return device == everywhere || devices_.empty() ? device : index_of_.at(device);
   }
 
   template <class T>
@@ -47,12 +47,12 @@ class PlacesInRows {
     for (std::int64_t turn : turns_) {
       ByDevice<std::vector<T>> before;
       ByDevice<T> after;
-      for (auto& [place, list] : lists) before[place < 0 ? place : place / turn * turn].push_back(std::move(list));
-      for (auto& [place, part] : before) after[place] = in_rows_across(std::move(part));
+      for (auto& [index, list] : lists) before[index < 0 ? index : index / turn * turn].push_back(std::move(list));
+      for (auto& [index, part] : before) after[index] = in_rows_across(std::move(part));
       lists = std::move(after);
     }
     std::vector<T> all;
-    for (auto& [place, list] : lists)
+    for (auto& [index, list] : lists)
       for (T& one : list) all.push_back(std::move(one));
     return all;
   }
@@ -81,24 +81,24 @@ class PlacesInRows {
   }
 
   std::vector<std::int64_t> devices_;
-  std::unordered_map<std::int64_t, std::int64_t> places_;
+  std::unordered_map<std::int64_t, std::int64_t> index_of_;
   std::vector<std::int64_t> turns_;
 };
 
 // Passes on each row of a value's boxes, and its members.
 template <class Take>
-void each_row(const PlacesInRows& places, const BlockGraph& listed, const std::vector<HeldId>& ids, Take take) {
+void each_row(const DeviceOrder& order, const BlockGraph& listed, const std::vector<HeldId>& ids, Take take) {
   ByDevice<Held> lists;
-  std::map<std::int64_t, HeldId> by_place;
+  std::map<std::int64_t, HeldId> by_index;
   for (HeldId id : ids) {
     Held one = listed[id];
-    one.device = places.place(one.device);
-    by_place[one.device] = id;
+    one.device = order.index(one.device);
+    by_index[one.device] = id;
     lists[one.device].push_back(std::move(one));
   }
-  for (Held& row : places.in_rows_along(std::move(lists))) {
+  for (Held& row : order.in_rows_along(std::move(lists))) {
     std::vector<HeldId> in_row;
-    for (const Held& one : members(row)) in_row.push_back(by_place.at(one.device));
+    for (const Held& one : members(row)) in_row.push_back(by_index.at(one.device));
     take(std::move(row), in_row);
   }
 }
@@ -106,18 +106,18 @@ void each_row(const PlacesInRows& places, const BlockGraph& listed, const std::v
 class RowMaker {
  public:
   RowMaker(const Program& program, BlockGraph listed)
-      : listed_(std::move(listed)), places_(program, program[listed_.graph]) {}
+      : listed_(std::move(listed)), order_(program, program[listed_.graph]) {}
 
   BlockGraph run() {
     all_.graph = listed_.graph;
-    all_.devices = places_.devices();
-    hold();
+    all_.devices = order_.devices();
+    add_held_rows();
     for (auto first = listed_.tasks.begin(); first != listed_.tasks.end();) {
       ByDevice<Task> lists;
       const OperationId o = operation_of(*first);
       for (; first != listed_.tasks.end() && operation_of(*first) == o; ++first) add(std::move(*first), lists);
       for (auto& [device, list] : lists) list = in_rows(std::move(list));
-      for (Task& task : places_.in_rows_along(std::move(lists))) all_.tasks.push_back(std::move(task));
+      for (Task& task : order_.in_rows_along(std::move(lists))) all_.tasks.push_back(std::move(task));
     }
     all_.inputs = rows_of(listed_.inputs);
     for (const std::vector<HeldId>& holders : listed_.outputs) all_.outputs.push_back(rows_of(holders));
@@ -126,18 +126,18 @@ class RowMaker {
 
  private:
   // The held boxes of each value, with those of inputs separately.
-  void hold() {
-    const std::set<HeldId> given(listed_.inputs.begin(), listed_.inputs.end());
+  void add_held_rows() {
+    const std::set<HeldId> inputs(listed_.inputs.begin(), listed_.inputs.end());
     std::map<std::pair<ValueId, bool>, std::size_t> known;
     std::vector<std::vector<HeldId>> ids;
     for (std::size_t h = 0; h < listed_.held.size(); ++h) {
-      auto [it, fresh] = known.try_emplace({listed_.held[h].value, given.contains(HeldId(h))}, ids.size());
+      auto [it, fresh] = known.try_emplace({listed_.held[h].value, inputs.contains(HeldId(h))}, ids.size());
       if (fresh) ids.emplace_back();
       ids[it->second].emplace_back(h);
     }
     members_.resize(listed_.held.size());
     for (const std::vector<HeldId>& of_one : ids)
-      each_row(places_, listed_, of_one, [this](Held row, const std::vector<HeldId>& row_ids) {
+      each_row(order_, listed_, of_one, [this](Held row, const std::vector<HeldId>& row_ids) {
         for (std::size_t n = 0; n < row_ids.size(); ++n)
           members_[row_ids[n].index()] = {HeldId(all_.held.size()), static_cast<std::int64_t>(n)};
         all_.held.push_back(std::move(row));
@@ -149,16 +149,16 @@ class RowMaker {
       const HeldMember& first = members_[m.id.index()];
       m = {first.id, first.number + m.number};
     };
-    std::int64_t place = everywhere;
+    std::int64_t index = everywhere;
     if (auto* a = std::get_if<Application>(&task)) {
-      place = a->device = places_.place(a->device);
+      index = a->device = order_.index(a->device);
       for (auto* list : {&a->operands, &a->results}) std::for_each(list->begin(), list->end(), rename);
     } else {
       auto& move = std::get<Move>(task);
-      place = places_.place(listed_[move.to.id].device);
+      index = order_.index(listed_[move.to.id].device);
       rename(move.from), rename(move.to);
     }
-    lists[place].push_back(std::move(task));
+    lists[index].push_back(std::move(task));
   }
 
   std::vector<HeldId> rows_of(const std::vector<HeldId>& ids) const {
@@ -169,7 +169,7 @@ class RowMaker {
   }
 
   BlockGraph listed_;
-  const PlacesInRows places_;
+  const DeviceOrder order_;
   BlockGraph all_;
   std::vector<HeldMember> members_;  // by held box
 };
@@ -179,7 +179,7 @@ class RowMaker {
 std::map<HeldId, HeldMember> numbers_in_rows(const Program& program, const BlockGraph& listed,
                                              const std::vector<HeldId>& held_of_value) {
   std::map<HeldId, HeldMember> numbers;
-  each_row(PlacesInRows(program, program[listed.graph]), listed, held_of_value,
+  each_row(DeviceOrder(program, program[listed.graph]), listed, held_of_value,
            [&](const Held&, const std::vector<HeldId>& ids) {
              for (std::size_t n = 0; n < ids.size(); ++n) numbers[ids[n]] = {ids[0], static_cast<std::int64_t>(n)};
            });

@@ -37,51 +37,53 @@ class WrittenTogether {
     }
   }
 
-  std::string why_not(std::string_view asked) const {
+  std::string why_not(std::string_view requested) const {
     if (writers_.size() < 2) return "";
-    std::vector<BlockPlacement> places;
+    std::vector<BlockPlacement> placements;
     std::vector<Writer> writers = writers_;
     std::stable_partition(writers.begin(), writers.end(),
-                          [&](const Writer& writer) { return asked.ends_with(writer.name); });
+                          [&](const Writer& writer) { return requested.ends_with(writer.name); });
     for (const Writer& writer : writers)
       for (const BlockPlacement& p : writer.operation->placements)
-        if (on_devices(p) && std::count(places.begin(), places.end(), without_dim(p)) == 0)
-          places.push_back(without_dim(p));
+        if (on_devices(p) && std::count(placements.begin(), placements.end(), without_dim(p)) == 0)
+          placements.push_back(without_dim(p));
     if (Box::of_shape(shape_).empty()) return "";
-    for (const BlockPlacement& place : places)
-      if (std::string why = why_not_along(place); !why.empty()) return why;
+    for (const BlockPlacement& placement : placements)
+      if (std::string why = why_not_along(placement); !why.empty()) return why;
     return "";
   }
 
  private:
-  std::string why_not_along(const BlockPlacement& place) const {
+  std::string why_not_along(const BlockPlacement& placement) const {
     std::vector<std::vector<Box>> written;  // by block
     for (const Writer& writer : writers_) {
       if (written_region(*writer.op, writer.result, writer.op->box()).empty()) continue;
-      if (!add_blocks(writer, place, written))
-        return fmt::format("`{}` also writes a part of `{}` and is not split over {}", writer.name, name_, text(place));
+      if (!add_blocks(writer, placement, written))
+        return fmt::format("`{}` also writes a part of `{}` and is not split over {}", writer.name, name_,
+                           text(placement));
     }
     for (std::size_t axis = 0; axis < shape_.size(); ++axis)
       if (in_order(written, axis)) return "";
     return fmt::format(
         "several operations write `{}`, and the part of one device would not be a box: their blocks over {} must end "
         "at the same cells",
-        name_, text(place));
+        name_, text(placement));
   }
 
-  std::string text(const BlockPlacement& place) const {
-    if (!place.axis) return "devices " + ir::to_string(place.devices);
-    const Mesh& mesh = program_[place.mesh];
-    return fmt::format("`{}.{}`", mesh.name, to_string(mesh, *place.axis));
+  std::string text(const BlockPlacement& placement) const {
+    if (!placement.axis) return "devices " + ir::to_string(placement.devices);
+    const Mesh& mesh = program_[placement.mesh];
+    return fmt::format("`{}.{}`", mesh.name, to_string(mesh, *placement.axis));
   }
 
   // Whether the blocks are placed; and what each of them writes.
-  static bool add_blocks(const Writer& writer, const BlockPlacement& place, std::vector<std::vector<Box>>& written) {
-    bool there = false;
+  static bool add_blocks(const Writer& writer, const BlockPlacement& placement,
+                         std::vector<std::vector<Box>>& written) {
+    bool is_placed = false;
     for (const BlockPlacement& p : writer.operation->placements) {
-      if (!on_devices(p) || without_dim(p) != place) continue;
-      if (there) return false;
-      there = true;
+      if (!on_devices(p) || without_dim(p) != placement) continue;
+      if (is_placed) return false;
+      is_placed = true;
       const Range blocks = p.dim == whole_operation ? Range{p.number, p.number + 1} : writer.op->dims[p.dim].range;
       if (blocks.hi > static_cast<std::int64_t>(written.size())) written.resize(static_cast<std::size_t>(blocks.hi));
       for (std::int64_t b = blocks.lo; b < blocks.hi; ++b) {
@@ -95,7 +97,7 @@ class WrittenTogether {
         if (runs && !region.empty()) written[static_cast<std::size_t>(b)].push_back(std::move(region));
       }
     }
-    return there;
+    return is_placed;
   }
 
   static bool in_order(const std::vector<std::vector<Box>>& written, std::size_t axis) {

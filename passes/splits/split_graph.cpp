@@ -15,9 +15,9 @@ void place_blocks(const Program& program, Operation& operation, std::uint32_t di
   if (split.placement == Placement::unspecified) return;
   BlockPlacement placed{dim, split.placement, {}, {}, split.devices, split.all_at.value_or(0)};
   if (split.axis) {
-    const MeshAxisRef there = named_axis(program, split).value();
-    placed.mesh = there.mesh;
-    placed.axis = there.axis;
+    const MeshAxisRef ref = named_axis(program, split).value();
+    placed.mesh = ref.mesh;
+    placed.axis = ref.axis;
   }
   operation.placements.push_back(std::move(placed));
 }
@@ -43,16 +43,16 @@ void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {
   place_blocks(program_, after_.operations.back(), whole_operation, split);
 }
 
-std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+std::optional<std::string> GraphSplitter::split(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
   Operation operation = before_[o];
   const Operator op = with_author_names(program_, operation);
   bool streamed = streams(op, dim, split);
   if (operation.placements.empty())
     if (auto scan = split_scan(program_, op, dim, split.blocks)) {
-      cut_running(o, *scan, split);
+      split_into_scan(o, *scan, split);
       return std::nullopt;
     }
-  if (op.dims[dim].role == DimRole::reduction && !streamed) return cut_sum(o, dim, split);
+  if (op.dims[dim].role == DimRole::reduction && !streamed) return split_into_partials(o, dim, split);
   interner_.assign(operation, split_dim(op, dim, split.blocks, streamed));
   if (!streamed)
     place_blocks(program_, operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
@@ -62,7 +62,7 @@ std::optional<std::string> GraphSplitter::cut(OperationId o, std::uint32_t dim, 
 }
 
 // Operations of a split scan: local, totals, carry, combined.
-void GraphSplitter::cut_running(OperationId o, const SplitScan& parts, const PlannedSplit& split) {
+void GraphSplitter::split_into_scan(OperationId o, const SplitScan& parts, const PlannedSplit& split) {
   const Operation& operation = before_[o];
   const std::string base = before_[operation.results[0]].name;
   auto add = [&](const Operator& op, std::vector<ValueId> operands, const char* suffix) {
@@ -98,7 +98,7 @@ GraphClaim GraphSplitter::finish() {
   return std::move(claim_);
 }
 
-std::string GraphSplitter::cut_sum(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
+std::string GraphSplitter::split_into_partials(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
   const Operation& operation = before_[o];
   const Operator op = with_author_names(program_, operation);
   SplitReduction parts = split_reduction(program_, op, dim, split.blocks);

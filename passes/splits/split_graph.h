@@ -16,7 +16,7 @@ class GraphSplitter {
   void copy(ir::OperationId o);
   void place_all(ir::OperationId o, const ir::PlannedSplit& split);  // unsplit, on these devices only
   // Returns the name of the partials if the operation becomes their combination.
-  std::optional<std::string> cut(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
+  std::optional<std::string> split(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
   // Computes into a staging buffer, then puts the cells in place; returns the buffer's name
   // (stage_interleaved_writes.h).
   std::string stage_interleaved_writes(ir::OperationId o, const ir::Operator& staged, const ir::Operator& placed);
@@ -27,8 +27,8 @@ class GraphSplitter {
   static bool streams(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
 
  private:
-  std::string cut_sum(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
-  void cut_running(ir::OperationId o, const SplitScan& parts, const ir::PlannedSplit& split);
+  std::string split_into_partials(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
+  void split_into_scan(ir::OperationId o, const SplitScan& parts, const ir::PlannedSplit& split);
   ir::ValueId add_value(const std::string& base, ir::TensorType type);
 
   ir::Program& program_;

@@ -14,9 +14,9 @@ using namespace ir;
 
 namespace {
 
-class ScanCutter {
+class ScanSplitter {
  public:
-  ScanCutter(const Program& program, const Operator& op, std::uint32_t along, const Blocks& blocks)
+  ScanSplitter(const Program& program, const Operator& op, std::uint32_t along, const Blocks& blocks)
       : op_(op), monoid_(program[op.reduce()->monoid]), along_(along), blocks_(blocks) {}
 
   std::optional<SplitScan> run() {
@@ -24,7 +24,7 @@ class ScanCutter {
     if (!scan || scan->along != along_) return std::nullopt;
     reduced_ = scan->reduced;
     forward_ = scan->at_the_right;
-    if (!find_tie() || !every_write_runs_along() || is_cut(along_) || is_cut(reduced_)) return std::nullopt;
+    if (!find_tie() || !every_write_runs_along() || is_split(along_) || is_split(reduced_)) return std::nullopt;
     SplitScan result;
     result.local = local_scans(result.local_block);
     result.totals = totals(result.totals_block);
@@ -48,7 +48,7 @@ class ScanCutter {
     return true;
   }
 
-  bool is_cut(std::uint32_t dim) const {
+  bool is_split(std::uint32_t dim) const {
     return std::any_of(op_.blockings.begin(), op_.blockings.end(), [dim](const Blocking& b) { return b.dim == dim; });
   }
 
@@ -110,10 +110,10 @@ class ScanCutter {
     }
     remove_dim(total, along_);
     std::uint32_t reduced = reduced_ - (along_ < reduced_ ? 1 : 0);
-    Operator cut = split_dim(total, reduced, reduced_blocks(), false);
-    block = static_cast<std::uint32_t>(cut.dims.size() - 1);
-    write_under(cut, monoid_, block);
-    return cut;
+    Operator blocked = split_dim(total, reduced, reduced_blocks(), false);
+    block = static_cast<std::uint32_t>(blocked.dims.size() - 1);
+    write_under(blocked, monoid_, block);
+    return blocked;
   }
 
   // c[r] = sum[q < r] t[q], or of the later blocks if the scan runs backwards
@@ -129,10 +129,10 @@ class ScanCutter {
     op.dims.push_back({totals.dims.back().name, {0, blocks_.count}});
     op.dims.push_back({totals.dims.back().name + "_before", {0, blocks_.count}, DimRole::reduction});
     const std::size_t n = op.dims.size();
-    AffineExpr apart = AffineExpr::variable(n, r) - AffineExpr::variable(n, r + 1);
-    if (!forward_) apart = scale(apart, -1);
-    apart.offset = -1;
-    op.constraints = {{apart}};
+    AffineExpr distance = AffineExpr::variable(n, r) - AffineExpr::variable(n, r + 1);
+    if (!forward_) distance = scale(distance, -1);
+    distance.offset = -1;
+    op.constraints = {{distance}};
     for (const Constraint& c : totals.constraints)
       if (std::none_of(totals.dims.begin(), totals.dims.end(), [&](const IndexDim& d) {
             return d.role == DimRole::reduction &&
@@ -224,7 +224,7 @@ class ScanCutter {
 
 std::optional<SplitScan> split_scan(const Program& program, const Operator& op, std::uint32_t dim,
                                     const Blocks& blocks) {
-  return op.reduce() ? ScanCutter(program, op, dim, blocks).run() : std::nullopt;
+  return op.reduce() ? ScanSplitter(program, op, dim, blocks).run() : std::nullopt;
 }
 
 }  // namespace tap::passes

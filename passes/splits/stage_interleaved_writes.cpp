@@ -70,9 +70,9 @@ Operators operators_for(const Operator& op) {
     for (std::size_t d = 0; d < op.dims.size(); ++d) {
       const auto& rows = write.projection.start.rows;
       if (std::ranges::none_of(rows, [d](const AffineExpr& row) { return row.coefficients[d] != 0; })) continue;
-      AffineExpr place = AffineExpr::variable(op.dims.size(), d);
-      place.offset = -op.dims[d].range.lo;
-      own.projection.start.rows.push_back(std::move(place));
+      AffineExpr position = AffineExpr::variable(op.dims.size(), d);
+      position.offset = -op.dims[d].range.lo;
+      own.projection.start.rows.push_back(std::move(position));
       own.projection.shape.push_back(1);
       type.shape.push_back(op.dims[d].range.size());
     }
@@ -98,17 +98,17 @@ std::optional<StagedWrites> stage_interleaved_writes(const Program& program, con
   StagedWrites made{program, {"stage_interleaved_writes"}, plan};
   for (Graph& graph : made.program.graphs) graph.splits.clear();
   OperationFinder finder(program);
-  std::map<GraphId, std::map<OperationId, std::string>> places;
+  std::map<GraphId, std::map<OperationId, std::string>> names;
   for (const std::string& name : operations) {
-    const auto place = finder.find(program.main, name);
-    if (!place || is_inside_of_a_group(program, place->graph)) return std::nullopt;
-    const Operator op = with_author_names(program, program[place->graph][place->operation]);
+    const auto location = finder.find(program.main, name);
+    if (!location || is_inside_of_a_group(program, location->graph)) return std::nullopt;
+    const Operator op = with_author_names(program, program[location->graph][location->operation]);
     if (!can_stage_writes(op)) return std::nullopt;
-    places[place->graph][place->operation] = name;
+    names[location->graph][location->operation] = name;
   }
   Interner interner(made.program);
   std::map<std::string, std::string> renamed;
-  for (const auto& [graph, own] : places) {
+  for (const auto& [graph, own] : names) {
     GraphSplitter splitter(made.program, interner, graph);
     for (std::size_t o = 0; o < program[graph].operations.size(); ++o) {
       auto found = own.find(OperationId(o));
@@ -124,8 +124,8 @@ std::optional<StagedWrites> stage_interleaved_writes(const Program& program, con
   }
   for (Decision& decision : made.plan.decisions)
     if (auto* split = std::get_if<PlannedSplit>(&decision); split && renamed.contains(split->operation)) {
-      const OperationInGraph place = *finder.find(program.main, split->operation);
-      split->dim = named_dim(program, program[place.graph][place.operation], program[place.graph], *split);
+      const OperationInGraph location = *finder.find(program.main, split->operation);
+      split->dim = named_dim(program, program[location.graph][location.operation], program[location.graph], *split);
       split->operation = renamed.at(split->operation);
     }
   return made;

@@ -66,7 +66,7 @@ std::string refusal_of_partials_of_a_walk(Law commutative, bool walk) {
   c.after = p;
   Interner interner(c.after);
   passes::GraphSplitter splitter(c.after, interner, p.main);
-  splitter.cut(OperationId(0), 1, {"y", "k", Blocks{2}, Placement::threads});
+  splitter.split(OperationId(0), 1, {"y", "k", Blocks{2}, Placement::threads});
   splitter.copy(OperationId(1));
   c.step.graphs = {splitter.finish()};
   const Verdict verdict = verdict_of(c);
@@ -96,7 +96,7 @@ std::string refusal_of_partials_of(std::uint32_t dim) {
   c.after = c.before;
   Interner interner(c.after);
   passes::GraphSplitter splitter(c.after, interner, c.before.main);
-  splitter.cut(OperationId(0), dim, {"y", "", Blocks{2}, Placement::threads});
+  splitter.split(OperationId(0), dim, {"y", "", Blocks{2}, Placement::threads});
   c.step.graphs = {splitter.finish()};
   const Verdict verdict = verdict_of(c);
   return first_refusal(verdict) + (verdict.refused() ? "" : "accepted");
