@@ -89,7 +89,7 @@ bool accepts(CellArguments arguments, ElementType type) {
   return false;
 }
 
-std::string_view wanted(CellArguments arguments) {
+std::string_view argument_description(CellArguments arguments) {
   switch (arguments) {
     case CellArguments::none: return "nothing";
     case CellArguments::numbers: return "a number";

@@ -70,8 +70,8 @@ inline constexpr std::size_t cell_op_count = 0
 
 // Whether the (first) argument may have this type. accepts(CellArguments::numbers, i32), but not bool
 bool accepts(CellArguments arguments, ElementType type);
-std::string_view wanted(CellArguments arguments);  // a number, a float, …
-bool is_strict(CellOp op);                         // computes its result from all of its arguments, and nothing else
+std::string_view argument_description(CellArguments arguments);  // a number, a float, …
+bool is_strict(CellOp op);  // computes its result from all of its arguments, and nothing else
 
 struct CellNode {
   CellOp op = CellOp::constant;

@@ -158,9 +158,9 @@ struct Preparation {
 struct ScheduledKernel {
   OperatorId computes;
   std::optional<std::uint32_t> packs = {};
-  bool any_box = false;                   // if false: only whole blocks
-  std::optional<std::uint32_t> cut = {};  // calls may split the box along this dim, …
-  std::int64_t grain = 1;                 // … at multiples of this, which does not exceed the dim's extent
+  bool any_box = false;                        // if false: only whole blocks
+  std::optional<std::uint32_t> tile_dim = {};  // calls may split the box along this dim, …
+  std::int64_t grain = 1;                      // … at multiples of this, which does not exceed the dim's extent
   bool operator==(const ScheduledKernel&) const = default;
 };
 

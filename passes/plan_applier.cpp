@@ -24,10 +24,10 @@ GraphClaim untouched(const Program& program, GraphId graph) {
 }
 
 void remove_unreachable(Program& program, Step& step) {
-  std::vector<GraphId> place = remove_unreachable(program);
+  std::vector<GraphId> new_ids = remove_unreachable(program);
   std::vector<GraphClaim> kept;
   for (GraphClaim& claim : step.graphs) {
-    claim.after = place[claim.after.index()];
+    claim.after = new_ids[claim.after.index()];
     if (claim.after.valid()) kept.push_back(std::move(claim));
   }
   step.graphs = std::move(kept);
@@ -39,9 +39,9 @@ void PlanApplier::problem(PlanProblem found) {
 }
 
 std::optional<OperationInGraph> PlanApplier::find(const std::string& operation) {
-  auto place = OperationFinder(program()).find(program().main, operation);
-  if (!place) problem(no_operation(program(), decision_, operation));
-  return place;
+  auto location = OperationFinder(program()).find(program().main, operation);
+  if (!location) problem(no_operation(program(), decision_, operation));
+  return location;
 }
 
 void PlanApplier::step(const Program& before, GraphId graph, Rebuilt made, std::vector<GraphClaim> added) {

@@ -50,15 +50,15 @@ struct NamedOperation {
 };
 
 // The operations that the author of `operation` may have meant: those of its equation, and those inside its body.
-std::vector<NamedOperation> related(const Program& program, OperationInGraph place, const std::string& operation) {
+std::vector<NamedOperation> related(const Program& program, OperationInGraph location, const std::string& operation) {
   std::vector<NamedOperation> found;
   for (const auto& [graph, path] : graph_paths(program)) {
     std::vector<std::string> names = operation_names(program[graph]);
     for (std::size_t o = 0; o < names.size(); ++o) {
       const std::string name = path + names[o];
       bool inside = name.starts_with(operation + "/");
-      bool beside = graph == place.graph && name.starts_with(operation + ".");
-      if (inside || beside) found.push_back({name, own_dims(program, program[graph].operations[o])});
+      bool is_sibling = graph == location.graph && name.starts_with(operation + ".");
+      if (inside || is_sibling) found.push_back({name, own_dims(program, program[graph].operations[o])});
     }
   }
   return found;
@@ -79,9 +79,10 @@ std::string operations_with(const std::vector<NamedOperation>& candidates, const
 
 }  // namespace
 
-PlanProblem no_dim(const Program& program, OperationInGraph place, std::size_t decision, const std::string& operation,
-                   const std::string& dim) {
-  const std::vector<std::string> have = own_dims(program, program[place.graph].operations[place.operation.index()]);
+PlanProblem no_dim(const Program& program, OperationInGraph location, std::size_t decision,
+                   const std::string& operation, const std::string& dim) {
+  const std::vector<std::string> have =
+      own_dims(program, program[location.graph].operations[location.operation.index()]);
   std::vector<std::string> shown;
   for (const std::string& name : have) shown.push_back("`" + name + "`");
   auto times = std::count(have.begin(), have.end(), dim);
@@ -89,7 +90,7 @@ PlanProblem no_dim(const Program& program, OperationInGraph place, std::size_t d
   std::string message =
       times > 1 ? "`" + operation + "` has " + std::to_string(times) + " dims called `" + dim + "`"
                 : "`" + operation + "` has no dim `" + dim + "`; it has " + (have.empty() ? "none" : joined(shown));
-  std::string other = operations_with(related(program, place, operation), dim);
+  std::string other = operations_with(related(program, location, operation), dim);
   std::string help = times > 1        ? "`#0` is its first dim, `#1` its second"
                      : !other.empty() ? other
                      : near           ? "did you mean `" + *near + "`?"

@@ -11,7 +11,7 @@ namespace tap::passes {
 
 PlanProblem no_operation(const ir::Program& program, std::size_t decision, const std::string& name);
 // Suggests an operation of the same equation, or inside the iterate, that has the dim: `Y.sum` instead of `Y`.
-PlanProblem no_dim(const ir::Program& program, ir::OperationInGraph place, std::size_t decision,
+PlanProblem no_dim(const ir::Program& program, ir::OperationInGraph location, std::size_t decision,
                    const std::string& operation, const std::string& dim);
 
 // "did you mean `a`?", else "the KIND are `a`, `b`", at most twelve; empty if there are none.

@@ -16,8 +16,8 @@ Rebuild::Rebuild(const Program& before, GraphId graph) : from_(before[graph]), i
 
 void Rebuild::copy(OperationId operation) { add(from_[operation], Copied{{{}, operation}}, operation); }
 
-void Rebuild::add(Operation operation, Justification why, std::optional<OperationId> stands_for) {
-  if (stands_for) became_.emplace_back(*stands_for, OperationId{operations_.size()});
+void Rebuild::add(Operation operation, Justification why, std::optional<OperationId> replaced) {
+  if (replaced) became_.emplace_back(*replaced, OperationId{operations_.size()});
   operations_.push_back(std::move(operation));
   why_.push_back(std::move(why));
 }
@@ -29,9 +29,9 @@ ValueId Rebuild::add_value(Value value) {
   return id;
 }
 
-void Rebuild::forward(ValueId gone, ValueId kept) {
-  TAP_CHECK(now(kept) != gone, "a value that is forwarded to itself");
-  forwards_[gone.index()] = kept;
+void Rebuild::forward(ValueId removed, ValueId kept) {
+  TAP_CHECK(now(kept) != removed, "a value that is forwarded to itself");
+  forwards_[removed.index()] = kept;
 }
 
 ValueId Rebuild::now(ValueId value) const {
@@ -39,16 +39,16 @@ ValueId Rebuild::now(ValueId value) const {
   return value;
 }
 
-void Rebuild::annotate_like(const Graph& other, const std::vector<ValueId>& place) {
+void Rebuild::annotate_like(const Graph& other, const std::vector<ValueId>& mapping) {
   const std::size_t first = operations_.size() - other.operations.size();
   for (ShardingGroup group : other.groups) {
-    for (ValueId& v : group.values) v = place[v.index()];
+    for (ValueId& v : group.values) v = mapping[v.index()];
     groups_.push_back(std::move(group));
   }
-  for (const Barrier& barrier : other.barriers) barriers_.push_back({place[barrier.value.index()], barrier.kind});
+  for (const Barrier& barrier : other.barriers) barriers_.push_back({mapping[barrier.value.index()], barrier.kind});
   for (SplitRequest split : other.splits) {
     split.operation = OperationId{first + split.operation.index()};
-    if (split.value) split.value = place[split.value->index()];
+    if (split.value) split.value = mapping[split.value->index()];
     splits_.push_back(std::move(split));
   }
 }
@@ -72,14 +72,14 @@ Rebuilt Rebuild::finish() {
   each([&](ValueId& v) { mentioned[(v = now(v)).index()] = true; });
   copy_annotations(to, mentioned);
 
-  std::vector<ValueId> place(values_.size());
+  std::vector<ValueId> mapping(values_.size());
   for (std::size_t v = 0; v < values_.size(); ++v) {
     if (!mentioned[v]) continue;
-    place[v] = ValueId{to.values.size()};
+    mapping[v] = ValueId{to.values.size()};
     to.values.push_back(std::move(values_[v]));
     made.claim.values.push_back(v < from_.values.size() ? std::optional(ValueRef{{}, ValueId{v}}) : std::nullopt);
   }
-  auto placed = [&](ValueId& v) { v = place[v.index()]; };
+  auto placed = [&](ValueId& v) { v = mapping[v.index()]; };
   each(placed);
   for (ShardingGroup& group : to.groups)
     for (ValueId& v : group.values) placed(v);
@@ -132,18 +132,18 @@ namespace {
 // Merges equal operators that a pass added, so that operations that shared one still do.
 void share_added_operators(Program& program, std::size_t first) {
   std::unordered_multimap<std::size_t, OperatorId> by_hash;
-  std::vector<OperatorId> place;
+  std::vector<OperatorId> mapping;
   for (std::size_t k = 0; k < program.operators.size(); ++k) {
-    place.push_back(OperatorId{k});
+    mapping.push_back(OperatorId{k});
     if (k < first) continue;
     std::size_t hash = structural_hash(program.operators[k]);
     auto [begin, end] = by_hash.equal_range(hash);
     auto same = std::find_if(begin, end, [&](const auto& at) { return program[at.second] == program.operators[k]; });
-    if (same != end) place[k] = same->second;
+    if (same != end) mapping[k] = same->second;
     else by_hash.emplace(hash, OperatorId{k});
   }
   for (Graph& graph : program.graphs)
-    for (Operation& operation : graph.operations) operation.op = place[operation.op.index()];
+    for (Operation& operation : graph.operations) operation.op = mapping[operation.op.index()];
 }
 
 }  // namespace
@@ -172,10 +172,10 @@ PassResult rewrite_graphs(const Program& program, const RewriteGraph& rewrite) {
   }
   result.program.graphs = std::move(graphs);
   share_added_operators(result.program, program.operators.size());
-  std::vector<GraphId> place = remove_unreachable(result.program);
+  std::vector<GraphId> mapping = remove_unreachable(result.program);
   std::vector<GraphClaim> claims;
   for (GraphClaim& claim : result.step.graphs) {
-    claim.after = place[claim.after.index()];
+    claim.after = mapping[claim.after.index()];
     if (claim.after.valid()) claims.push_back(std::move(claim));
   }
   result.step.graphs = std::move(claims);
@@ -212,15 +212,15 @@ Reached reached_from_main(const Program& program) {
 // Keeps the reached entries of a table; returns the new id by old number.
 template <class Id, class T>
 std::vector<Id> keep(std::vector<T>& table, const std::vector<bool>& reached) {
-  std::vector<Id> place(table.size());
+  std::vector<Id> mapping(table.size());
   std::vector<T> kept;
   for (std::size_t k = 0; k < table.size(); ++k) {
     if (!reached[k]) continue;
-    place[k] = Id{kept.size()};
+    mapping[k] = Id{kept.size()};
     kept.push_back(std::move(table[k]));
   }
   table = std::move(kept);
-  return place;
+  return mapping;
 }
 
 }  // namespace

@@ -30,13 +30,13 @@ class Rebuild {
 
   // Operations are added in order.
   void copy(ir::OperationId operation);
-  // `stands_for`: the operation whose splits now apply to this one.
-  void add(ir::Operation operation, ir::Justification why, std::optional<ir::OperationId> stands_for = {});
+  // `replaced`: the operation whose splits now apply to this one.
+  void add(ir::Operation operation, ir::Justification why, std::optional<ir::OperationId> replaced = {});
 
   ir::ValueId add_value(ir::Value value);
   void rename(ir::ValueId value, std::string name) { values_[value.index()].name = std::move(name); }
-  // Every use of `gone`, present or future, becomes `kept`. No operation may write `gone` any more.
-  void forward(ir::ValueId gone, ir::ValueId kept);
+  // Every use of `removed`, present or future, becomes `kept`. No operation may write `removed` any more.
+  void forward(ir::ValueId removed, ir::ValueId kept);
   // The value that `value` was forwarded to.
   ir::ValueId now(ir::ValueId value) const;
   // That operation copies its operand: `forward` its result.
@@ -44,7 +44,7 @@ class Rebuild {
 
   // Copies the annotations of another graph's values and the splits of its operations to this graph: `place` maps its
   // values, and its operations are the last ones that were added.
-  void annotate_like(const ir::Graph& other, const std::vector<ir::ValueId>& place);
+  void annotate_like(const ir::Graph& other, const std::vector<ir::ValueId>& mapping);
 
   Rebuilt finish();
 

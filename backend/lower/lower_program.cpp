@@ -201,9 +201,9 @@ std::vector<bool> graphs_in_groups(const Program& program) {
 
 // Along the dim by which it is split.
 std::int64_t extent_of(const KernelTable& table, const Program& program, const ScheduledKernel& kernel) {
-  if (!kernel.packs) return program[kernel.computes].dims[*kernel.cut].range.size();
+  if (!kernel.packs) return program[kernel.computes].dims[*kernel.tile_dim].range.size();
   const auto& wants = table.prepared[kernel.computes.index()];
-  return std::ranges::find(wants, *kernel.packs, &Preparation::operand)->type.shape[*kernel.cut];
+  return std::ranges::find(wants, *kernel.packs, &Preparation::operand)->type.shape[*kernel.tile_dim];
 }
 
 // What each kernel computes, given by its first operator.
@@ -220,7 +220,7 @@ void describe_kernels(KernelTable& table, const Program& program, const std::vec
   for (std::size_t k = 0; k < what.size(); ++k) {
     TAP_CHECK(what[k], "a kernel computes nothing");
     const Kernel& kernel = table.kernels[k];
-    if (kernel.cut) what[k]->cut = static_cast<std::uint32_t>(*kernel.cut);
+    if (kernel.cut) what[k]->tile_dim = static_cast<std::uint32_t>(*kernel.cut);
     if (kernel.cut) what[k]->grain = std::clamp<std::int64_t>(extent_of(table, program, *what[k]), 1, kernel.grain);
     table.what.push_back(*what[k]);
   }

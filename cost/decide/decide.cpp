@@ -167,15 +167,16 @@ class Decider {
     std::vector<std::set<OperationId>> found(program.graphs.size());
     OperationFinder finder(program);
     for (const std::string& name : names) {
-      auto place = finder.find(program.main, name);
-      if (place) found[place->graph.index()].insert(place->operation);
+      auto location = finder.find(program.main, name);
+      if (location) found[location->graph.index()].insert(location->operation);
       else if (is_split_.count(name)) return std::nullopt;
     }
     for (const Decision& decision : options_.context.plan.decisions) {
       auto* split = std::get_if<PlannedSplit>(&decision);
       if (!split || split->all_at || axis_of_dim(split->dim)) continue;
-      const OperationInGraph place = *finder.find(program.main, split->operation);
-      if (!find_dim(with_author_names(program, program[place.graph][place.operation]), split->dim)) return std::nullopt;
+      const OperationInGraph location = *finder.find(program.main, split->operation);
+      if (!find_dim(with_author_names(program, program[location.graph][location.operation]), split->dim))
+        return std::nullopt;
     }
     return found;
   }

@@ -66,9 +66,9 @@ class Candidate {
 
   // Prices variants. `known`: groups to be tried as well.
   void search(const Variant& known) {
-    auto apart = pricer_.of(part_);
-    if (!apart) return;
-    tried_ = {{{}, *apart}};
+    auto separate = pricer_.of(part_);
+    if (!separate) return;
+    tried_ = {{{}, *separate}};
     const Members all = range(0, size());
     try_groups({}, all);
     if (!known.empty()) consider(known);
@@ -297,7 +297,7 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
   };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
     // Contiguous, since a path that leaves a window and returns would make groups depend on each other.
-    const bool stays = names[o].empty() || fixed.count(OperationId(o)) || !stands_alone(program, graph.operations[o]);
+    const bool stays = names[o].empty() || fixed.count(OperationId(o)) || !is_standalone(program, graph.operations[o]);
     if (!stays) open.emplace_back(o);
     if (stays || open.size() == window) close();
   }

@@ -91,7 +91,7 @@ Program part_of(const Program& program, const Graph& graph, const DefUse& uses,
   return maker.finish(written, escaping);
 }
 
-bool stands_alone(const Program& program, const Operation& operation) {
+bool is_standalone(const Program& program, const Operation& operation) {
   const Operator& op = program[operation.op];
   return !op.region() && operation.placements.empty() && op.blockings.empty() &&
          !std::holds_alternative<TransferBody>(op.body) && !std::holds_alternative<KernelBody>(op.body) &&

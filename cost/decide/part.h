@@ -16,6 +16,6 @@ ir::Program part_of(const ir::Program& program, const ir::Graph& graph, const ir
 
 // Whether a part with this operation can be lowered separately: it has no region and no counter of an enclosing
 // `iterate`, and is not yet placed.
-bool stands_alone(const ir::Program& program, const ir::Operation& operation);
+bool is_standalone(const ir::Program& program, const ir::Operation& operation);
 
 }  // namespace tap::cost

@@ -10,10 +10,10 @@
 
 namespace tap::cost {
 
-struct Way {
+struct Route {
   double latency = 0;    // seconds
   double bandwidth = 0;  // bytes per second; 0: not specified
 };
-Way way_between(const Cluster& cluster, std::int64_t from, std::int64_t to);
+Route route_between(const Cluster& cluster, std::int64_t from, std::int64_t to);
 
 }  // namespace tap::cost

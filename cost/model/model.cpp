@@ -92,13 +92,13 @@ Cost Model::of(Run& run, const KernelEvent& event) {
   const double threads = std::min({static_cast<double>(threads_), static_cast<double>(device().threads), portions});
   ir::Box box = event.box;
   double repeated = event.calls;
-  if (at_a_time < event.portions && kernel.cut) {
-    ir::Range& cut = box.dims[*kernel.cut];
-    const double grains = std::ceil(static_cast<double>(cut.size()) / static_cast<double>(kernel.grain));
+  if (at_a_time < event.portions && kernel.tile_dim) {
+    ir::Range& range = box.dims[*kernel.tile_dim];
+    const double grains = std::ceil(static_cast<double>(range.size()) / static_cast<double>(kernel.grain));
     const double mine = std::max(std::round(grains * at_a_time / event.portions), 1.0);
-    const double cells = std::min(mine * static_cast<double>(kernel.grain), static_cast<double>(cut.size()));
-    repeated *= static_cast<double>(cut.size()) / cells;
-    cut.hi = cut.lo + static_cast<std::int64_t>(cells);
+    const double cells = std::min(mine * static_cast<double>(kernel.grain), static_cast<double>(range.size()));
+    repeated *= static_cast<double>(range.size()) / cells;
+    range.hi = range.lo + static_cast<std::int64_t>(cells);
   }
   const KernelWork& work = works_.of(run.numbers[event.kernel], kernel, box, device());
 
@@ -173,11 +173,11 @@ Cost Model::of(Run& run, const CopyEvent& event) {
 
 Cost Model::of(Run& run, const MessageEvent& event) {
   Cost cost;
-  const Way way = way_between(cluster_, event.from, run.device);
+  const Route route = route_between(cluster_, event.from, run.device);
   cost.messages = 1;
   cost.received = event.bytes;
-  cost.latency = way.latency;
-  cost.transfer = way.bandwidth > 0 ? event.bytes / way.bandwidth : 0;
+  cost.latency = route.latency;
+  cost.transfer = route.bandwidth > 0 ? event.bytes / route.bandwidth : 0;
   run.recency.touch(event.to.memory, event.bytes);
   return cost;
 }

@@ -93,16 +93,16 @@ class DeviceTrace {
     if (to.device != device_ && to.device != everywhere) return;  // a send; the receiver pays
     const auto element = static_cast<double>(size_of(graph[to.value].type.element));
     const double bytes = static_cast<double>(move.box.size()) * element * static_cast<double>(count_of(move.row));
-    const Touch here = touch(graph, blocks, move.to, move.row, memories);
+    const Touch to_touch = touch(graph, blocks, move.to, move.row, memories);
     if (from.device != device_ && from.device != everywhere) {
-      trace.push_back({name, "message", ++batch_, MessageEvent{from.device, bytes, here}});
+      trace.push_back({name, "message", ++batch_, MessageEvent{from.device, bytes, to_touch}});
       return;
     }
     const double last =
         move.box.dims.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(move.box.dims.back().size(), 1));
     trace.push_back(
         {name, "copy", ++batch_,
-         CopyEvent{bytes, bytes / element / last, touch(graph, blocks, move.from, move.row, memories), here}});
+         CopyEvent{bytes, bytes / element / last, touch(graph, blocks, move.from, move.row, memories), to_touch}});
   }
 
   const BlockProgram& blocks_;

@@ -238,8 +238,8 @@ class InstructionWalk {
     const double width = std::max(
         static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
     // Quotients and roots have their own unit, so other instructions overlap.
-    const bool apart = kind == Instruction::divide || kind == Instruction::root;
-    (apart ? round_.quotients : round_.instructions) += full * width / rate;
+    const bool is_separate = kind == Instruction::divide || kind == Instruction::root;
+    (is_separate ? round_.quotients : round_.instructions) += full * width / rate;
     if (lanes > 1) {
       work_.lanes += lanes * times;
       work_.lanes_used += used * times;
@@ -249,7 +249,7 @@ class InstructionWalk {
   void count_load(const Load& load, LoopSet loops, double times) {
     double each = 1;
     const ElementType type = kernel_.tensors[load.tensor].type.element;
-    bool apart = false;
+    bool is_gather = false;
     if (const Around* lanes = lanes_in(loops); lanes && !load.at.empty()) {
       const std::uint32_t v = lanes->loop->variable;
       bool data = false, across = false;
@@ -258,9 +258,9 @@ class InstructionWalk {
         across |= a + 1 < load.at.size() && LoopValues::step_of(load.at[a].affine, v) != 0;
       }
       const std::int64_t step = LoopValues::step_of(load.at.back().affine, v);
-      apart = data || across || (step != 1 && step != 0 && step != -1);
-      each = apart ? 0 : step == 0 ? 1 : registers(type, lanes->lanes);
-      if (apart) add(type, Instruction::gather, times, lanes->lanes, lanes->used);
+      is_gather = data || across || (step != 1 && step != 0 && step != -1);
+      each = is_gather ? 0 : step == 0 ? 1 : registers(type, lanes->lanes);
+      if (is_gather) add(type, Instruction::gather, times, lanes->lanes, lanes->used);
     }
     work_.loads += times * each;
     round_.loads += times * each / device_.loads;

@@ -18,7 +18,7 @@ namespace {
 struct Access {
   std::uint32_t tensor = 0;
   std::vector<ir::AffineExpr> at;
-  std::vector<bool> anywhere;  // by axis: data-dependent
+  std::vector<bool> data_dependent;  // by axis: data-dependent
   bool writes = false;
 };
 
@@ -55,7 +55,7 @@ class TrafficWalk {
 
  private:
   std::size_t levels() const { return device_.levels.empty() ? 0 : device_.levels.size() - 1; }
-  Missed nothing() const { return Missed(levels(), std::vector<double>(kernel_.tensors.size(), 0)); }
+  Missed none() const { return Missed(levels(), std::vector<double>(kernel_.tensors.size(), 0)); }
 
   // Statements inside loops, each listed once.
   const std::vector<Access>& accesses_of(const Statement& statement) {
@@ -82,7 +82,7 @@ class TrafficWalk {
       Access access{load.tensor, {}, {}, false};
       for (const Coordinate& c : load.at) {
         access.at.push_back(c.affine);
-        access.anywhere.push_back(c.data.has_value());
+        access.data_dependent.push_back(c.data.has_value());
       }
       found.push_back(std::move(access));
     }
@@ -97,7 +97,7 @@ class TrafficWalk {
   // Its range, clipped to the tensor.
   Interval along(const Access& access, std::size_t axis) const {
     const Interval whole = extent_of(access.tensor, axis);
-    if (access.anywhere[axis]) return whole;
+    if (access.data_dependent[axis]) return whole;
     Interval at = values_.of(access.at[axis]);
     if (!kernel_.tensors[access.tensor].local) {
       at.lo = std::clamp(at.lo, whole.lo, std::max(whole.hi, whole.lo));
@@ -115,11 +115,11 @@ class TrafficWalk {
     bool whole = true;
     for (std::size_t a = touched.box.size(); a-- > 0;) {
       // Differences of variables are treated as independent, limited to the axis.
-      const double there = extent_of(static_cast<std::uint32_t>(tensor), a).hi + 1;
+      const double axis_extent = extent_of(static_cast<std::uint32_t>(tensor), a).hi + 1;
       const double extent =
-          std::clamp(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0, std::max(there, 1.0));
+          std::clamp(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0, std::max(axis_extent, 1.0));
       (whole ? run : runs) *= extent;
-      whole = whole && extent >= there;
+      whole = whole && extent >= axis_extent;
     }
     const double lines = std::ceil(run * size / line) * runs;
     return std::min(lines, std::max(touched.times, 1.0) * std::ceil(size / line)) * line;
@@ -136,11 +136,11 @@ class TrafficWalk {
     const std::int64_t sets = level == 0 ? device_.core.l1_sets : 16 * device_.core.l1_sets;
     const double row = (extent_of(static_cast<std::uint32_t>(tensor), rank - 1).hi + 1) * size / line;
     if (row < 1 || row != std::floor(row) || row > 0x1p40) return bytes;
-    const std::int64_t apart = sets / std::gcd(static_cast<std::int64_t>(row), sets);
+    const std::int64_t distinct_sets = sets / std::gcd(static_cast<std::int64_t>(row), sets);
     const double lines = std::ceil((touched.box.back().hi - touched.box.back().lo + 1) * size / line);
-    const double used = std::min(static_cast<double>(apart) * lines, static_cast<double>(sets));
+    const double used = std::min(static_cast<double>(distinct_sets) * lines, static_cast<double>(sets));
     const double rows = bytes / line / lines;
-    return rows > static_cast<double>(apart) ? bytes * static_cast<double>(sets) / used : bytes;
+    return rows > static_cast<double>(distinct_sets) ? bytes * static_cast<double>(sets) / used : bytes;
   }
   std::vector<double> room_for(const TouchedAll& all) const {
     std::vector<double> bytes(levels(), 0);
@@ -212,8 +212,8 @@ class TrafficWalk {
   }
 
   Missed of(const std::vector<Statement>& body) {
-    if (!has_serial_loop(body)) return fetched_once(touches(body));
-    Missed sum = nothing();
+    if (!has_serial_loop(body)) return loaded_once(touches(body));
+    Missed sum = none();
     for (const Statement& statement : body) add(sum, of(statement), 1);
     // Data of earlier statements is still cached for later ones, if everything fits.
     return with_reuse(touches(body), sum);
@@ -221,23 +221,23 @@ class TrafficWalk {
   Missed of(const Statement& statement) {
     if (auto* loop = std::get_if<For>(&statement.node)) return of(*loop);
     if (auto* guard = std::get_if<Guard>(&statement.node)) {
-      Missed inside = nothing();
+      Missed inside = none();
       if (const double share = share_of(*guard, values_); share > 0) add(inside, of(guard->body), share);
       return inside;
     }
     if (auto* section = std::get_if<Section>(&statement.node)) return of(section->body);
     TouchedAll all(kernel_.tensors.size());
     touch(statement, 1, all);
-    return fetched_once(all);
+    return loaded_once(all);
   }
   Missed of(const For& loop) {
     TouchedAll whole(kernel_.tensors.size());
     if (!has_serial_loop(loop.body) && loop.kind != LoopKind::serial) {
       touch(loop, 1, whole);
-      return fetched_once(whole);
+      return loaded_once(whole);
     }
     const Rounds rounds = rounds_of(loop, values_);
-    Missed sum = nothing();
+    Missed sum = none();
     std::vector<double> body(levels(), 0);
     for (const Sample& sample : samples_of(loop, rounds, decides_[loop.variable])) {
       values_.set(loop.variable, {sample.value, sample.value}, 0);
@@ -251,8 +251,8 @@ class TrafficWalk {
     return with_reuse(whole, sum, body);
   }
 
-  Missed fetched_once(const TouchedAll& all) const {
-    Missed once = nothing();
+  Missed loaded_once(const TouchedAll& all) const {
+    Missed once = none();
     for (std::size_t t = 0; t < all.size(); ++t)
       if (all[t])
         for (std::vector<double>& level : once) level[t] = bytes_of(t, *all[t]);

@@ -156,11 +156,11 @@ class Merger {
   }
 
   // Outputs keep their names: two outputs stay two values, and a merged value takes the output's name.
-  void merge(const Bundle& kept, const Bundle& gone) {
+  void merge(const Bundle& kept, const Bundle& removed) {
     for (std::size_t k = 0; k < kept.values.size(); ++k)
-      if (is_output_[kept.values[k].index()] && is_output_[gone.values[k].index()]) return;
+      if (is_output_[kept.values[k].index()] && is_output_[removed.values[k].index()]) return;
     for (std::size_t k = 0; k < kept.values.size(); ++k) {
-      ValueId from = gone.values[k], to = kept.values[k];
+      ValueId from = removed.values[k], to = kept.values[k];
       part_.selection.values[from.index()] = false;
       part_.selection.replacement[from.index()] = to;
       if (is_output_[from.index()]) {
@@ -168,9 +168,9 @@ class Merger {
         part_.takes_name.emplace_back(to, from);
       }
     }
-    for (std::size_t k = 0; k < gone.operations.size(); ++k) {
-      part_.selection.operations[gone.operations[k]] = false;
-      part_.equal.emplace_back(kept.operations[k], gone.operations[k]);
+    for (std::size_t k = 0; k < removed.operations.size(); ++k) {
+      part_.selection.operations[removed.operations[k]] = false;
+      part_.equal.emplace_back(kept.operations[k], removed.operations[k]);
     }
   }
 

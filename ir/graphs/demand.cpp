@@ -37,7 +37,7 @@ class Walk {
       bool anchored = std::any_of(operation.results.begin(), operation.results.end(),
                                   [&](ValueId v) { return is_output[v.index()]; });
       if (op.region() && op.region()->kind != RegionKind::group) take_whole(k, operation);
-      else place(k, operation, op, anchored);
+      else demand_operation(k, operation, op, anchored);
     }
     for (std::size_t v = 0; v < needed_.size(); ++v) {
       if (written_[v]) merge(needed_[v], *written_[v], ValueId(v));
@@ -57,7 +57,7 @@ class Walk {
       }
   }
 
-  void place(std::size_t number, const Operation& operation, const Operator& op, bool anchored) {
+  void demand_operation(std::size_t number, const Operation& operation, const Operator& op, bool anchored) {
     std::vector<std::optional<Span>> found(op.dims.size());
     bool is_demanded = anchored;
     auto add = [&](std::size_t d, const Span& span) {

@@ -64,8 +64,8 @@ struct Windows {
   bool empty(const Window& span) const { return span.length <= 0; }
   Window clip(const Window& span, Range range) const {
     if (span.moves()) return span;
-    Range cut = intersect({span.start.offset, checked::add(span.start.offset, span.length)}, range);
-    return whole(cut);
+    Range clipped = intersect({span.start.offset, checked::add(span.start.offset, span.length)}, range);
+    return whole(clipped);
   }
   Window hull(const Window& a, const Window& b, Range range) const {
     if (empty(a)) return b;

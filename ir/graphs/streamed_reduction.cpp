@@ -30,7 +30,7 @@ Operator map_over(const Operator& op) {
 }
 
 // Adds operands of the given types, read where they are written. Returns the cells by component.
-std::vector<CellId> read_there(Operator& map, const std::vector<TensorType>& types) {
+std::vector<CellId> read_at_writes(Operator& map, const std::vector<TensorType>& types) {
   auto first = static_cast<std::uint32_t>(map.operands.size());
   map.operands.insert(map.operands.end(), types.begin(), types.end());
   std::vector<CellId> cells;
@@ -53,11 +53,11 @@ StreamedReduction streamed(const Program& program, const Operator& op) {
   std::vector<TensorType>& kept = parts.partial.results;
   for (std::size_t w = 0; w < op.writes.size(); ++w) kept[op.writes[w].tensor].element = monoid.components[w].type;
   parts.combine.results = kept;
-  std::vector<CellId> both = read_there(parts.combine, kept), later = read_there(parts.combine, kept);
+  std::vector<CellId> both = read_at_writes(parts.combine, kept), later = read_at_writes(parts.combine, kept);
   both.insert(both.end(), later.begin(), later.end());
   MapBody combined, finished;
   for (CellId root : monoid.combine) combined.values.push_back(graft(monoid.exprs, root, parts.combine.exprs, both));
-  std::vector<CellId> last = read_there(parts.finish, kept);
+  std::vector<CellId> last = read_at_writes(parts.finish, kept);
   for (std::size_t w = 0; w < op.writes.size(); ++w)
     finished.values.push_back(parts.finish.exprs.cast(last[w], op.results[op.writes[w].tensor].element));
   parts.combine.body = std::move(combined);

@@ -149,9 +149,9 @@ double error_of_comparison(CellOp op, ElementType type, Cell a, Cell b) {
   if (op == CellOp::isinf) return a.error > 0 && !(std::fabs(a.value.f) + a.error <= greatest_finite(type)) ? 1 : 0;
   if (errors == 0) return 0;
   if (std::isinf(errors)) return 1;
-  double apart = is_float(type) ? std::fabs(a.value.f - b.value.f)
-                                : std::fabs(static_cast<double>(a.value.i) - static_cast<double>(b.value.i));
-  return apart <= errors ? 1 : 0;
+  double distance = is_float(type) ? std::fabs(a.value.f - b.value.f)
+                                   : std::fabs(static_cast<double>(a.value.i) - static_cast<double>(b.value.i));
+  return distance <= errors ? 1 : 0;
 }
 
 double error_of_integers(CellOp op, ElementType type, Cell a, Cell b, Number result) {

@@ -118,13 +118,13 @@ class CertificateParser {
     simplified->uses.push_back(std::move(use));
   }
 
-  static void expect_number(Line& line, std::size_t wanted) {
+  static void expect_number(Line& line, std::size_t expected) {
     std::size_t number = line.any_number();
-    if (number != wanted) line.fail(fmt::format("found number {}, expected {}", number, wanted));
+    if (number != expected) line.fail(fmt::format("found number {}, expected {}", number, expected));
   }
 
   // 2/3:1/5: the path, and the number at its end.
-  static std::pair<Path, std::uint32_t> place(Line& line) {
+  static std::pair<Path, std::uint32_t> path_and_number(Line& line) {
     Path path;
     while (true) {
       std::uint32_t number = line.any_number(), alternative = line.eat(":") ? line.any_number() : 0;
@@ -136,11 +136,11 @@ class CertificateParser {
     }
   }
   static OperationRef operation(Line& line) {
-    auto [path, number] = place(line);
+    auto [path, number] = path_and_number(line);
     return {std::move(path), OperationId(number)};
   }
   static ValueRef value(Line& line) {
-    auto [path, number] = place(line);
+    auto [path, number] = path_and_number(line);
     ValueRef ref{std::move(path), ValueId(number), {}};
     if (line.eat_word("at")) ref.step = line.integer();
     return ref;

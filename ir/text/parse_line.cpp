@@ -225,16 +225,16 @@ AffineExpr Line::affine(const std::vector<std::string>& variables) {
   bool negative = eat("-");
   do {
     std::uint64_t size = 1;
-    std::size_t place = variables.size();  // of the offset
+    std::size_t position = variables.size();  // of the offset
     bool literal = !rest_.empty() && is_digit(rest_[0]);
     if (literal) size = magnitude();
-    if (!literal || eat("*")) place = variable(variables);
+    if (!literal || eat("*")) position = variable(variables);
     std::uint64_t limit = std::uint64_t{1} << 63;
     if (size > limit || (size == limit && !negative)) fail("a coefficient is too large");
-    if (seen[place]) fail("a term occurs twice");
-    seen[place] = true;
+    if (seen[position]) fail("a term occurs twice");
+    seen[position] = true;
     auto value = static_cast<std::int64_t>(negative ? 0 - size : size);
-    (place < variables.size() ? e.coefficients[place] : e.offset) = value;
+    (position < variables.size() ? e.coefficients[position] : e.offset) = value;
     negative = eat("-");
   } while (negative || eat("+"));
   return e;

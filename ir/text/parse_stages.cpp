@@ -48,9 +48,9 @@ std::size_t number_after(Line& line, std::string_view word) {
   line.expect_word(word);
   return line.any_number();
 }
-void expect_number(Line& line, std::size_t wanted) {
+void expect_number(Line& line, std::size_t expected) {
   std::size_t number = line.any_number();
-  if (number != wanted) line.fail(fmt::format("found number {}, expected {}", number, wanted));
+  if (number != expected) line.fail(fmt::format("found number {}, expected {}", number, expected));
 }
 
 class BlockParser {
@@ -192,7 +192,7 @@ class ScheduleParser {
       k.any_box = true;
     }
     if (line.eat_word("cut")) {
-      k.cut = line.any_number();
+      k.tile_dim = line.any_number();
       line.expect_word("by");
       k.grain = line.integer();
     }

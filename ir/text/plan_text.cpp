@@ -61,10 +61,10 @@ class PlanReader {
 
   static void refuse_other_comment(const Line& line) {
     if (!line.rest().starts_with('#')) return;
-    std::string_view said = line.rest().substr(1);
-    said.remove_prefix(std::min(said.find_first_not_of(" \t"), said.size()));
-    while (!said.empty() && (said.back() == '\r' || said.back() == ' ')) said.remove_suffix(1);
-    refuse(line, line.column(), "comments begin with `//`", fmt::format("write `// {}`", said));
+    std::string_view comment = line.rest().substr(1);
+    comment.remove_prefix(std::min(comment.find_first_not_of(" \t"), comment.size()));
+    while (!comment.empty() && (comment.back() == '\r' || comment.back() == ' ')) comment.remove_suffix(1);
+    refuse(line, line.column(), "comments begin with `//`", fmt::format("write `// {}`", comment));
   }
 
   static void read_version(Line& line) {
@@ -150,7 +150,7 @@ class PlanReader {
     split.dim = dim(line);
     line.expect_word("into");
     split.blocks = part(line, PlanPart::number, [&] { return blocks(line, split.dim); });
-    if (line.eat_word("over")) part(line, PlanPart::place, [&] { return place(line, split); });
+    if (line.eat_word("over")) part(line, PlanPart::placement, [&] { return placement(line, split); });
     if (line.eat_word("tree")) split.tree = line.bounded_integer(2, 1 << 30);
     return split;
   }
@@ -164,7 +164,7 @@ class PlanReader {
     if (at) all.all_at = part(line, PlanPart::number, [&] { return line.bounded_integer(0, most_devices); });
     line.expect_word("over");
     std::size_t begin = line.column();
-    part(line, PlanPart::place, [&] { return place(line, all); });
+    part(line, PlanPart::placement, [&] { return placement(line, all); });
     const auto sets = static_cast<std::int64_t>(all.devices.size());
     if (at ? !all.axis && *all.all_at >= sets : sets != 1)
       line.fail_at(begin,
@@ -222,7 +222,7 @@ class PlanReader {
   }
 
   // threads, sequential, anywhere, devices {0, 1}, {2}, pod.model, axis pod.model, or model alone
-  static bool place(Line& line, PlannedSplit& split) {
+  static bool placement(Line& line, PlannedSplit& split) {
     auto ahead = [&] { return line.rest().substr(0, plain_length(line.rest())); };
     std::string_view word = ahead();
     auto known = std::find_if(words::placements.begin(), words::placements.end(),

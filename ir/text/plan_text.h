@@ -12,7 +12,7 @@
 
 namespace tap::ir {
 
-enum class PlanPart : std::uint8_t { whole, operation, dim, number, place };
+enum class PlanPart : std::uint8_t { whole, operation, dim, number, placement };
 
 struct TextPart {  // bytes begin … end - 1 of the text
   PlanPart part = PlanPart::whole;

@@ -20,7 +20,7 @@ std::string names(const std::vector<std::string>& list) {
 std::string text(const PlannedChoice& choice) {
   return fmt::format("choose {} {}", plan_name(choice.operation), choice.alternative);
 }
-std::string place(const PlannedSplit& split) {
+std::string placement_text(const PlannedSplit& split) {
   std::string out(words::text_of(words::placements, split.placement));
   bool bare = split.mesh.empty() && split.axis && is_identifier(split.axis->name);
   if (bare) out += " " + to_string(*split.axis);
@@ -30,11 +30,11 @@ std::string place(const PlannedSplit& split) {
 std::string text(const PlannedSplit& split) {
   if (split.all_at) {
     std::string number = split.axis || split.devices.size() > 1 ? fmt::format(" at {}", *split.all_at) : "";
-    return fmt::format("place {}{} over {}", plan_name(split.operation), number, place(split));
+    return fmt::format("place {}{} over {}", plan_name(split.operation), number, placement_text(split));
   }
   std::string dim = axis_of_dim(split.dim) ? "on " + split.dim : "dim " + plan_name(split.dim);
   std::string out = fmt::format("split {} {} into {} over {}", plan_name(split.operation), dim, to_string(split.blocks),
-                                place(split));
+                                placement_text(split));
   if (split.tree) out += fmt::format(" tree {}", *split.tree);
   return out;
 }

@@ -178,7 +178,7 @@ class SchedulePrinter {
     out_.add("kernel {} of {}", number, k.computes.index());
     if (k.packs) out_.add(" packs {}", *k.packs);
     if (k.any_box) out_.add(" on any box");
-    if (k.cut) out_.add(" cut {} by {}", *k.cut, k.grain);
+    if (k.tile_dim) out_.add(" cut {} by {}", *k.tile_dim, k.grain);
     out_.add("\n");
   }
   void tensor(std::string_view what, const ProgramTensor& t) {

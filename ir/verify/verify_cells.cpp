@@ -9,37 +9,37 @@ struct CellChecker {
   Violations& out;
   const Program& program;
   const CellExprs& exprs;
-  const CellPlace& place;
+  const CellContext& context;
 
   void leaf(const CellNode& node) {
     switch (node.op) {
       case CellOp::index:
-        if (!out.expect(place.op, "an index variable occurs outside an operator")) return;
-        out.expect(node.attribute < place.op->dims.size(), "index {} is out of range for {} dims", node.attribute,
-                   place.op->dims.size());
+        if (!out.expect(context.op, "an index variable occurs outside an operator")) return;
+        out.expect(node.attribute < context.op->dims.size(), "index {} is out of range for {} dims", node.attribute,
+                   context.op->dims.size());
         out.expect(node.type == ElementType::i64, "an index variable is {}, expected i64", name_of(node.type));
         return;
       case CellOp::read: {
-        if (!out.expect(place.op, "a read occurs outside an operator")) return;
-        auto& reads = place.op->reads;
+        if (!out.expect(context.op, "a read occurs outside an operator")) return;
+        auto& reads = context.op->reads;
         if (!out.expect(node.attribute < reads.size(), "read {} is out of range for {} reads", node.attribute,
                         reads.size()))
           return;
         std::uint32_t tensor = reads[node.attribute].tensor;
-        if (tensor >= place.op->operands.size()) return;  // reported with the access
-        ElementType element = place.op->operands[tensor].element;
+        if (tensor >= context.op->operands.size()) return;  // reported with the access
+        ElementType element = context.op->operands[tensor].element;
         out.expect(node.type == element, "read {} is {} and its operand is {}", node.attribute, name_of(node.type),
                    name_of(element));
         return;
       }
       case CellOp::argument: {
-        if (!out.expect(place.arguments, "an argument occurs outside a monoid")) return;
-        if (!out.expect(node.attribute < place.argument_count, "argument {} of {}", node.attribute,
-                        place.argument_count))
+        if (!out.expect(context.arguments, "an argument occurs outside a monoid")) return;
+        if (!out.expect(node.attribute < context.argument_count, "argument {} of {}", node.attribute,
+                        context.argument_count))
           return;
-        ElementType wanted = (*place.arguments)[node.attribute % place.arguments->size()].type;
-        out.expect(node.type == wanted, "argument {} is {}, expected {}", node.attribute, name_of(node.type),
-                   name_of(wanted));
+        ElementType expected = (*context.arguments)[node.attribute % context.arguments->size()].type;
+        out.expect(node.type == expected, "argument {} is {}, expected {}", node.attribute, name_of(node.type),
+                   name_of(expected));
         return;
       }
       default: return;  // a constant has the type of its value
@@ -47,7 +47,7 @@ struct CellChecker {
   }
 
   void reduce(const CellNode& node) {
-    if (!out.expect(place.may_reduce, "a reduction occurs outside a fold")) return;
+    if (!out.expect(context.may_reduce, "a reduction occurs outside a fold")) return;
     MonoidId id(node.attribute);
     if (!out.expect(valid(id, program.monoids), "monoid {} of {}", node.attribute, program.monoids.size())) return;
     const Monoid& monoid = program[id];
@@ -57,10 +57,10 @@ struct CellChecker {
                name_of(monoid.components[0].type), name_of(node.type));
   }
 
-  void same(const CellNode& node, std::size_t k, ElementType wanted) {
+  void same(const CellNode& node, std::size_t k, ElementType expected) {
     ElementType found = exprs[node.args[k]].type;
-    out.expect(found == wanted, "argument {} of `{}` is {}, expected {}", k, info(node.op).spelling, name_of(found),
-               name_of(wanted));
+    out.expect(found == expected, "argument {} of `{}` is {}, expected {}", k, info(node.op).spelling, name_of(found),
+               name_of(expected));
   }
 
   void choice(const CellNode& node) {
@@ -74,7 +74,7 @@ struct CellChecker {
     const CellOpInfo& op = info(node.op);
     ElementType first = exprs[node.args[0]].type;
     out.expect(accepts(op.arguments, first), "`{}` of {}, expected {}", op.spelling, name_of(first),
-               wanted(op.arguments));
+               argument_description(op.arguments));
     for (std::size_t k = 1; k < node.args.size(); ++k) same(node, k, first);
     if (op.result == CellResult::own) return;
     ElementType result = op.result == CellResult::boolean ? ElementType::boolean : first;
@@ -96,8 +96,8 @@ struct CellChecker {
 
 }  // namespace
 
-void verify_cells(Violations& out, const Program& program, const CellExprs& exprs, const CellPlace& place) {
-  CellChecker checker{out, program, exprs, place};
+void verify_cells(Violations& out, const Program& program, const CellExprs& exprs, const CellContext& context) {
+  CellChecker checker{out, program, exprs, context};
   for (std::size_t i = 0; i < exprs.size(); ++i) {
     Violations::Scope at(out, "cell {}", i);
     checker.node(exprs[CellId(i)]);

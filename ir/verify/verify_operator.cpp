@@ -231,8 +231,8 @@ class OperatorVerifier {
       return;
     for (std::size_t k = 0; k < map.values.size(); ++k) {
       if (!out_.expect(valid(map.values[k], op_.exprs), "value {} is not a cell", k)) continue;
-      ElementType found = op_.exprs[map.values[k]].type, wanted = op_.results[op_.writes[k].tensor].element;
-      out_.expect(fits(found, wanted), "value {} is {}, but its result {}", k, name_of(found), name_of(wanted));
+      ElementType found = op_.exprs[map.values[k]].type, expected = op_.results[op_.writes[k].tensor].element;
+      out_.expect(fits(found, expected), "value {} is {}, but its result {}", k, name_of(found), name_of(expected));
     }
   }
 
@@ -244,8 +244,8 @@ class OperatorVerifier {
       return;
     for (std::size_t k = 0; k < reduce.operands.size(); ++k) {
       if (!out_.expect(valid(reduce.operands[k], op_.exprs), "operand {} is not a cell", k)) continue;
-      ElementType found = op_.exprs[reduce.operands[k]].type, wanted = monoid.components[k].type;
-      out_.expect(found == wanted, "operand {} is {}, but its component {}", k, name_of(found), name_of(wanted));
+      ElementType found = op_.exprs[reduce.operands[k]].type, expected = monoid.components[k].type;
+      out_.expect(found == expected, "operand {} is {}, but its component {}", k, name_of(found), name_of(expected));
     }
   }
 
@@ -257,8 +257,8 @@ class OperatorVerifier {
                      monoid.arity()))
       return false;
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
-      ElementType found = monoid.components[k].type, wanted = op_.results[op_.writes[k].tensor].element;
-      out_.expect(fits(found, wanted), "component {} is {}, but its result {}", k, name_of(found), name_of(wanted));
+      ElementType found = monoid.components[k].type, expected = op_.results[op_.writes[k].tensor].element;
+      out_.expect(fits(found, expected), "component {} is {}, but its result {}", k, name_of(found), name_of(expected));
     }
     return true;
   }

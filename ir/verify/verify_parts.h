@@ -46,13 +46,13 @@ class Violations {
 };
 
 // The position of a cell, which determines the leaves that it may have.
-struct CellPlace {
+struct CellContext {
   const Operator* op = nullptr;                             // index and read
   const std::vector<MonoidComponent>* arguments = nullptr;  // argument: component k % size …
   std::size_t argument_count = 0;                           // … for k below this
   bool may_reduce = false;
 };
-void verify_cells(Violations& out, const Program& program, const CellExprs& exprs, const CellPlace& place);
+void verify_cells(Violations& out, const Program& program, const CellExprs& exprs, const CellContext& context);
 
 void verify_monoids(Violations& out, const Program& program);
 void verify_operator(Violations& out, const Program& program, const Operator& op);
@@ -72,6 +72,6 @@ bool valid(Id id, const std::vector<T>& table) {
 }
 
 // Does a cell of type `cell` fit where `wanted` is stored? 16-bit floats are computed in f32 and rounded when stored.
-inline bool fits(ElementType cell, ElementType wanted) { return cell == wanted || cell == compute_type(wanted); }
+inline bool fits(ElementType cell, ElementType expected) { return cell == expected || cell == compute_type(expected); }
 
 }  // namespace tap::ir::verifying

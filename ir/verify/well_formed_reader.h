@@ -24,7 +24,7 @@ class StageReader {
     if (!holds) throw IllFormedStage{at_ + ": " + what};
   }
   template <class Id, class List>
-  void there(Id id, const List& list) const {
+  void in_range(Id id, const List& list) const {
     need(id.index() < list.size());
   }
 
@@ -43,8 +43,8 @@ class StageReader {
   // A member of `list`, with all its numbers along the row of `first`; it is given by number `other` after those of the
   // box.
   template <class T, class Id, class List>
-  void there(const Member<Id>& one, const List& list, T first, std::size_t other) const {
-    there(one.id, list);
+  void in_range(const Member<Id>& one, const List& list, T first, std::size_t other) const {
+    in_range(one.id, list);
     std::int64_t least = one.number, most = one.number;
     for (const Level& level : row_of(first)) {
       const std::int64_t by = checked::mul(level.steps[numbers_of(first).rank() + other], level.count - 1);

@@ -26,7 +26,7 @@ class ScheduleReader : StageReader {
     kernels();
     for (std::size_t b = 0; b < s_.buffers.size(); ++b) {
       at(fmt::format("b{}", b));
-      place(s_.buffers[b]);
+      check_buffer(s_.buffers[b]);
     }
     for (std::size_t o = 0; o < s_.operations.size(); ++o) {
       at(fmt::format("operation {} of the schedule", o));
@@ -62,20 +62,20 @@ class ScheduleReader : StageReader {
       }
     for (const ScheduledKernel& kernel : s_.kernels) {
       at(fmt::format("kernel {}", &kernel - s_.kernels.data()));
-      there(kernel.computes, p_.operators);
+      in_range(kernel.computes, p_.operators);
       const Operator& op = p_.operators[kernel.computes.index()];
       const Preparation* how = kernel.packs ? preparation_of(kernel.computes, *kernel.packs) : nullptr;
       need(!kernel.packs || how, "it prepares an operand that no kernel needs");
       need(how || op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group),
            "no kernel computes it");
       const std::size_t dims = how ? how->type.shape.size() : op.dims.size();
-      need(kernel.grain >= 1 && (!kernel.cut || *kernel.cut < dims), "it has no tile sizes");
-      if (kernel.cut) {
-        const Range along = how ? Range{0, how->type.shape[*kernel.cut]} : op.dims[*kernel.cut].range;
+      need(kernel.grain >= 1 && (!kernel.tile_dim || *kernel.tile_dim < dims), "it has no tile sizes");
+      if (kernel.tile_dim) {
+        const Range along = how ? Range{0, how->type.shape[*kernel.tile_dim]} : op.dims[*kernel.tile_dim].range;
         need(kernel.grain == 1 || kernel.grain <= checked::sub(along.hi, along.lo), "its tiles exceed its box");
       }
       // Threads take tiles in any order, and at the same time.
-      need(!kernel.cut || how || op.dims[*kernel.cut].role == DimRole::parallel, "its tiles share results");
+      need(!kernel.tile_dim || how || op.dims[*kernel.tile_dim].role == DimRole::parallel, "its tiles share results");
     }
   }
   // The maximum number of parts for threads.
@@ -86,14 +86,14 @@ class ScheduleReader : StageReader {
   }
   void has_tiles(const KernelCall& call) const {
     const ScheduledKernel& kernel = s_.kernels[call.kernel];
-    need(!kernel.cut || *kernel.cut < call.box.rank());
-    std::int64_t wanted = 1;
-    if (kernel.cut) {
-      const Range along = call.box.dims[*kernel.cut];
+    need(!kernel.tile_dim || *kernel.tile_dim < call.box.rank());
+    std::int64_t expected = 1;
+    if (kernel.tile_dim) {
+      const Range along = call.box.dims[*kernel.tile_dim];
       const std::int64_t size = checked::sub(along.hi, along.lo);
-      wanted = size / kernel.grain + (size % kernel.grain != 0);
+      expected = size / kernel.grain + (size % kernel.grain != 0);
     }
-    need(call.tiles == wanted && wanted > 0, "its tiles differ from its kernel's tiles on that box");
+    need(call.tiles == expected && expected > 0, "its tiles differ from its kernel's tiles on that box");
   }
   // An operation at run time: in these iterates, outermost first.
   struct OperationInLoops {
@@ -108,14 +108,14 @@ class ScheduleReader : StageReader {
     const Graph* graph = &main_;
     Path path;
     for (const PathStep& step : ref.path) {
-      there(step.operation, graph->operations);
+      in_range(step.operation, graph->operations);
       const RegionBody* region = p_[(*graph)[step.operation].op].region();
       need(region && step.alternative == 0, "its path does not lead into a region");
       if (region->kind == RegionKind::iterate) found.loops.push_back({path, step.operation});
       graph = &p_[region->graph];
       path.push_back(step);
     }
-    there(ref.operation, graph->operations);
+    in_range(ref.operation, graph->operations);
     found.id = (*graph)[ref.operation].op;
     found.op = &p_[found.id];
     found.graph = graph;
@@ -181,7 +181,7 @@ class ScheduleReader : StageReader {
     for (std::size_t k = 0; k < values.size(); ++k)
       need(tensors[k].type == main_[values[k]].type, "an input or output has the wrong type");
   }
-  void place(const Buffer& buffer) {
+  void check_buffer(const Buffer& buffer) {
     need(buffer.at >= 0);
     row(buffer);
     if (buffer.space == MemorySpace::arena) return;
@@ -203,11 +203,11 @@ class ScheduleReader : StageReader {
   }
   template <class T>
   void buffer(const BufferMember& one, ElementType element, std::size_t rank, const T& task, std::size_t other) const {
-    there(one, s_.buffers, task, other);
+    in_range(one, s_.buffers, task, other);
     buffer(one.id, element, rank);
   }
   void buffer(BufferId id, ElementType element, std::size_t rank) const {
-    there(id, s_.buffers);
+    in_range(id, s_.buffers);
     need(s_.buffers[id.index()].box.rank() == rank);
     need(s_.buffers[id.index()].element == element, "its memory has the wrong type");
   }
@@ -224,7 +224,7 @@ class ScheduleReader : StageReader {
       const BufferId id = call.buffers[k].id;
       const TensorType& type = k < operands ? op.operands[k] : op.results[k - operands];
       const Preparation* how = k < operands ? preparation_of(op_[call.operations].id, k) : nullptr;
-      there(call.buffers[k], s_.buffers, call, k);
+      in_range(call.buffers[k], s_.buffers, call, k);
       if (how) prepared(id, *how);
       else buffer(id, type.element, type.shape.size());
       need(how || s_.buffers[id.index()].space != MemorySpace::prepared, "it needs no prepared operand");
@@ -247,8 +247,8 @@ class ScheduleReader : StageReader {
     need(call && call->kernel < s_.kernels.size() && call->buffers.size() == 2 && call->counters.empty() &&
          call->row.empty() && call->operations < s_.operations.size());
     has_tiles(*call);
-    there(call->buffers[0], s_.buffers, *call, 0);
-    there(call->buffers[1], s_.buffers, *call, 1);
+    in_range(call->buffers[0], s_.buffers, *call, 0);
+    in_range(call->buffers[1], s_.buffers, *call, 1);
     const Buffer &from = s_.buffers[call->buffers[0].id.index()], &to = s_.buffers[call->buffers[1].id.index()];
     need(from.space == MemorySpace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
          "a prepared operand must be constant");
@@ -268,14 +268,14 @@ class ScheduleReader : StageReader {
   }
   void read(const CopyBox& copy) {
     row(copy);
-    there(copy.from.id, s_.buffers);
+    in_range(copy.from.id, s_.buffers);
     const ElementType element = s_.buffers[copy.from.id.index()].element;
     buffer(copy.from, element, copy.box.rank(), copy, 0);
     buffer(copy.to, element, copy.box.rank(), copy, 1);
   }
   void read(const Fill& fill) {
     row(fill);
-    there(fill.buffer.id, s_.buffers);
+    in_range(fill.buffer.id, s_.buffers);
     buffer(fill.buffer, fill.value.type, s_.buffers[fill.buffer.id.index()].box.rank(), fill, 0);
   }
   void read(const OutsideCall& call) {

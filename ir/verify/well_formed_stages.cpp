@@ -15,10 +15,10 @@ class BlockReader : StageReader {
     at(fmt::format("block graph {}", blocks_.graph.index()));
     std::vector<std::int64_t> devices = blocks_.devices;
     std::ranges::sort(devices);
-    bool apart = std::ranges::adjacent_find(devices) == devices.end() && (devices.empty() || devices[0] >= 0);
-    need(apart, "a device must have exactly one place");
+    bool distinct = std::ranges::adjacent_find(devices) == devices.end() && (devices.empty() || devices[0] >= 0);
+    need(distinct, "a device must have exactly one place");
     for (const Held& held : blocks_.held) {
-      there(held.value, graph_.values);
+      in_range(held.value, graph_.values);
       need(held.box.rank() == graph_[held.value].type.shape.size());
       row(held);
       on(held.device, held);
@@ -43,7 +43,7 @@ class BlockReader : StageReader {
     for (std::size_t k = 0; k < graph_.inputs.size(); ++k) {
       std::vector<HeldId> held;
       for (; id < blocks_.inputs.size(); ++id) {
-        there(blocks_.inputs[id], blocks_.held);
+        in_range(blocks_.inputs[id], blocks_.held);
         if (blocks_[blocks_.inputs[id]].value != graph_.inputs[k]) break;
         held.push_back(blocks_.inputs[id]);
       }
@@ -57,7 +57,7 @@ class BlockReader : StageReader {
   }
   bool alike(const std::vector<HeldId>& before, const std::vector<HeldId>& after) const {
     return std::equal(before.begin(), before.end(), after.begin(), after.end(), [this](HeldId a, HeldId b) {
-      there(b, blocks_.held);
+      in_range(b, blocks_.held);
       return blocks_[a].device == blocks_[b].device && blocks_[a].box == blocks_[b].box &&
              blocks_[a].row == blocks_[b].row;
     });
@@ -75,8 +75,8 @@ class BlockReader : StageReader {
   template <class T>
   void on(std::int64_t device, const T& first) const {
     const Range all = span(device, first.row, first.box.rank());
-    bool there = all.lo >= 0 && all.hi <= std::ssize(blocks_.devices);
-    need(blocks_.devices.empty() || there || (all.lo == everywhere && all.hi == everywhere + 1),
+    bool inside = all.lo >= 0 && all.hi <= std::ssize(blocks_.devices);
+    need(blocks_.devices.empty() || inside || (all.lo == everywhere && all.hi == everywhere + 1),
          "the device does not exist");
   }
   void inside(const Held& held) const {
@@ -84,9 +84,9 @@ class BlockReader : StageReader {
     const Shape& shape = graph_[held.value].type.shape;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       const Range cells = held.box.dims[axis];
-      const bool there = span(cells.lo, held.row, axis).lo >= 0 &&
-                         span(cells.hi, held.row, axis).hi <= checked::add(shape[axis], 1);
-      need(there, "a device holds cells outside the value");
+      const bool inside = span(cells.lo, held.row, axis).lo >= 0 &&
+                          span(cells.hi, held.row, axis).hi <= checked::add(shape[axis], 1);
+      need(inside, "a device holds cells outside the value");
     }
   }
   // From the least to past the greatest value of a number in a row.
@@ -99,7 +99,7 @@ class BlockReader : StageReader {
     return all;
   }
   void is(HeldId id, ValueId value) const {
-    there(id, blocks_.held);
+    in_range(id, blocks_.held);
     need(blocks_[id].value == value, "a buffer holds the wrong value");
   }
   template <class T>
@@ -107,12 +107,12 @@ class BlockReader : StageReader {
            std::size_t other) const {
     need(members.size() == values.size());
     for (std::size_t k = 0; k < members.size(); ++k) {
-      there(members[k], blocks_.held, task, other + k);
+      in_range(members[k], blocks_.held, task, other + k);
       is(members[k].id, values[k]);
     }
   }
   void read(const Application& task) const {
-    there(task.operation, graph_.operations);
+    in_range(task.operation, graph_.operations);
     const Operation& operation = graph_[task.operation];
     const Operator& op = p_[operation.op];
     need(task.box.rank() == op.dims.size());
@@ -123,7 +123,7 @@ class BlockReader : StageReader {
     are(task, task.results, operation.results, 1 + task.operands.size());
   }
   void read(const Move& move) const {
-    there(move.operation, graph_.operations);
+    in_range(move.operation, graph_.operations);
     const Operation& operation = graph_[move.operation];
     need(p_[operation.op].transfer(), "the moving operation is not a transfer");
     row(move);

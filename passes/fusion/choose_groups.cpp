@@ -93,16 +93,16 @@ class GroupSearch {
   // best.
   std::vector<Grouping> next(std::vector<Grouping> groupings, ValueId value, std::size_t width) {
     const auto &writers = maker_.uses().writers[value.index()], &readers = maker_.uses().readers[value.index()];
-    std::vector<std::vector<OperationId>> ways{writers};
-    ways[0].insert(ways[0].end(), readers.begin(), readers.end());
-    for (std::size_t r = 0; r < std::min(readers.size(), most_ways) && !writers.empty(); ++r) {
-      ways.push_back(writers);
-      ways.back().push_back(readers[r]);
+    std::vector<std::vector<OperationId>> candidates{writers};
+    candidates[0].insert(candidates[0].end(), readers.begin(), readers.end());
+    for (std::size_t r = 0; r < std::min(readers.size(), max_candidates) && !writers.empty(); ++r) {
+      candidates.push_back(writers);
+      candidates.back().push_back(readers[r]);
     }
     std::vector<Grouping> all;
     for (Grouping& g : groupings) {
-      for (const auto& way : ways)
-        if (auto merged = together(g, way)) all.push_back(std::move(*merged));
+      for (const auto& candidate : candidates)
+        if (auto merged = together(g, candidate)) all.push_back(std::move(*merged));
       all.push_back(std::move(g));
     }
     std::stable_sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.cost < b.cost; });
@@ -178,7 +178,7 @@ class GroupSearch {
   }
 
   static constexpr std::size_t most_members = 64;
-  static constexpr std::size_t most_ways = 8;
+  static constexpr std::size_t max_candidates = 8;
   static constexpr int rounds = 2;  // the second round sees the merges of the first
   const GroupMaker& maker_;
   const Graph& graph_;
@@ -216,12 +216,12 @@ std::optional<MadeGroup> group_within(const GroupMaker& maker, const std::vector
   // Operations that only share inputs, or have no dim in common, must not lose dims that they could run over
   // separately.
   std::size_t shared = parallel_dims(made->op);
-  bool apart = shared == 0 || !connected(maker, operations);
+  bool unrelated = shared == 0 || !connected(maker, operations);
   for (OperationId o : operations) {
     bool escapes = std::any_of(maker.graph()[o].results.begin(), maker.graph()[o].results.end(), [&](ValueId v) {
       return std::find(made->results.begin(), made->results.end(), v) != made->results.end();
     });
-    if (apart && escapes && parallel_dims(maker.program()[maker.graph()[o].op]) != shared) return std::nullopt;
+    if (unrelated && escapes && parallel_dims(maker.program()[maker.graph()[o].op]) != shared) return std::nullopt;
   }
   return std::move(*made);
 }

@@ -31,14 +31,14 @@ class DimReplacement {
     }
     to_.dims.erase(to_.dims.begin() + dim_);
     for (Blocking& b : to_.blockings) {
-      b.dim = place(b.dim);
-      b.block_dim = place(b.block_dim);
+      b.dim = renumbered(b.dim);
+      b.block_dim = renumbered(b.block_dim);
     }
     return std::move(to_);
   }
 
  private:
-  std::uint32_t place(std::uint32_t dim) const { return !value_.trips && dim > dim_ ? dim - 1 : dim; }
+  std::uint32_t renumbered(std::uint32_t dim) const { return !value_.trips && dim > dim_ ? dim - 1 : dim; }
 
   void affine(AffineExpr& e) const {
     std::int64_t c = e.coefficients[dim_];
@@ -53,7 +53,7 @@ class DimReplacement {
     for (auto& c : a.coordinates)
       if (c) c = cells_[c->index()];
     if (a.fill) a.fill = cells_[a.fill->index()];
-    for (std::uint32_t& d : a.invariant_dims) d = place(d);
+    for (std::uint32_t& d : a.invariant_dims) d = renumbered(d);
   }
 
   void cell_list(std::vector<CellId>& list) const {
@@ -69,7 +69,7 @@ class DimReplacement {
         cells_.push_back(counter(exprs));
         continue;
       }
-      if (node.op == CellOp::index) node.attribute = place(node.attribute);
+      if (node.op == CellOp::index) node.attribute = renumbered(node.attribute);
       cells_.push_back(exprs.add(std::move(node)));
     }
     to_.exprs = std::move(exprs);
@@ -144,7 +144,8 @@ bool CounterReplacement::replace_region(Operator& op, std::uint32_t level) {
     }
   if (value_.trips) return changed;
   for (GroupAnchor& a : region.anchors)
-    if (auto gone = counter_of(program_[before.operations[a.operation].op], inner)) a.inner_dim -= a.inner_dim > *gone;
+    if (auto removed = counter_of(program_[before.operations[a.operation].op], inner))
+      a.inner_dim -= a.inner_dim > *removed;
   return changed;
 }
 

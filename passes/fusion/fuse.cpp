@@ -29,12 +29,12 @@ class GroupOrder {
         grouped[o.index()] = true;
         node_[o.index()] = g;
       }
-      place_.push_back(groups[g].operations.back().index());
+      position_.push_back(groups[g].operations.back().index());
     }
     for (std::size_t o = 0; o < grouped.size(); ++o) {
       if (grouped[o]) continue;
-      node_[o] = place_.size();
-      place_.push_back(o);
+      node_[o] = position_.size();
+      position_.push_back(o);
     }
     connect(graph);
   }
@@ -43,25 +43,25 @@ class GroupOrder {
   void each(const std::function<void(std::size_t)>& group, const std::function<void(OperationId)>& alone) {
     using Entry = std::pair<std::size_t, std::size_t>;  // place, node
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-    for (std::size_t n = 0; n < place_.size(); ++n)
-      if (waits_[n] == 0) ready.emplace(place_[n], n);
+    for (std::size_t n = 0; n < position_.size(); ++n)
+      if (waits_[n] == 0) ready.emplace(position_[n], n);
     std::size_t seen = 0;
     for (; !ready.empty(); ++seen) {
-      auto [place, n] = ready.top();
+      auto [position, n] = ready.top();
       ready.pop();
       if (n < groups_.size()) group(n);
-      else alone(OperationId(place));
+      else alone(OperationId(position));
       for (std::size_t next : after_[n])
-        if (--waits_[next] == 0) ready.emplace(place_[next], next);
+        if (--waits_[next] == 0) ready.emplace(position_[next], next);
     }
-    TAP_CHECK(seen == place_.size(), "groups depend on each other in a cycle");
+    TAP_CHECK(seen == position_.size(), "groups depend on each other in a cycle");
   }
 
  private:
   void connect(const Graph& graph) {
     DefUse uses = def_use(graph);
-    waits_.assign(place_.size(), 0);
-    after_.resize(place_.size());
+    waits_.assign(position_.size(), 0);
+    after_.resize(position_.size());
     for (std::size_t v = 0; v < graph.values.size(); ++v)
       for (OperationId from : uses.writers[v])
         for (OperationId to : uses.readers[v]) {
@@ -73,8 +73,8 @@ class GroupOrder {
   }
 
   const std::vector<MadeGroup>& groups_;
-  std::vector<std::size_t> node_;   // by operation: its group, or, after the groups, a node of its own
-  std::vector<std::size_t> place_;  // by node: its old position; for a group, that of its last operation
+  std::vector<std::size_t> node_;      // by operation: its group, or, after the groups, a node of its own
+  std::vector<std::size_t> position_;  // by node: its old position; for a group, that of its last operation
   std::vector<std::size_t> waits_;
   std::vector<std::vector<std::size_t>> after_;
 };
@@ -92,12 +92,12 @@ class FusionApplier : PlanApplier {
     std::optional<GraphId> graph;
     std::vector<OperationId> operations;
     for (const std::string& name : fusion.operations) {
-      auto place = find(name);
-      if (!place) return;
-      if (graph && *graph != place->graph)
+      auto location = find(name);
+      if (!location) return;
+      if (graph && *graph != location->graph)
         return problem(fmt::format("`{}` and `{}` are in different graphs", fusion.operations[0], name));
-      graph = place->graph;
-      operations.push_back(place->operation);
+      graph = location->graph;
+      operations.push_back(location->operation);
     }
     if (operations.empty()) return problem("a group without operations");
     auto over = dims_of(fusion, *graph, *std::max_element(operations.begin(), operations.end()));
@@ -105,7 +105,7 @@ class FusionApplier : PlanApplier {
     GroupOutcome outcome = GroupMaker(program(), program()[*graph], caution_).make(std::move(operations), *over);
     if (auto* refusal = std::get_if<Refusal>(&outcome)) return problem(refusal->reason);
     auto& made = std::get<MadeGroup>(outcome);
-    tell(*graph, made);
+    remark_recomputation(*graph, made);
     const Program before = program();
     std::vector<MadeGroup> groups;
     groups.push_back(std::move(made));
@@ -137,7 +137,7 @@ class FusionApplier : PlanApplier {
   }
 
   // Remarks if something is computed more often than before.
-  void tell(GraphId graph, const MadeGroup& made) {
+  void remark_recomputation(GraphId graph, const MadeGroup& made) {
     for (std::size_t k = 0; k < made.operations.size(); ++k)
       if (made.facts.recompute[k] > 1.005)
         remark({"fuse", program()[graph].name, name_of(program()[graph], made.operations[k]),

@@ -27,7 +27,7 @@ class Maker {
       : in_(in), program_(in.program()), graph_(in.graph()), operations_(std::move(operations)) {
     std::sort(operations_.begin(), operations_.end());
     operations_.erase(std::unique(operations_.begin(), operations_.end()), operations_.end());
-    for (OperationId o : operations_) place_.emplace(o, place_.size());
+    for (OperationId o : operations_) index_.emplace(o, index_.size());
   }
 
   void check_members() const;
@@ -46,7 +46,7 @@ class Maker {
     throw Declined{{std::move(reason), dim}};
   }
   const Operator& op(std::size_t k) const { return program_[graph_[operations_[k]].op]; }
-  bool inside(OperationId o) const { return place_.count(o) > 0; }
+  bool inside(OperationId o) const { return index_.count(o) > 0; }
   std::string name(std::size_t k) const { return "`" + graph_[graph_[operations_[k]].results[0]].name + "`"; }
 
   void check_order() const;
@@ -62,7 +62,7 @@ class Maker {
   const Program& program_;
   const Graph& graph_;
   std::vector<OperationId> operations_;
-  std::map<OperationId, std::size_t> place_;
+  std::map<OperationId, std::size_t> index_;
   Graph inner_;
   std::vector<ValueId> operands_, results_;  // of the enclosing graph
   std::vector<std::uint32_t> over_;
@@ -101,7 +101,7 @@ void Maker::check_order() const {
         if (inside(reader) && !inside(from))
           decline(fmt::format(
               "`{}` would have to run inside the group: it reads a result of the group, and {} reads its result",
-              graph_[graph_[from].results[0]].name, name(place_.at(reader))));
+              graph_[graph_[from].results[0]].name, name(index_.at(reader))));
         if (!inside(reader) && reader < operations_.back() && seen.insert(reader).second) reached.push_back(reader);
       }
   };
@@ -114,9 +114,9 @@ void Maker::check_order() const {
 }
 
 void Maker::make_inner_graph() {
-  std::map<ValueId, ValueId> place;
+  std::map<ValueId, ValueId> mapping;
   auto add = [&](ValueId v) {
-    auto [it, fresh] = place.emplace(v, ValueId(inner_.values.size()));
+    auto [it, fresh] = mapping.emplace(v, ValueId(inner_.values.size()));
     if (fresh) inner_.values.push_back(graph_[v]);
     return it->second;
   };
@@ -127,7 +127,7 @@ void Maker::make_inner_graph() {
     Operation copy = graph_[o];
     for (ValueId& v : copy.operands) {
       ValueId outer = v;
-      bool fresh = !place.count(outer);
+      bool fresh = !mapping.count(outer);
       v = add(outer);
       if (!fresh || written.count(outer)) continue;
       operands_.push_back(outer);
@@ -141,7 +141,7 @@ void Maker::make_inner_graph() {
     for (ValueId v : graph_[operations_[k]].results)
       if (in_.escapes(v, operations_) && std::find(results_.begin(), results_.end(), v) == results_.end()) {
         results_.push_back(v);
-        inner_.outputs.push_back(place.at(v));
+        inner_.outputs.push_back(mapping.at(v));
       }
   inner_.name = graph_[results_.front()].name;
 }
@@ -292,17 +292,17 @@ GroupOutcome GroupMaker::make(std::vector<OperationId> operations, const Recompu
     maker.check_members();
     maker.make_inner_graph();
     for (;;) {
-      std::optional<std::uint32_t> gone;
+      std::optional<std::uint32_t> removed;
       try {
         MadeGroup made = maker.make(over);
-        gone = maker.repeating(limit);
-        if (!gone) gone = maker.idle_stream();
-        if (!gone) return made;
+        removed = maker.repeating(limit);
+        if (!removed) removed = maker.idle_stream();
+        if (!removed) return made;
       } catch (const Declined& declined) {
-        gone = declined.refusal.dim;
-        if (!gone) throw;
+        removed = declined.refusal.dim;
+        if (!removed) throw;
       }
-      over.erase(std::remove(over.begin(), over.end(), *gone), over.end());
+      over.erase(std::remove(over.begin(), over.end(), *removed), over.end());
     }
   } catch (const Declined& declined) { return declined.refusal; }
 }

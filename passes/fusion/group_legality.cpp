@@ -51,8 +51,8 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
 
 // A region extends from the first point's writes to the last one's. Without points, the last point would be one before
 // the first: t[2*i + j] = x[i, j] at a point j, with i over an empty range, would extend from cell j to cell j - 1.
-std::optional<Refusal> why_not_over_nothing(const GroupView& group, std::size_t operation, const Access& write,
-                                            const std::vector<Range>& spans) {
+std::optional<Refusal> why_not_over_empty(const GroupView& group, std::size_t operation, const Access& write,
+                                          const std::vector<Range>& spans) {
   for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
     const AffineExpr& row = write.projection.start.rows[axis];
     std::int64_t reach = write.projection.shape[axis];
@@ -86,7 +86,7 @@ std::optional<Refusal> why_not_dense(const GroupView& group, const MovingDemand&
     }
     if (op.dims[d].role == DimRole::reduction) spans[d] = {0, 1};
   }
-  if (auto refusal = why_not_over_nothing(group, operation, write, spans)) return refusal;
+  if (auto refusal = why_not_over_empty(group, operation, write, spans)) return refusal;
   for (std::int64_t extent : write.projection.shape) points *= extent;
   if (write.projection.bounds(Box{spans}).size() == points) return std::nullopt;
   return Refusal{fmt::format("the cells of {} that one point writes have gaps", name(group, operation))};

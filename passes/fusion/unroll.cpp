@@ -98,18 +98,18 @@ class Unrolled {
 // valid.
 class Around {
  public:
-  Around(Program& program, const Program& before, OperationInGraph place)
+  Around(Program& program, const Program& before, OperationInGraph location)
       : program_(program),
-        place_(place),
-        operation_(before[place.graph][place.operation]),
+        location_(location),
+        operation_(before[location.graph][location.operation]),
         region_(*before[operation_.op].region()),
         body_(before[region_.graph]),
-        to_(before, place.graph) {}
+        to_(before, location.graph) {}
 
   Rebuilt run(std::int64_t steps, GraphId unrolled) {
     const std::int64_t whole = unrolled.valid() ? region_.trips.size() / steps : 0;
     for (std::size_t o = 0; o < to_.graph().operations.size(); ++o) {
-      if (OperationId(o) == place_.operation) iterate(steps, whole, unrolled);
+      if (OperationId(o) == location_.operation) iterate(steps, whole, unrolled);
       else to_.copy(OperationId(o));
     }
     Rebuilt done = to_.finish();
@@ -140,7 +140,7 @@ class Around {
           now.results[k] = add(std::move(state), body_.inputs[k], left);
         }
       state = now.results;
-      to_.add(std::move(now), Copied{{{}, place_.operation}}, place_.operation);
+      to_.add(std::move(now), Copied{{{}, location_.operation}}, location_.operation);
     }
     for (std::int64_t trip = left; trip < region_.trips.hi; ++trip) state = peel(trip, std::move(state));
     for (std::size_t k = 0; k < states; ++k)
@@ -149,7 +149,7 @@ class Around {
 
   // A value that stands for the body's value, in that trip.
   ValueId add(Value value, ValueId of, std::int64_t step) {
-    added_.push_back({{place_.operation}, of, step});
+    added_.push_back({{location_.operation}, of, step});
     return to_.add_value(std::move(value));
   }
 
@@ -175,7 +175,7 @@ class Around {
       counter.replace(copy);
       for (auto* list : {&copy.operands, &copy.results})
         for (ValueId& v : *list) v = values[v.index()];
-      to_.add(std::move(copy), TripOf{{{place_.operation}, OperationId(o)}, trip});
+      to_.add(std::move(copy), TripOf{{{location_.operation}, OperationId(o)}, trip});
     }
     to_.annotate_like(body_, values);
     std::vector<ValueId> next;
@@ -184,7 +184,7 @@ class Around {
   }
 
   Program& program_;
-  OperationInGraph place_;
+  OperationInGraph location_;
   const Operation operation_;
   const RegionBody region_;
   const Graph body_;
@@ -202,10 +202,10 @@ class UnrollApplier : PlanApplier {
 
  private:
   void apply(const PlannedUnroll& unroll) {
-    auto place = find(unroll.operation);
-    if (!place) return;
+    auto location = find(unroll.operation);
+    if (!location) return;
     const Program before = program();
-    const RegionBody* region = before[before[place->graph][place->operation].op].region();
+    const RegionBody* region = before[before[location->graph][location->operation].op].region();
     if (!region || region->kind != RegionKind::iterate)
       return problem(fmt::format("`{}` is not an iterate, so it cannot be unrolled", unroll.operation));
     if (unroll.steps < 1 || unroll.steps > region->trips.size())
@@ -217,25 +217,26 @@ class UnrollApplier : PlanApplier {
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
       return problem(
           fmt::format("{} trips of {} operations exceed the limit of {}", unroll.steps, each, max_unrolled_operations));
-    if (unroll.steps == region->trips.size()) write_out(before, *place, unroll);
-    else if (unroll.steps > 1) replace(before, *place, *region, unroll);
+    if (unroll.steps == region->trips.size()) write_out(before, *location, unroll);
+    else if (unroll.steps > 1) replace(before, *location, *region, unroll);
   }
 
   // All trips, in place of the iterate.
-  void write_out(const Program& before, OperationInGraph place, const PlannedUnroll& unroll) {
-    Rebuilt around = Around(program(), before, place).run(unroll.steps, {});
+  void write_out(const Program& before, OperationInGraph location, const PlannedUnroll& unroll) {
+    Rebuilt around = Around(program(), before, location).run(unroll.steps, {});
     if (program().graphs.size() != before.graphs.size()) return not_inside(before, unroll);
-    step(before, place.graph, std::move(around));
+    step(before, location.graph, std::move(around));
   }
 
-  void replace(const Program& before, OperationInGraph place, const RegionBody& region, const PlannedUnroll& unroll) {
-    const std::size_t states = before[place.graph][place.operation].results.size();
+  void replace(const Program& before, OperationInGraph location, const RegionBody& region,
+               const PlannedUnroll& unroll) {
+    const std::size_t states = before[location.graph][location.operation].results.size();
     Rebuilt body = Unrolled(program(), region.graph, states, region.trips, unroll.steps).run();
     body.claim.after = GraphId(program().graphs.size());
     program().graphs.push_back(std::move(body.graph));
-    Rebuilt around = Around(program(), before, place).run(unroll.steps, body.claim.after);
+    Rebuilt around = Around(program(), before, location).run(unroll.steps, body.claim.after);
     if (program().graphs.size() != before.graphs.size() + 1) return not_inside(before, unroll);
-    step(before, place.graph, std::move(around), {std::move(body.claim)});
+    step(before, location.graph, std::move(around), {std::move(body.claim)});
   }
 
   // There are no claims for graphs inside the body, so they must stay as they are.

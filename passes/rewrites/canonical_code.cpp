@@ -90,11 +90,11 @@ Code code_of_monoid(const Monoid& monoid) {
 class Encoder {
  public:
   Encoder(const Prepared& p, const Order& order, const Colours& colours)
-      : p_(p), op_(p.op), order_(order), place_(places(order.dims, p.op.dims.size())) {
-    std::vector<std::uint32_t> tensor_place = places(order.tensors, op_.operands.size());
+      : p_(p), op_(p.op), order_(order), position_(positions_of(order.dims, p.op.dims.size())) {
+    std::vector<std::uint32_t> tensor_position = positions_of(order.tensors, op_.operands.size());
     for (std::uint32_t r : p_.reads) {
       const Access& read = op_.reads[r];
-      Code code{tensor_place[p_.tensor[read.tensor]]};
+      Code code{tensor_position[p_.tensor[read.tensor]]};
       append(code, code_of(read.projection));
       for (const auto& coordinate : read.coordinates) code.push_back(coordinate.has_value());
       code.push_back(read.fill.has_value());
@@ -104,7 +104,7 @@ class Encoder {
     std::stable_sort(reads_.begin(), reads_.end(), [&](const Read& a, const Read& b) {
       return std::tie(a.code, colours.reads[a.number]) < std::tie(b.code, colours.reads[b.number]);
     });
-    for (std::size_t k = 0; k < reads_.size(); ++k) read_place_[reads_[k].number] = static_cast<std::int64_t>(k);
+    for (std::size_t k = 0; k < reads_.size(); ++k) read_position_[reads_[k].number] = static_cast<std::int64_t>(k);
   }
 
   Code run(std::vector<std::uint32_t>& results) {
@@ -123,8 +123,8 @@ class Encoder {
       code.push_back(p_.in_order ? t : 0);
     }
     CellNumbers cells(op_.exprs, p_.cells, [&](const CellNode& node) -> std::int64_t {
-      if (node.op == CellOp::read) return read_place_.at(p_.read[node.attribute]);
-      if (node.op == CellOp::index) return place_[node.attribute];
+      if (node.op == CellOp::read) return read_position_.at(p_.read[node.attribute]);
+      if (node.op == CellOp::index) return position_[node.attribute];
       return 0;
     });
     code.push_back(static_cast<std::int64_t>(reads_.size()));
@@ -142,10 +142,10 @@ class Encoder {
     std::uint32_t number;
   };
 
-  static std::vector<std::uint32_t> places(const std::vector<std::uint32_t>& order, std::size_t count) {
-    std::vector<std::uint32_t> place(count, 0);
-    for (std::uint32_t k = 0; k < order.size(); ++k) place[order[k]] = k;
-    return place;
+  static std::vector<std::uint32_t> positions_of(const std::vector<std::uint32_t>& order, std::size_t count) {
+    std::vector<std::uint32_t> positions(count, 0);
+    for (std::uint32_t k = 0; k < order.size(); ++k) positions[order[k]] = k;
+    return positions;
   }
 
   Code code_of(const AffineExpr& e) const {
@@ -193,7 +193,7 @@ class Encoder {
   Code blockings() const {
     Code code{static_cast<std::int64_t>(op_.blockings.size())};
     for (const Blocking& b : op_.blockings) {
-      append(code, {place_[b.dim], place_[b.block_dim], b.blocks.count,
+      append(code, {position_[b.dim], position_[b.block_dim], b.blocks.count,
                     static_cast<std::int64_t>(b.blocks.boundaries.size())});
       append(code, b.blocks.boundaries);
     }
@@ -218,7 +218,7 @@ class Encoder {
       Code code = code_of_type(op_.results[write.tensor]);
       append(code, code_of(write.projection));
       Code invariant;
-      for (std::uint32_t d : write.invariant_dims) invariant.push_back(place_[d]);
+      for (std::uint32_t d : write.invariant_dims) invariant.push_back(position_[d]);
       std::sort(invariant.begin(), invariant.end());
       append(code, invariant);
       if (auto* map = op_.map()) code.push_back(cells[map->values[w]]);
@@ -240,9 +240,9 @@ class Encoder {
   const Prepared& p_;
   const Operator& op_;
   const Order& order_;
-  std::vector<std::uint32_t> place_;  // by dim
+  std::vector<std::uint32_t> position_;  // by dim
   std::vector<Read> reads_;
-  std::map<std::uint32_t, std::int64_t> read_place_;
+  std::map<std::uint32_t, std::int64_t> read_position_;
 };
 
 }  // namespace

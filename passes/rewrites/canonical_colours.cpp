@@ -215,9 +215,9 @@ Prepared prepare(const Program& program, const Operator& op, const std::vector<s
   const ReduceBody* reduce = op.reduce();
   const bool in_order = reduce && program[reduce->monoid].laws.commutative != Law::proved &&
                         program[reduce->monoid].laws.commutative != Law::assumed;
-  std::uint32_t place = 0;
+  std::uint32_t position = 0;
   for (const IndexDim& dim : op.dims)
-    p.dim_order.push_back(p.in_order || (in_order && dim.role == DimRole::reduction) ? ++place : 0);
+    p.dim_order.push_back(p.in_order || (in_order && dim.role == DimRole::reduction) ? ++position : 0);
   return p;
 }
 

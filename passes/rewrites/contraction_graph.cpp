@@ -65,12 +65,12 @@ class TreeBuilder {
     const bool last = n + 1 == tree_.nodes.size();
     Operator op;
     op.name = last ? op_.name : "product";
-    place_.assign(op_.dims.size(), 0);
+    new_dim_.assign(op_.dims.size(), 0);
     copied_.clear();
     dims_.emplace_back();
     for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
       if (!(steps_[n].over >> d & 1)) continue;
-      place_[d] = static_cast<std::uint32_t>(op.dims.size());
+      new_dim_[d] = static_cast<std::uint32_t>(op.dims.size());
       op.dims.push_back(op_.dims[d]);
       dims_.back().push_back(d);
       op.dims.back().role = steps_[n].result >> d & 1 ? DimRole::parallel : DimRole::reduction;
@@ -78,9 +78,9 @@ class TreeBuilder {
     Operation operation;
     CellId product;
     for (std::uint32_t child : children) {
-      const bool read_here = tree_.nodes[child].leaf && (child == n || !tree_.nodes[child].prepared);
-      CellId cell = read_here ? copy(q_.factors[tree_.nodes[child].factor], op, operation)
-                              : whole(child, op, operation);
+      const bool is_factor_read = tree_.nodes[child].leaf && (child == n || !tree_.nodes[child].prepared);
+      CellId cell = is_factor_read ? copy(q_.factors[tree_.nodes[child].factor], op, operation)
+                                   : whole(child, op, operation);
       product = product.valid() ? op.exprs.apply(q_.times, op.exprs[cell].type, {product, cell}) : cell;
     }
     const ElementType type = op.exprs[product].type;
@@ -103,7 +103,7 @@ class TreeBuilder {
     for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
       if (!(dims >> d & 1)) continue;
       shape.push_back(op_.dims[d].range.hi);
-      access.projection.start.rows.push_back(AffineExpr::variable(op.dims.size(), place_[d]));
+      access.projection.start.rows.push_back(AffineExpr::variable(op.dims.size(), new_dim_[d]));
       access.projection.shape.push_back(1);
     }
     return access;
@@ -134,7 +134,7 @@ class TreeBuilder {
     if (auto known = copied_.find(root); known != copied_.end()) return known->second;
     CellNode node = op_.exprs[root];
     for (CellId& arg : node.args) arg = copy(arg, op, operation);
-    if (node.op == CellOp::index) node.attribute = place_[node.attribute];
+    if (node.op == CellOp::index) node.attribute = new_dim_[node.attribute];
     if (node.op == CellOp::read) {
       Access read = moved(op_.reads[node.attribute], op, operation);
       read.tensor = operand(graph_.inputs[op_.reads[node.attribute].tensor], op, operation);
@@ -147,14 +147,14 @@ class TreeBuilder {
     for (AffineExpr& row : access.projection.start.rows) {
       AffineExpr own = AffineExpr::constant(op.dims.size(), row.offset);
       for (std::size_t d = 0; d < row.coefficients.size(); ++d)
-        if (row.coefficients[d] != 0) own.coefficients[place_[d]] = row.coefficients[d];
+        if (row.coefficients[d] != 0) own.coefficients[new_dim_[d]] = row.coefficients[d];
       row = std::move(own);
     }
     access.projection.start.inputs = op.dims.size();
     for (auto& coordinate : access.coordinates)
       if (coordinate) coordinate = copy(*coordinate, op, operation);
     if (access.fill) access.fill = copy(*access.fill, op, operation);
-    for (std::uint32_t& d : access.invariant_dims) d = place_[d];
+    for (std::uint32_t& d : access.invariant_dims) d = new_dim_[d];
     return access;
   }
 
@@ -167,7 +167,7 @@ class TreeBuilder {
   int made_ = 0;
   std::vector<std::vector<std::uint32_t>> dims_;  // by operation
   std::vector<ValueId> values_;                   // by node; invalid for a leaf that is read directly
-  std::vector<std::uint32_t> place_;              // by dim of the operator: the step's dim
+  std::vector<std::uint32_t> new_dim_;            // by dim of the operator: the step's dim
   std::map<CellId, CellId> copied_;               // into the step
 };
 

@@ -41,7 +41,7 @@ DimSet reduced_dims(const Operator& op) {
 bool uses_dim(const Constraint& c, DimSet dims) { return (dims_of(c.expr) & dims) != 0; }
 
 // fold of nothing = identity, if that is obvious: each root is a reduction with that identity.
-bool folds_nothing(const Program& program, const Monoid& monoid) {
+bool folds_empty_to_identity(const Program& program, const Monoid& monoid) {
   const Fold& fold = *monoid.fold;
   for (std::size_t c = 0; c < monoid.arity(); ++c) {
     const CellNode& root = fold.exprs[fold.roots[c]];
@@ -66,7 +66,7 @@ std::string why_not_by_space(const Program& program, const Operator& op) {
     if (!uses_dim(c, reduced)) return "it writes only under a condition";
     if (dims_of(c.expr) & ~known) return "it is a scan, which takes fewer operations";
   }
-  if (!op.constraints.empty() && !folds_nothing(program, program[op.reduce()->monoid]))
+  if (!op.constraints.empty() && !folds_empty_to_identity(program, program[op.reduce()->monoid]))
     return "a reduction in it may be empty, and the fold of no points is not known to be the identity";
   return "";
 }
@@ -139,8 +139,8 @@ FoldedSpace folded_space(const Operator& op, std::uint32_t dim, std::int64_t siz
   for (const Constraint& c : op.constraints) space.constraints.push_back({space.placed(c.expr), c.comparison});
   const std::int64_t last = op.dims[dim].range.hi - 1;
   if (space.count * size > last + 1) {
-    AffineExpr place = space.placed(AffineExpr::variable(op.dims.size(), dim));
-    space.constraints.push_back({AffineExpr::constant(space.dims.size(), last) - place, Comparison::at_least_zero});
+    AffineExpr position = space.placed(AffineExpr::variable(op.dims.size(), dim));
+    space.constraints.push_back({AffineExpr::constant(space.dims.size(), last) - position, Comparison::at_least_zero});
   }
   return space;
 }

@@ -200,13 +200,13 @@ class GraphMatcher {
     }
     Region excluded = without;
     for (OperationId next : producers_of(region)) {
-      auto wanted = left.find(sketches_[next.index()]);
-      if (excluded.contains(next) || wanted == left.end() || wanted->second == 0) continue;
+      auto remaining = left.find(sketches_[next.index()]);
+      if (excluded.contains(next) || remaining == left.end() || remaining->second == 0) continue;
       Region more = region;
       more.insert(next);
-      --wanted->second;
+      --remaining->second;
       if (grow(rule, root, more, excluded, left)) return true;
-      ++wanted->second;
+      ++remaining->second;
       excluded.insert(next);
     }
     return false;
@@ -265,15 +265,16 @@ class GraphMatcher {
       if (known == by_code_.end()) return false;
       const Operation& same = graph_[known->second.operation];
       for (std::size_t k = 0; k < form.results.size(); ++k) {
-        ValueId& place = number[operation.results[form.results[k]].index()];
+        ValueId& value_number = number[operation.results[form.results[k]].index()];
         ValueId value = same.results[known->second.results[k]];
-        if (place.valid() && place != value) return false;
-        place = value;
+        if (value_number.valid() && value_number != value) return false;
+        value_number = value;
       }
       found.insert(known->second.operation);
       match.in_order &= form.results == known->second.results;
-      match.here.push_back({known->second.operation, std::vector<std::uint32_t>(form.dims.size()), same.results});
-      for (std::size_t k = 0; k < form.dims.size(); ++k) match.here.back().dims[form.dims[k]] = known->second.dims[k];
+      match.matched.push_back({known->second.operation, std::vector<std::uint32_t>(form.dims.size()), same.results});
+      for (std::size_t k = 0; k < form.dims.size(); ++k)
+        match.matched.back().dims[form.dims[k]] = known->second.dims[k];
     }
     for (ValueId v : pattern.outputs) match.results.push_back(number[v.index()]);
     match.operations.assign(found.begin(), found.end());

@@ -24,13 +24,13 @@ struct Match {
   std::vector<ir::ValueId> results;             // of the pattern
   std::shared_ptr<const RulePiece> piece = {};  // calls are inlined
   // By value and by operation of the pattern: the matching one here; and by dim of that operation, the matching dim.
-  struct Here {
+  struct OperationMatch {
     ir::OperationId operation;
     std::vector<std::uint32_t> dims;
     std::vector<ir::ValueId> results;  // in the operation's order
   };
   std::vector<ir::ValueId> values = {};
-  std::vector<Here> here = {};
+  std::vector<OperationMatch> matched = {};
   bool in_order = true;  // whether the operation's results are in the pattern's order
 };
 struct Matches {

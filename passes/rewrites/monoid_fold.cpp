@@ -57,8 +57,8 @@ class FoldBuilder {
   struct Draft {
     Operator op;
     Operation operation;
-    std::vector<std::uint32_t> dims;   // by its dims: the dim of the space
-    std::vector<std::size_t> place;    // the inverse
+    std::vector<std::uint32_t> dims;  // by its dims: the dim of the space
+    std::vector<std::size_t> inverse;
     std::map<CellId, CellId> written;  // cells of the fold
   };
 
@@ -71,9 +71,9 @@ class FoldBuilder {
   Draft draft(DimSet dims, std::string name) const {
     Draft d;
     d.op.name = std::move(name);
-    d.place.resize(space_.dims.size());
+    d.inverse.resize(space_.dims.size());
     auto add = [&](std::uint32_t dim) {
-      d.place[dim] = d.dims.size();
+      d.inverse[dim] = d.dims.size();
       d.dims.push_back(dim);
       d.op.dims.push_back(space_.dims[dim]);
     };
@@ -87,7 +87,7 @@ class FoldBuilder {
   AffineExpr placed(const Draft& d, const AffineExpr& over_space) const {
     AffineExpr e = AffineExpr::constant(d.dims.size(), over_space.offset);
     for (std::size_t k = 0; k < space_.dims.size(); ++k)
-      if (over_space.coefficients[k] != 0) e.coefficients[d.place[k]] = over_space.coefficients[k];
+      if (over_space.coefficients[k] != 0) e.coefficients[d.inverse[k]] = over_space.coefficients[k];
     return e;
   }
 
@@ -110,7 +110,7 @@ class FoldBuilder {
   CellId read_computed(Draft& d, const Computed& computed) const {
     Access read{operand(d, computed.value), {{d.dims.size(), {}}, {}}, {}, {}, {}};
     for (std::uint32_t dim : computed.dims) {
-      read.projection.start.rows.push_back(AffineExpr::variable(d.dims.size(), d.place[dim]));
+      read.projection.start.rows.push_back(AffineExpr::variable(d.dims.size(), d.inverse[dim]));
       read.projection.shape.push_back(1);
     }
     return add_read(d, std::move(read));
@@ -127,9 +127,9 @@ class FoldBuilder {
   CellId index(Draft& d, std::uint32_t dim) const {
     CellExprs& cells = d.op.exprs;
     auto number = [&](std::int64_t n) { return cells.constant(Scalar::integer(ElementType::i64, n)); };
-    CellId own = cells.index(static_cast<std::uint32_t>(d.place[dim]));
+    CellId own = cells.index(static_cast<std::uint32_t>(d.inverse[dim]));
     if (dim != space_.dim || space_.count == 1) return own;
-    CellId block = cells.index(static_cast<std::uint32_t>(d.place[space_.block]));
+    CellId block = cells.index(static_cast<std::uint32_t>(d.inverse[space_.block]));
     CellId first = cells.apply(CellOp::mul, ElementType::i64, {block, number(space_.size)});
     return cells.apply(CellOp::add, ElementType::i64, {first, own});
   }
@@ -218,14 +218,14 @@ class FoldBuilder {
     Draft d = draft(dims, op_.name);
     std::rotate(d.dims.begin(), d.dims.begin() + 1, d.dims.end());  // the block number last
     std::rotate(d.op.dims.begin(), d.op.dims.begin() + 1, d.op.dims.end());
-    for (std::size_t k = 0; k < d.dims.size(); ++k) d.place[d.dims[k]] = k;
+    for (std::size_t k = 0; k < d.dims.size(); ++k) d.inverse[d.dims[k]] = k;
     d.op.dims.back().role = DimRole::reduction;
     d.op.results = op_.results;
     d.op.result_names = op_.result_names;
     for (Access write : op_.writes) {
       write.projection.start.inputs = d.dims.size();
       for (AffineExpr& row : write.projection.start.rows) row = placed(d, space_.placed(row));
-      for (std::uint32_t& dim : write.invariant_dims) dim = static_cast<std::uint32_t>(d.place[dim]);
+      for (std::uint32_t& dim : write.invariant_dims) dim = static_cast<std::uint32_t>(d.inverse[dim]);
       d.op.writes.push_back(std::move(write));
     }
     ReduceBody body{op_.reduce()->monoid, {}};

@@ -71,8 +71,8 @@ class Round {
     for (const Target& target : targets) {
       around_.emplace(before_, before_[target.graph]);
       nested_ = !target.around.empty();
-      std::vector<OfferSite> places = places_in(target);
-      if (!places.empty()) rewrite(target, places);
+      std::vector<OfferSite> sites = sites_in(target);
+      if (!sites.empty()) rewrite(target, sites);
     }
     return !rebuilt_.empty();
   }
@@ -86,17 +86,17 @@ class Round {
       step.graphs.push_back(made == rebuilt_.end() ? untouched(before_, GraphId(g)) : std::move(made->second.claim));
     }
     for (Graph& graph : adder_.take()) after_.graphs.push_back(std::move(graph));
-    std::vector<GraphId> place = remove_unreachable(after_);
-    for (GraphClaim& claim : step.graphs) claim.after = place[claim.after.index()];
+    std::vector<GraphId> new_ids = remove_unreachable(after_);
+    for (GraphClaim& claim : step.graphs) claim.after = new_ids[claim.after.index()];
     std::erase_if(step.graphs, [](const GraphClaim& claim) { return !claim.after.valid(); });
     for (AlternativeClaim& alternative : claims_) {
       ir::GraphId& first = alternative.rule ? alternative.rule->pattern.after : alternative.claim.before;
-      alternative.claim.after = place[alternative.claim.after.index()];
-      first = place[first.index()];
-      // A place that was given up, or that shares another's offers, has no claim.
+      alternative.claim.after = new_ids[alternative.claim.after.index()];
+      first = new_ids[first.index()];
+      // A site that was given up, or that shares another's offers, has no claim.
       if (alternative.claim.after.valid()) step.alternatives.push_back(std::move(alternative));
     }
-    for (Target& target : next_) target.graph = place[target.graph.index()];
+    for (Target& target : next_) target.graph = new_ids[target.graph.index()];
     return {{std::move(after_), std::move(step)}, std::move(next_)};
   }
 
@@ -178,85 +178,85 @@ class Round {
   }
 
   // Disjoint places, larger ones first: smaller ones inside are offered in its graphs.
-  std::vector<OfferSite> places_in(const Target& target) {
+  std::vector<OfferSite> sites_in(const Target& target) {
     const Graph& graph = before_[target.graph];
     std::vector<Offer> offers = offers_of_rules(target);
     if (!context_.no_distribute) add_orders(target, offers);
     if (!context_.no_distribute) add_folds(target, offers);
     if (offers.empty()) return {};
-    std::map<Operations, std::vector<Offer>> by_place;
+    std::map<Operations, std::vector<Offer>> by_operations;
     for (Offer& offer : offers) {
       if (target.written && offer.operations.size() == graph.operations.size()) continue;
       std::string why = around_->why_not_offered(offer);
-      if (why.empty()) by_place[offer.operations].push_back(std::move(offer));
+      if (why.empty()) by_operations[offer.operations].push_back(std::move(offer));
       else remark(graph, offer.operations, fmt::format("`{}` is not offered: {}", offer.rule, why));
     }
-    std::vector<OfferSite> places;
-    for (const auto& [operations, own] : by_place)
-      if (auto place = place_of(target, operations, own)) places.push_back(std::move(*place));
-    std::stable_sort(places.begin(), places.end(),
+    std::vector<OfferSite> sites;
+    for (const auto& [operations, own] : by_operations)
+      if (auto site = site_of(target, operations, own)) sites.push_back(std::move(*site));
+    std::stable_sort(sites.begin(), sites.end(),
                      [](const OfferSite& a, const OfferSite& b) { return a.operations.size() > b.operations.size(); });
-    return without_overlaps(graph, places);
+    return without_overlaps(graph, sites);
   }
 
-  std::vector<OfferSite> without_overlaps(const Graph& graph, std::vector<OfferSite>& places) {
+  std::vector<OfferSite> without_overlaps(const Graph& graph, std::vector<OfferSite>& sites) {
     std::vector<OfferSite> taken;
     std::map<OperationId, std::size_t> taken_by;
-    for (OfferSite& place : places) {
+    for (OfferSite& site : sites) {
       const OfferSite* across = nullptr;
       std::set<std::size_t> by;
       std::size_t inside = 0;
-      for (OperationId o : place.operations)
+      for (OperationId o : site.operations)
         if (auto other = taken_by.find(o); other != taken_by.end()) {
           by.insert(other->second);
           across = &taken[other->second];
           ++inside;
         }
       if (by.empty()) {
-        for (OperationId o : place.operations) taken_by[o] = taken.size();
-        taken.push_back(std::move(place));
-      } else if (by.size() > 1 || inside < place.operations.size()) {
-        remark(graph, place.operations,
-               fmt::format("`{}` is not offered: it overlaps with `{}`", place.first_rule, across->first_rule));
+        for (OperationId o : site.operations) taken_by[o] = taken.size();
+        taken.push_back(std::move(site));
+      } else if (by.size() > 1 || inside < site.operations.size()) {
+        remark(graph, site.operations,
+               fmt::format("`{}` is not offered: it overlaps with `{}`", site.first_rule, across->first_rule));
       }
     }
     return taken;
   }
 
-  void rewrite(const Target& target, std::vector<OfferSite>& places) {
+  void rewrite(const Target& target, std::vector<OfferSite>& sites) {
     const Graph& graph = before_[target.graph];
     // If places depend on each other in a cycle, keeps only those whose last operation alone is needed outside.
-    auto order = order_with(graph, places);
+    auto order = order_with(graph, sites);
     if (!order) {
-      std::erase_if(places, [&](const OfferSite& place) {
-        Boundary boundary = around_->boundary_of(place.operations);
-        const std::vector<ValueId>& last = graph[*place.operations.rbegin()].results;
+      std::erase_if(sites, [&](const OfferSite& site) {
+        Boundary boundary = around_->boundary_of(site.operations);
+        const std::vector<ValueId>& last = graph[*site.operations.rbegin()].results;
         bool waits = std::any_of(boundary.results.begin(), boundary.results.end(),
                                  [&](ValueId v) { return std::find(last.begin(), last.end(), v) == last.end(); });
         if (waits)
-          remark(graph, place.operations,
-                 fmt::format("`{}` is not offered: it would form a cycle with other choices", place.first_rule));
+          remark(graph, site.operations,
+                 fmt::format("`{}` is not offered: it would form a cycle with other choices", site.first_rule));
         return waits;
       });
-      order = order_with(graph, places);
+      order = order_with(graph, sites);
       TAP_CHECK(order, "a choice is used before it is made");
     }
     std::map<OperationId, const OfferSite*> last;
     std::map<OperationId, bool> replaced;
-    for (const OfferSite& place : places) {
-      for (OperationId o : place.operations) replaced[o] = true;
-      last[*place.operations.rbegin()] = &place;
-      next_.insert(next_.end(), place.inside.begin(), place.inside.end());
+    for (const OfferSite& site : sites) {
+      for (OperationId o : site.operations) replaced[o] = true;
+      last[*site.operations.rbegin()] = &site;
+      next_.insert(next_.end(), site.inside.begin(), site.inside.end());
     }
-    if (places.empty()) return;
+    if (sites.empty()) return;
     Rebuild to(before_, target.graph);
     for (std::size_t v = 0; v < graph.values.size(); ++v)  // with their names in plans, also inside choices
       to.rename(ValueId(v), around_->names()[v]);
     for (OperationId o : *order) {
-      if (auto here = last.find(o); here != last.end()) {
+      if (auto at = last.find(o); at != last.end()) {
         OfferedFor why;
-        for (OperationId from : here->second->operations) why.from.push_back({{}, from});
-        to.add(here->second->choice, std::move(why));
+        for (OperationId from : at->second->operations) why.from.push_back({{}, from});
+        to.add(at->second->choice, std::move(why));
       } else if (!replaced.contains(o)) {
         to.copy(o);
       }
@@ -265,14 +265,14 @@ class Round {
   }
 
   // Orders the graph's operations such that the last one of each place can stand for the whole place.
-  std::optional<std::vector<OperationId>> order_with(const Graph& graph, const std::vector<OfferSite>& places) const {
+  std::optional<std::vector<OperationId>> order_with(const Graph& graph, const std::vector<OfferSite>& sites) const {
     Graph joined = graph;
     bool moved = false;
-    for (const OfferSite& place : places) {
-      if (place.operations.size() == 1) continue;
+    for (const OfferSite& site : sites) {
+      if (site.operations.size() == 1) continue;
       moved = true;
-      Operation& last = joined.operations[place.operations.rbegin()->index()];
-      for (OperationId o : place.operations) {
+      Operation& last = joined.operations[site.operations.rbegin()->index()];
+      for (OperationId o : site.operations) {
         Operation& operation = joined.operations[o.index()];
         if (&operation == &last) continue;
         for (ValueId v : operation.operands) last.operands.push_back(v);
@@ -291,8 +291,8 @@ class Round {
   }
 
   // Nothing if all offers lead back to this graph or an enclosing one.
-  std::optional<OfferSite> place_of(const Target& target, const Operations& operations,
-                                    const std::vector<Offer>& offers) {
+  std::optional<OfferSite> site_of(const Target& target, const Operations& operations,
+                                   const std::vector<Offer>& offers) {
     const Graph& graph = before_[target.graph];
     const Boundary boundary = around_->boundary_of(operations);
     RegionBody region{RegionKind::choice, adder_.add_part(graph, operations, boundary, around_->names())};
@@ -312,16 +312,16 @@ class Round {
           claim_of({offer, boundary, region.graph, adder_[region.graph]}, added, adder_[added.graph], book_));
     }
     if (region.alternatives.empty()) return std::nullopt;
-    OfferSite place{operations, {}, {{region.graph, true, around}}, region.alternatives[0].rule};
+    OfferSite site{operations, {}, {{region.graph, true, around}}, region.alternatives[0].rule};
     for (const Alternative& a : region.alternatives)  // a fold's operations are as the fold says
-      if (!is_fold(a.rule)) place.inside.push_back({a.graph, false, around});
+      if (!is_fold(a.rule)) site.inside.push_back({a.graph, false, around});
     Operator op;
     op.name = "choice";
     for (ValueId v : boundary.inputs) op.operands.push_back(graph[v].type);
     for (ValueId v : boundary.results) op.results.push_back(graph[v].type);
     op.body = std::move(region);
-    place.choice = {adder_.add(std::move(op)), boundary.inputs, boundary.results, uses_of(graph, operations, boundary)};
-    return place;
+    site.choice = {adder_.add(std::move(op)), boundary.inputs, boundary.results, uses_of(graph, operations, boundary)};
+    return site;
   }
   std::string graph_name(const RegionBody& region) const { return adder_[region.graph].name; }
 

@@ -50,7 +50,7 @@ std::optional<Program> RuleBook::take() {
 
 namespace {
 
-std::uint32_t place_in(const std::vector<ValueId>& list, ValueId value) {
+std::uint32_t index_in(const std::vector<ValueId>& list, ValueId value) {
   return static_cast<std::uint32_t>(std::find(list.begin(), list.end(), value) - list.begin());
 }
 
@@ -85,11 +85,12 @@ GraphClaim claim_of_pattern(const Replaced& replaced, const Match& match, GraphI
     is(replaced.graph.inputs[k], replaced.boundary.inputs[k]);
   auto operation = replaced.graph.operations.begin();
   for (OperationId around : replaced.offer.operations) {
-    auto here = std::find_if(match.here.begin(), match.here.end(), [&](auto& h) { return h.operation == around; });
-    TAP_CHECK(here != match.here.end(), "a match has no operation for one that it replaces");
-    for (std::size_t k = 0; k < here->results.size(); ++k) is(operation->results[k], here->results[k]);
-    const auto number = static_cast<std::size_t>(here - match.here.begin());
-    claim.operations.push_back(Reordered{{{}, OperationId(number)}, here->dims});
+    auto found =
+        std::find_if(match.matched.begin(), match.matched.end(), [&](auto& h) { return h.operation == around; });
+    TAP_CHECK(found != match.matched.end(), "a match has no operation for one that it replaces");
+    for (std::size_t k = 0; k < found->results.size(); ++k) is(operation->results[k], found->results[k]);
+    const auto number = static_cast<std::size_t>(found - match.matched.begin());
+    claim.operations.push_back(Reordered{{{}, OperationId(number)}, found->dims});
     ++operation;
   }
   return claim;
@@ -112,8 +113,8 @@ AlternativeClaim claim_of(const Replaced& replaced, const GraphAdder::Added& add
   if (!offer.match) return {claim_by_derivation(replaced, added, made)};
   const RuleBook::Instance& instance = rules.instance(offer.match->piece, offer.rule);
   RuleUse use{instance.number, {}, {}, claim_of_pattern(replaced, *offer.match, instance.pattern)};
-  for (ValueId v : offer.inputs) use.inputs.push_back(place_in(replaced.boundary.inputs, v));
-  for (ValueId v : replaced.boundary.results) use.outputs.push_back(place_in(offer.results, v));
+  for (ValueId v : offer.inputs) use.inputs.push_back(index_in(replaced.boundary.inputs, v));
+  for (ValueId v : replaced.boundary.results) use.outputs.push_back(index_in(offer.results, v));
   return {claim_of_replacement(added, instance.replacement), std::move(use)};
 }
 

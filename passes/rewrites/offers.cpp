@@ -115,9 +115,9 @@ GraphId GraphAdder::add_part(const Graph& graph, const Operations& operations, c
                              const std::vector<std::string>& names) {
   Graph part;
   part.name = names[boundary.results.front().index()];
-  std::map<ValueId, ValueId> place;
+  std::map<ValueId, ValueId> mapping;
   auto value = [&](ValueId v) {
-    auto [known, fresh] = place.emplace(v, ValueId(part.values.size()));
+    auto [known, fresh] = mapping.emplace(v, ValueId(part.values.size()));
     if (fresh) part.values.push_back({names[v.index()], graph[v].type, false, {}});
     return known->second;
   };
@@ -136,12 +136,12 @@ GraphAdder::Added GraphAdder::add_offer(const Offer& offer, const Boundary& boun
   const Graph& from = (*offer.program)[offer.graph];
   Graph graph;
   graph.name = name;
-  std::vector<ValueId> place(from.values.size());
+  std::vector<ValueId> mapping(from.values.size());
   Added all;  // includes dead code
   std::set<std::string> names;
-  auto add_value = [&](const std::string& wanted, TensorType type, ValueId is) {
-    std::string unique = wanted;
-    for (int n = 2; !names.insert(unique).second; ++n) unique = fmt::format("{}#{}", wanted, n);
+  auto add_value = [&](const std::string& base, TensorType type, ValueId is) {
+    std::string unique = base;
+    for (int n = 2; !names.insert(unique).second; ++n) unique = fmt::format("{}#{}", base, n);
     graph.values.push_back({std::move(unique), std::move(type)});
     all.values.emplace_back(is);
     return ValueId(graph.values.size() - 1);
@@ -152,24 +152,24 @@ GraphAdder::Added GraphAdder::add_offer(const Offer& offer, const Boundary& boun
       if (offer.inputs[k] != input) continue;
       const Value& value = from[from.inputs[k]];
       if (!own.valid()) own = add_value(value.name, value.type, from.inputs[k]);
-      place[from.inputs[k].index()] = own;
+      mapping[from.inputs[k].index()] = own;
     }
     graph.inputs.push_back(own);
   }
   for (std::size_t v = 0; v < from.values.size(); ++v)
-    if (!place[v].valid()) place[v] = add_value(from.values[v].name, from.values[v].type, ValueId(v));
+    if (!mapping[v].valid()) mapping[v] = add_value(from.values[v].name, from.values[v].type, ValueId(v));
   for (std::size_t o = 0; o < from.operations.size(); ++o) {
     Operation operation = from.operations[o];
     operation.op = import(*offer.program, operation.op);
-    for (ValueId& v : operation.operands) v = place[v.index()];
-    for (ValueId& v : operation.results) v = place[v.index()];
+    for (ValueId& v : operation.operands) v = mapping[v.index()];
+    for (ValueId& v : operation.results) v = mapping[v.index()];
     graph.operations.push_back(std::move(operation));
     all.operations.emplace_back(OperationId(o));
   }
   for (ValueId result : boundary.results) {
     auto k =
         static_cast<std::size_t>(std::find(offer.results.begin(), offer.results.end(), result) - offer.results.begin());
-    ValueId output = place[from.outputs[k].index()];
+    ValueId output = mapping[from.outputs[k].index()];
     // An output must be a separate value: for f(x) => x it is a copy.
     if (contains(graph.inputs, output) || contains(graph.outputs, output)) {
       ValueId own = add_value(graph[output].name, graph[output].type, from.outputs[k]);
@@ -193,15 +193,15 @@ MonoidId GraphAdder::import(const Program& from, MonoidId id) {
   Monoid monoid = from[id];
   if (monoid.fold) {
     Fold fold;
-    std::vector<CellId> place;
+    std::vector<CellId> mapping;
     for (std::size_t k = 0; k < monoid.fold->exprs.size(); ++k) {
       CellNode node = monoid.fold->exprs[CellId(k)];
-      for (CellId& arg : node.args) arg = place[arg.index()];
+      for (CellId& arg : node.args) arg = mapping[arg.index()];
       if (node.op == CellOp::reduce)
         node.attribute = static_cast<std::uint32_t>(import(from, MonoidId(node.attribute)).index());
-      place.push_back(fold.exprs.add(std::move(node)));
+      mapping.push_back(fold.exprs.add(std::move(node)));
     }
-    for (CellId root : monoid.fold->roots) fold.roots.push_back(place[root.index()]);
+    for (CellId root : monoid.fold->roots) fold.roots.push_back(mapping[root.index()]);
     monoid.fold = std::move(fold);
   }
   return interner_.add(std::move(monoid));

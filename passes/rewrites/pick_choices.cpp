@@ -156,24 +156,25 @@ class GraphPicker {
     const Graph& inner = program_[picked == 0 ? choice.graph : choice.alternatives[picked - 1].graph];
     Path path = from.path;
     path.push_back({from.operation, picked});
-    std::vector<ValueId> place(inner.values.size());
+    std::vector<ValueId> mapping(inner.values.size());
     std::vector<std::optional<Sharding>> use(inner.values.size());
     for (std::size_t k = 0; k < inner.inputs.size(); ++k) {
-      place[inner.inputs[k].index()] = operation.operands[k];
+      mapping[inner.inputs[k].index()] = operation.operands[k];
       if (!operation.operand_shardings.empty()) use[inner.inputs[k].index()] = operation.operand_shardings[k];
     }
     for (std::size_t k = 0; k < inner.outputs.size(); ++k) {
-      ValueId& own = place[inner.outputs[k].index()];
+      ValueId& own = mapping[inner.outputs[k].index()];
       TAP_CHECK(!own.valid(), "an output of an alternative is another output or an input of it");
       own = operation.results[k];
     }
     for (std::size_t v = 0; v < inner.values.size(); ++v)
-      if (!place[v].valid()) place[v] = add_value(inner.values[v], picked == 0 ? "" : name + ".", {{path, ValueId(v)}});
+      if (!mapping[v].valid())
+        mapping[v] = add_value(inner.values[v], picked == 0 ? "" : name + ".", {{path, ValueId(v)}});
     for (std::size_t o = 0; o < inner.operations.size(); ++o)
-      add(placed(inner.operations[o], place, use), {path, OperationId(o)});
+      add(placed(inner.operations[o], mapping, use), {path, OperationId(o)});
   }
 
-  static Operation placed(Operation operation, const std::vector<ValueId>& place,
+  static Operation placed(Operation operation, const std::vector<ValueId>& mapping,
                           const std::vector<std::optional<Sharding>>& use) {
     operation.operand_shardings.resize(operation.operands.size());
     bool annotated = false;
@@ -181,18 +182,18 @@ class GraphPicker {
       auto& sharding = operation.operand_shardings[k];
       if (!sharding) sharding = use[operation.operands[k].index()];
       annotated |= sharding.has_value();
-      operation.operands[k] = place[operation.operands[k].index()];
+      operation.operands[k] = mapping[operation.operands[k].index()];
     }
     if (!annotated) operation.operand_shardings.clear();
-    for (ValueId& v : operation.results) v = place[v.index()];
+    for (ValueId& v : operation.results) v = mapping[v.index()];
     return operation;
   }
 
   // The original keeps its names; the values of H's alternative are called H.c.
   ValueId add_value(Value value, const std::string& prefix, std::optional<ValueRef> from) {
-    const std::string wanted = prefix + value.name;
-    value.name = wanted;
-    for (int n = 2; !names_.insert(value.name).second; ++n) value.name = fmt::format("{}#{}", wanted, n);
+    const std::string base = prefix + value.name;
+    value.name = base;
+    for (int n = 2; !names_.insert(value.name).second; ++n) value.name = fmt::format("{}#{}", base, n);
     after_.values.push_back(std::move(value));
     claim_.values.push_back(std::move(from));
     return ValueId(after_.values.size() - 1);
@@ -226,8 +227,8 @@ PassResult pick_choices(const Program& program, const PassContext& context) {
     result.step.graphs.push_back(std::move(made.claim));
   }
   result.problems = lines.finish(result.program);
-  std::vector<GraphId> place = remove_unreachable(result.program);
-  for (GraphClaim& claim : result.step.graphs) claim.after = place[claim.after.index()];
+  std::vector<GraphId> mapping = remove_unreachable(result.program);
+  for (GraphClaim& claim : result.step.graphs) claim.after = mapping[claim.after.index()];
   std::erase_if(result.step.graphs, [](const GraphClaim& claim) { return !claim.after.valid(); });
   std::sort(result.step.graphs.begin(), result.step.graphs.end(),
             [](const GraphClaim& a, const GraphClaim& b) { return a.after < b.after; });

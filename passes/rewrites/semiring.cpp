@@ -54,7 +54,7 @@ class Laws {
  public:
   Laws(const Monoid& plus, CellOp times) : plus_(plus), times_(times), type_(plus.components[0].type) {}
 
-  bool hold() const {
+  bool holds() const {
     const Number identity = oracle::number_of(plus_.exprs[plus_.identity[0]].value);
     const std::vector<Number> numbers = samples(type_);
     for (Number a : numbers) {
@@ -128,7 +128,7 @@ std::optional<std::string> distributes(const Monoid& plus, CellOp times) {
   auto broken = [](Law law) { return law == Law::broken || law == Law::unknown; };
   if (broken(plus.laws.associative) || broken(plus.laws.identity) || broken(plus.laws.commutative)) return std::nullopt;
   try {
-    if (Laws(plus, times).hold()) return text_of(plus, times);
+    if (Laws(plus, times).holds()) return text_of(plus, times);
   } catch (const oracle::CellFailure&) {}  // it has no value for some numbers
   return std::nullopt;
 }

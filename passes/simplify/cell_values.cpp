@@ -94,24 +94,24 @@ bool holds_in(const Range& values, Comparison comparison) {
 }
 
 // At every point of the domain: by the ranges alone, or by a stronger constraint of the domain.
-bool always_holds(const Operator& op, const Constraint& wanted) {
+bool always_holds(const Operator& op, const Constraint& required) {
   Box box = op.box();
   if (box.empty()) return false;
   try {
-    if (holds_in(wanted.expr.bounds(box), wanted.comparison)) return true;
+    if (holds_in(required.expr.bounds(box), required.comparison)) return true;
     for (const Constraint& known : op.constraints) {
-      if (known == wanted) return true;
-      if (wanted.comparison == Comparison::equal_zero) continue;
-      if ((wanted.expr - known.expr).bounds(box).lo >= 0) return true;
-      if (known.comparison == Comparison::equal_zero && (wanted.expr + known.expr).bounds(box).lo >= 0) return true;
+      if (known == required) return true;
+      if (required.comparison == Comparison::equal_zero) continue;
+      if ((required.expr - known.expr).bounds(box).lo >= 0) return true;
+      if (known.comparison == Comparison::equal_zero && (required.expr + known.expr).bounds(box).lo >= 0) return true;
     }
   } catch (const Overflow&) {}
   return false;
 }
 
-bool all_hold(const Operator& op, const std::optional<std::vector<Constraint>>& wanted) {
-  return wanted &&
-         std::all_of(wanted->begin(), wanted->end(), [&](const Constraint& c) { return always_holds(op, c); });
+bool all_hold(const Operator& op, const std::optional<std::vector<Constraint>>& required) {
+  return required &&
+         std::all_of(required->begin(), required->end(), [&](const Constraint& c) { return always_holds(op, c); });
 }
 
 // e / n and e % n where e stays within one multiple of n:  e / n → k,   e % n → e - k·n

@@ -187,10 +187,10 @@ class Composer {
   CellId copy_read(Source& from, const CellNode& node) {
     const Access& access = from.op.reads[node.attribute];
     AffineMap dims{op().dims.size(), from.dims};
-    Projection place{compose(access.projection.start, dims), access.projection.shape};
+    Projection composed{compose(access.projection.start, dims), access.projection.shape};
     if (from.is_consumer && replaced_at_[access.tensor])
-      return computed(from, node.attribute, place, *replaced_at_[access.tensor]);
-    Access copied{from.tensors[access.tensor], std::move(place), {}, {}, {}};
+      return computed(from, node.attribute, composed, *replaced_at_[access.tensor]);
+    Access copied{from.tensors[access.tensor], std::move(composed), {}, {}, {}};
     for (const auto& coordinate : access.coordinates)
       copied.coordinates.push_back(coordinate ? std::optional(copy(from, *coordinate)) : std::nullopt);
     if (access.fill) copied.fill = copy(from, *access.fill);
@@ -204,7 +204,7 @@ class Composer {
   }
 
   // The producer's cell at the position that the consumer would read.
-  CellId computed(Source& consumer, std::uint32_t number, const Projection& place, std::size_t which) {
+  CellId computed(Source& consumer, std::uint32_t number, const Projection& composed, std::size_t which) {
     made_.reads.push_back(number);
     made_.replaced_by.push_back(static_cast<std::uint32_t>(which));
     const ReplacedOperand& r = replaced_[which];
@@ -213,11 +213,11 @@ class Composer {
     for (std::size_t d = 0; d < producer.dims.size(); ++d)
       from.dims.push_back(producer.dims[d].role == DimRole::counter
                               ? AffineExpr::variable(op().dims.size(), *counter(producer.dims[d].level))
-                              : compose(r.producer.dims[d], place.start));
+                              : compose(r.producer.dims[d], composed.start));
     const TensorType& type = producer.results[0];
     CellId value = rounded(copy(from, producer.map()->values[0]), type.element);
     const auto& fill = consumer.op.reads[number].fill;
-    auto inside = fill ? is_inside(place, type.shape) : std::nullopt;
+    auto inside = fill ? is_inside(composed, type.shape) : std::nullopt;
     if (!inside) return value;
     return op().exprs.apply(CellOp::select, type.element, {*inside, value, copy(consumer, *fill)});
   }
@@ -231,14 +231,14 @@ class Composer {
   }
 
   // 0 <= e and e < n on each axis where it is not obvious; none if it is always true.
-  std::optional<CellId> is_inside(const Projection& place, const Shape& shape) {
+  std::optional<CellId> is_inside(const Projection& composed, const Shape& shape) {
     std::optional<CellId> all;
     Box box = op().box();
     auto also = [&](CellId condition) {
       all = all ? op().exprs.apply(CellOp::logical_and, ElementType::boolean, {*all, condition}) : condition;
     };
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      const AffineExpr& at = place.start.rows[axis];
+      const AffineExpr& at = composed.start.rows[axis];
       Range values = at.bounds(box);
       if (values.empty()) continue;
       auto condition = [&](CellOp compare, CellId a, CellId b) {

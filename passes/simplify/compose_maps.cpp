@@ -60,7 +60,7 @@ class MapComposer {
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) consider(OperationId{i});
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) {
       OperationId id{i};
-      if (roles_[i] == Role::gone) continue;
+      if (roles_[i] == Role::removed) continue;
       if (replaced_[i].empty()) to_.copy(id);
       else add_composed(id);
     }
@@ -70,7 +70,7 @@ class MapComposer {
  private:
   // Of an operation, in this run. open: not yet decided; producer: its readers compute it, but it is still written;
   // gone: the same, and not written; consumer: a reader.
-  enum class Role : std::uint8_t { open, producer, gone, consumer };
+  enum class Role : std::uint8_t { open, producer, removed, consumer };
 
   bool is_output(ValueId v) const { return outputs_[v.index()]; }
 
@@ -88,11 +88,12 @@ class MapComposer {
     if (readers.empty() || uses_.writers[value.index()].size() != 1) return;
     std::string why;
     auto producer = as_producer(op, why);
-    if (!producer || !may_go(operation, value, why)) return remark(id, why);
+    if (!producer || !may_remove(operation, value, why)) return remark(id, why);
     CellCost cost = cost_of(op, op.map()->values);
     std::vector<OperationId> willing;
     for (OperationId reader : readers) {
-      if (roles_[reader.index()] == Role::producer || roles_[reader.index()] == Role::gone) return;  // the next run's
+      if (roles_[reader.index()] == Role::producer || roles_[reader.index()] == Role::removed)
+        return;  // the next run's
       if (can_compute(reader, value, *producer, why)) willing.push_back(reader);
     }
     bool all = willing.size() == readers.size() && !is_output(value);
@@ -100,11 +101,11 @@ class MapComposer {
     if (is_output(value)) why = "it is a result, so it must be stored";
     if (!all && !(moves && !willing.empty())) return remark(id, why);
     if (!moves && !pays(value, cost, why)) return remark(id, why);
-    roles_[id.index()] = all ? Role::gone : Role::producer;
+    roles_[id.index()] = all ? Role::removed : Role::producer;
     for (OperationId reader : willing) replace(reader, value, *producer);
   }
 
-  bool may_go(const Operation& operation, ValueId value, std::string& why) const {
+  bool may_remove(const Operation& operation, ValueId value, std::string& why) const {
     why = "its writer reads through a transfer";
     if (bound_[uses_.writers[value.index()][0].index()]) return false;
     why = "it has a sharding or a split";

@@ -20,12 +20,12 @@ namespace {
 class Names {
  public:
   void take(const std::string& name) { taken_.insert(name); }
-  std::string fresh(const std::string& wanted) {
-    if (taken_.insert(wanted).second) return wanted;
+  std::string fresh(const std::string& base) {
+    if (taken_.insert(base).second) return base;
     // Taken names stay taken, so the search continues where it last ended.
-    int& number = numbers_.try_emplace(wanted, 2).first->second;
+    int& number = numbers_.try_emplace(base, 2).first->second;
     while (true)
-      if (auto [name, fresh] = taken_.insert(fmt::format("{}#{}", wanted, number++)); fresh) return *name;
+      if (auto [name, fresh] = taken_.insert(fmt::format("{}#{}", base, number++)); fresh) return *name;
   }
 
  private:
@@ -112,18 +112,18 @@ Graph Inliner::run(GraphId id) {
 void Inliner::drop_unused_values() {
   std::vector<bool> used(out_.values.size(), false);
   for_each_value(out_, [&](ValueId& v) { used[v.index()] = true; });
-  std::vector<ValueId> place(out_.values.size());
+  std::vector<ValueId> mapping(out_.values.size());
   std::vector<Value> kept;
   std::vector<std::optional<ValueRef>> claims;
   for (std::size_t v = 0; v < used.size(); ++v) {
     if (!used[v]) continue;
-    place[v] = ValueId{kept.size()};
+    mapping[v] = ValueId{kept.size()};
     kept.push_back(std::move(out_.values[v]));
     claims.push_back(std::move(claim_.values[v]));
   }
   out_.values = std::move(kept);
   claim_.values = std::move(claims);
-  for_each_value(out_, [&](ValueId& v) { v = place[v.index()]; });
+  for_each_value(out_, [&](ValueId& v) { v = mapping[v.index()]; });
 }
 
 void Inliner::copy_operations(InlinedGraph& frame) {
@@ -188,10 +188,10 @@ void Inliner::copy_call(InlinedGraph& frame, OperationId id, GraphId callee) {
   }
   // A result takes the place of the value at the call, unless that is taken: by an operand, or a second result.
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
-    ValueId& place = inner.values[graph.outputs[k].index()];
-    if (place.valid()) continue;
-    place = frame.values[call.results[k].index()];
-    Value& value = out_.values[place.index()];
+    ValueId& target = inner.values[graph.outputs[k].index()];
+    if (target.valid()) continue;
+    target = frame.values[call.results[k].index()];
+    Value& value = out_.values[target.index()];
     if (!value.sharding) value.sharding = graph[graph.outputs[k]].sharding;
   }
   std::string prefix = call.results.empty() ? graph.name : frame.graph[call.results[0]].name;
@@ -293,16 +293,16 @@ class Gatherer {
  private:
   GraphId add(GraphId id) {
     if (auto it = graphs_.find(id); it != graphs_.end()) return it->second;
-    GraphId place{result_.graphs.size()};
-    graphs_.emplace(id, place);
+    GraphId new_id{result_.graphs.size()};
+    graphs_.emplace(id, new_id);
     result_.graphs.emplace_back();
     step_.graphs.emplace_back();
     Graph graph = inliner_.run(id);
-    step_.graphs[place.index()] = inliner_.take_claim();
-    step_.graphs[place.index()].after = place;
+    step_.graphs[new_id.index()] = inliner_.take_claim();
+    step_.graphs[new_id.index()].after = new_id;
     for (Operation& operation : graph.operations) operation.op = add(operation.op);
-    result_.graphs[place.index()] = std::move(graph);
-    return place;
+    result_.graphs[new_id.index()] = std::move(graph);
+    return new_id;
   }
 
   OperatorId add(OperatorId id) {
@@ -313,10 +313,10 @@ class Gatherer {
       region->graph = add(region->graph);
       for (Alternative& a : region->alternatives) a.graph = add(a.graph);
     }
-    OperatorId place{result_.operators.size()};
-    operators_.emplace(id, place);
+    OperatorId new_id{result_.operators.size()};
+    operators_.emplace(id, new_id);
     result_.operators.push_back(std::move(op));
-    return place;
+    return new_id;
   }
 
   const Program& program_;

@@ -16,7 +16,7 @@ class Copier {
  public:
   Copier(const Program& program, const Operator& from) : program_(program), from_(from) {
     for (const IndexDim& dim : from.dims) {
-      place_.push_back(to_.dims.size());
+      new_dim_.push_back(to_.dims.size());
       if (dim.role != DimRole::reduction) to_.dims.push_back(dim);
     }
     to_.name = from.name;
@@ -24,8 +24,8 @@ class Copier {
     to_.result_names = from.result_names;
     for (const Access& write : from.writes) {
       Access& copied = to_.writes.emplace_back(write);
-      place(copied.projection);
-      for (std::uint32_t& d : copied.invariant_dims) d = static_cast<std::uint32_t>(place_[d]);
+      renumber(copied.projection);
+      for (std::uint32_t& d : copied.invariant_dims) d = static_cast<std::uint32_t>(new_dim_[d]);
     }
   }
 
@@ -34,7 +34,7 @@ class Copier {
     for (const Constraint& c : from_.constraints) to_.constraints.push_back({placed(c.expr), c.comparison});
     to_.operands = from_.operands;
     to_.operand_names = from_.operand_names;
-    for (const Access& read : from_.reads) place(to_.reads.emplace_back(read).projection);
+    for (const Access& read : from_.reads) renumber(to_.reads.emplace_back(read).projection);
     std::vector<CellId> operands;
     for (CellId operand : from_.reduce()->operands) operands.push_back(copy(operand));
     for (Access& read : to_.reads) {
@@ -47,7 +47,7 @@ class Copier {
   }
 
   // identity → for an empty reduction. Constraints on the reduction do not restrict the cells.
-  Operator of_nothing() {
+  Operator of_empty() {
     for (const Constraint& c : from_.constraints)
       if (!mentions_reduction(c)) to_.constraints.push_back({placed(c.expr), c.comparison});
     const Monoid& monoid = program_[from_.reduce()->monoid];
@@ -67,7 +67,7 @@ class Copier {
   AffineExpr placed(const AffineExpr& e) const {
     AffineExpr made = AffineExpr::constant(to_.dims.size(), e.offset);
     for (std::size_t d = 0; d < from_.dims.size(); ++d) {
-      if (from_.dims[d].role != DimRole::reduction) made.coefficients[place_[d]] = e.coefficients[d];
+      if (from_.dims[d].role != DimRole::reduction) made.coefficients[new_dim_[d]] = e.coefficients[d];
       else
         made = made +
                AffineExpr::constant(to_.dims.size(),
@@ -75,7 +75,7 @@ class Copier {
     }
     return made;
   }
-  void place(Projection& projection) const {
+  void renumber(Projection& projection) const {
     projection.start.inputs = to_.dims.size();
     for (AffineExpr& row : projection.start.rows) row = placed(row);
   }
@@ -87,7 +87,7 @@ class Copier {
     if (node.op == CellOp::index && from_.dims[node.attribute].role == DimRole::reduction) {
       made = to_.exprs.constant(Scalar::integer(ElementType::i64, from_.dims[node.attribute].range.lo));
     } else {
-      if (node.op == CellOp::index) node.attribute = static_cast<std::uint32_t>(place_[node.attribute]);
+      if (node.op == CellOp::index) node.attribute = static_cast<std::uint32_t>(new_dim_[node.attribute]);
       for (CellId& arg : node.args) arg = copy(arg);
       made = to_.exprs.add(std::move(node));
     }
@@ -117,7 +117,7 @@ class Copier {
   const Program& program_;
   const Operator& from_;
   Operator to_;
-  std::vector<std::size_t> place_;  // by dim
+  std::vector<std::size_t> new_dim_;  // by dim
   std::unordered_map<CellId, CellId> done_;
 };
 
@@ -132,7 +132,7 @@ std::optional<Operator> reduced_once(const Program& program, const Operator& op)
     empty |= dim.range.empty();
     one &= dim.range.size() == 1;
   }
-  if (empty) return copier.of_nothing();
+  if (empty) return copier.of_empty();
   auto mentions = [&](const Constraint& c) { return copier.mentions_reduction(c); };
   if (!one || std::any_of(op.constraints.begin(), op.constraints.end(), mentions)) return std::nullopt;
   return copier.of_one_point();

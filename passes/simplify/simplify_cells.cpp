@@ -146,11 +146,11 @@ class CellSimplifier {
       if (access.fill) access.fill = placed.at(*access.fill);
       op.reads.push_back(std::move(access));
     }
-    auto place = [&](std::vector<CellId>& roots) {
+    auto remap = [&](std::vector<CellId>& roots) {
       for (CellId& root : roots) root = placed.at(now(root));
     };
-    if (auto* map = std::get_if<MapBody>(&op.body)) place(map->values);
-    if (auto* reduce = std::get_if<ReduceBody>(&op.body)) place(reduce->operands);
+    if (auto* map = std::get_if<MapBody>(&op.body)) remap(map->values);
+    if (auto* reduce = std::get_if<ReduceBody>(&op.body)) remap(reduce->operands);
   }
 
   const Operator& from_;
@@ -208,10 +208,10 @@ PassResult simplify_cells(const Program& program, const PassContext&) {
         to.copy(at);
         continue;
       }
-      auto [place, fresh] = made.try_emplace(operation.op, OperatorId{all.operators.size()});
+      auto [it, fresh] = made.try_emplace(operation.op, OperatorId{all.operators.size()});
       if (fresh) all.operators.push_back(simple.op);
       Operation changed = applied(operation, simple);
-      changed.op = place->second;
+      changed.op = it->second;
       to.add(std::move(changed), Simplified{{{}, at}, simple.terms, simple.uses}, at);
     }
     return to.finish();

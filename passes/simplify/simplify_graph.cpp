@@ -47,7 +47,7 @@ class GraphSimplifier {
   }
 
   // By the name of a dim, which must then stay.
-  bool asked_to_split(OperationId id) const {
+  bool has_split_request(OperationId id) const {
     return std::any_of(graph_.splits.begin(), graph_.splits.end(),
                        [id](const SplitRequest& split) { return split.operation == id && !split.value; });
   }
@@ -58,8 +58,8 @@ class GraphSimplifier {
       const Operation& operation = graph_[id];
       const Operator& op = program_[operation.op];
       if (copies_every_cell(op) && forward(id)) continue;
-      auto map = asked_to_split(id) || bound_[i] || !operation.placements.empty() ? std::nullopt
-                                                                                  : reduced_once(program_, op);
+      auto map = has_split_request(id) || bound_[i] || !operation.placements.empty() ? std::nullopt
+                                                                                     : reduced_once(program_, op);
       if (map) {
         Operation changed = operation;
         if (map->operands.empty()) changed.operands.clear(), changed.operand_shardings.clear();
@@ -79,9 +79,10 @@ class GraphSimplifier {
   bool forward(OperationId id) {
     const Operation& operation = graph_[id];
     ValueId x = to_.now(operation.operands[0]), y = operation.results[0];
-    bool said = noted_[y.index()] || noted_[x.index()] || !operation.operand_shardings.empty() ||
-                !operation.placements.empty() || bound_[id.index()];
-    if (said || uses_.writers[y.index()].size() != 1 || (boundary_[y.index()] && boundary_[x.index()])) return false;
+    bool annotated = noted_[y.index()] || noted_[x.index()] || !operation.operand_shardings.empty() ||
+                     !operation.placements.empty() || bound_[id.index()];
+    if (annotated || uses_.writers[y.index()].size() != 1 || (boundary_[y.index()] && boundary_[x.index()]))
+      return false;
     to_.forward(y, x);
     to_.claim_copy(id);
     if (boundary_[y.index()]) {

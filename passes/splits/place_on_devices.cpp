@@ -79,9 +79,9 @@ std::optional<PlanProblem> why_not_on_list(const Program& program, const Operato
     for (std::int64_t device : split.devices[b]) {
       auto [has, fresh] = block_of.emplace(device, b);
       if (!fresh)
-        return plan_problem(PlanPart::place, "device " + std::to_string(device) + " would hold the blocks " +
-                                                 std::to_string(has->second) + " and " + std::to_string(b) +
-                                                 "; a device holds one box of a result");
+        return plan_problem(PlanPart::placement, "device " + std::to_string(device) + " would hold the blocks " +
+                                                     std::to_string(has->second) + " and " + std::to_string(b) +
+                                                     "; a device holds one box of a result");
     }
   if (split.all_at && *split.all_at >= static_cast<std::int64_t>(split.devices.size()))
     return plan_problem(PlanPart::number,
@@ -93,7 +93,7 @@ std::optional<PlanProblem> why_not_on_list(const Program& program, const Operato
   std::string names;
   for (const BlockPlacement& other : operation.placements) {
     if (other.axis)
-      return plan_problem(PlanPart::place,
+      return plan_problem(PlanPart::placement,
                           "`" + split.operation + "` is already on the mesh `" + program[other.mesh].name + "`");
     if (other.placement != Placement::devices) continue;
     lists.push_back(other.dim == whole_operation ? used(other.devices, other.number) : other.devices);
@@ -104,7 +104,7 @@ std::optional<PlanProblem> why_not_on_list(const Program& program, const Operato
     std::string sets;
     for (std::size_t k = 0; k < lists.size(); ++k)
       sets += (k ? (k + 1 == lists.size() ? " and " : ", ") : "") + ir::to_string(DeviceSets{lists[k][(*missing)[k]]});
-    return plan_problem(PlanPart::place,
+    return plan_problem(PlanPart::placement,
                         "the sets " + sets + " have no device in common: a block of `" + split.operation +
                             "` would have no device (it is already split over devices along " + names + ")");
   }

@@ -55,8 +55,8 @@ PlanProblem no_mesh_has(const Program& program, const std::string& axis) {
       axes.push_back(mesh.name + "." + own.name);
       if (own.name == axis) holders.push_back("`" + axes.back() + "`");
     }
-  if (holders.empty()) return {0, invalid_placement(axis), PlanPart::place, "", suggestion_for(axis, axes, "axes")};
-  return {0, "several meshes have an axis `" + axis + "`", PlanPart::place, "", "write one of " + joined(holders)};
+  if (holders.empty()) return {0, invalid_placement(axis), PlanPart::placement, "", suggestion_for(axis, axes, "axes")};
+  return {0, "several meshes have an axis `" + axis + "`", PlanPart::placement, "", "write one of " + joined(holders)};
 }
 
 std::optional<MeshId> mesh_named_by(const Program& program, const PlannedSplit& split) {
@@ -80,19 +80,19 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
   const std::optional<MeshId> id = mesh_named_by(program, split);
   if (!id && split.mesh.empty()) return no_mesh_has(program, split.axis->name);
   if (!id)
-    return problem(PlanPart::place, "unknown mesh `" + split.mesh + "`",
+    return problem(PlanPart::placement, "unknown mesh `" + split.mesh + "`",
                    program.meshes.empty() ? "the program declares no mesh; for example: mesh pod = [data: 2]"
                                           : suggestion_for(split.mesh, names_of(program.meshes), "meshes"));
   const Mesh& mesh = program[*id];
   const std::optional<MeshAxisRef> target = named_axis(program, split);
   if (!target)
-    return problem(PlanPart::place, "the mesh `" + mesh.name + "` has no axis `" + split.axis->name + "`",
+    return problem(PlanPart::placement, "the mesh `" + mesh.name + "` has no axis `" + split.axis->name + "`",
                    suggestion_for(split.axis->name, names_of(mesh.axes), "axes"));
   const MeshAxis& axis = mesh[target->axis.id];
   if (!is_part_of(axis, target->axis))
-    return problem(PlanPart::place, "`" + to_string(*split.axis) + "` is not a part of `" + axis.name +
-                                        "`, which has " + plural(axis.size, "position") +
-                                        ": pre-size times size must divide it");
+    return problem(PlanPart::placement, "`" + to_string(*split.axis) + "` is not a part of `" + axis.name +
+                                            "`, which has " + plural(axis.size, "position") +
+                                            ": pre-size times size must divide it");
   std::int64_t positions = size_of(mesh, target->axis);
   if (split.all_at && *split.all_at >= positions)
     return problem(PlanPart::number, "position " + std::to_string(*split.all_at) + " does not exist along `" +
@@ -104,7 +104,7 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
                        plural(positions, "position"),
                    "write `into " + std::to_string(positions) + "`");
   std::string taken = why_taken(program, operation, split, *target);
-  if (!taken.empty()) return problem(PlanPart::place, std::move(taken));
+  if (!taken.empty()) return problem(PlanPart::placement, std::move(taken));
   return std::nullopt;
 }
 

@@ -140,16 +140,16 @@ TEST(Cost, WhatWasTouchedLongAgoIsForgotten) {
 TEST(Cost, TheInnermostLinkThatJoinsTwoDevices) {
   Cluster nodes{{builtin({}, 1)}};
   nodes.links = {{"switch", 8, 1e-6, 400e9, false, false}, {"network", 4, 5e-6, 25e9, true, false}};
-  EXPECT_EQ(way_between(nodes, 3, 5).bandwidth, 400e9);
-  EXPECT_EQ(way_between(nodes, 3, 11).bandwidth, 25e9 / 4);  // shared by four nodes
-  EXPECT_EQ(way_between(nodes, 3, 11).latency, 5e-6);
+  EXPECT_EQ(route_between(nodes, 3, 5).bandwidth, 400e9);
+  EXPECT_EQ(route_between(nodes, 3, 11).bandwidth, 25e9 / 4);  // shared by four nodes
+  EXPECT_EQ(route_between(nodes, 3, 11).latency, 5e-6);
   EXPECT_EQ(nodes.count(), 32);
   nodes.pairs = {{3, 11, 1e-7, 1e12}};
-  EXPECT_EQ(way_between(nodes, 11, 3).bandwidth, 1e12);
+  EXPECT_EQ(route_between(nodes, 11, 3).bandwidth, 1e12);
   Cluster ring{{builtin({}, 1)}};
   ring.links = {{"ring", 8, 1e-6, 1e9, false, true}};
-  EXPECT_DOUBLE_EQ(way_between(ring, 0, 7).latency, 1e-6);
-  EXPECT_DOUBLE_EQ(way_between(ring, 0, 4).latency, 4e-6);
+  EXPECT_DOUBLE_EQ(route_between(ring, 0, 7).latency, 1e-6);
+  EXPECT_DOUBLE_EQ(route_between(ring, 0, 4).latency, 4e-6);
 }
 
 TEST(Cost, Formulas) {

@@ -58,8 +58,9 @@ inline void fit_memory(Schedule& s, const ir::Preparation& how) {
       b.box = ir::Box::of_shape(how.type.shape);
       call.box = b.box;
       const ir::ScheduledKernel& kernel = s.kernels[call.kernel];
-      const std::int64_t size = kernel.cut && *kernel.cut < b.box.rank() ? b.box.dims[*kernel.cut].size() : 1;
-      call.tiles = kernel.cut ? (size + kernel.grain - 1) / kernel.grain : 1;
+      const std::int64_t size = kernel.tile_dim && *kernel.tile_dim < b.box.rank() ? b.box.dims[*kernel.tile_dim].size()
+                                                                                   : 1;
+      call.tiles = kernel.tile_dim ? (size + kernel.grain - 1) / kernel.grain : 1;
       task.tiles = 1;
       b.at = s.prepared_bytes;
       s.prepared_bytes += (b.bytes() + 63) / 64 * 64;
@@ -122,7 +123,7 @@ inline std::vector<StageKind<Schedule>> kernel_kinds() {
       {"another grain", number,
        [](Schedule& s, Random& r) {
          auto* kernel = any(r, s.kernels);
-         if (!kernel || !kernel->cut) return false;
+         if (!kernel || !kernel->tile_dim) return false;
          const std::int64_t by[] = {-1, 0, INT64_MAX, kernel->grain << 40};
          kernel->grain = by[any(r, 4)];
          if (kernel->grain > 0)  // fewer tiles, as it says

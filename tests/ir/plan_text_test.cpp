@@ -76,7 +76,7 @@ TEST(PlanText, PartsStandWhereTheyWereWritten) {
   EXPECT_EQ(seen(0, PlanPart::operation, "H.m"), "H.m");
   EXPECT_EQ(seen(0, PlanPart::dim, "k"), "k");
   EXPECT_EQ(seen(0, PlanPart::number, ""), "[0, 4]");
-  EXPECT_EQ(seen(0, PlanPart::place, ""), "pod.data:(1)2");
+  EXPECT_EQ(seen(0, PlanPart::placement, ""), "pod.data:(1)2");
   EXPECT_EQ(seen(1, PlanPart::operation, "b c"), "\"b c\"");
   EXPECT_EQ(seen(1, PlanPart::dim, "i"), "i");
   EXPECT_EQ(seen(1, PlanPart::dim, "elsewhere"), "fuse a, \"b c\" over i");

@@ -118,7 +118,7 @@ Schedule random_schedule() {
     ScheduledKernel k{any_id<OperatorId>()};
     if (chance()) k.packs = static_cast<std::uint32_t>(any_index());
     k.any_box = chance();
-    if (chance()) k.cut = static_cast<std::uint32_t>(any_index()), k.grain = random_integer();
+    if (chance()) k.tile_dim = static_cast<std::uint32_t>(any_index()), k.grain = random_integer();
     return k;
   });
   s.kernel_of = several<std::optional<std::size_t>>([] { return samples::maybe(any_index); });

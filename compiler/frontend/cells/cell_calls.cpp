@@ -43,8 +43,9 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Call& call,
                                                  ElementType from, Span call, Span argument) {
   std::string source = source_of(elaboration, argument);
   std::string fix_text = type_text(to) + "(" + std::string(f.spelling) + "(f32(" + source + ")))";
-  Diagnostic d(Code::needs_cast, argument,
-               quoted(f.spelling) + " takes " + std::string(wanted(f.arguments)) + "; got " + type_text(from));
+  Diagnostic d(
+      Code::needs_cast, argument,
+      quoted(f.spelling) + " takes " + std::string(argument_description(f.arguments)) + "; got " + type_text(from));
   d.help("convert the argument and the result: " + quoted(fix_text));
   if (source == elaboration.sources.text(argument) && call.file == argument.file) d.fix(call, fix_text);
   elaboration.fail(std::move(d));
@@ -102,8 +103,9 @@ Cell CellElaborator::apply(CellOp op, const std::vector<Cell>& args, const std::
     bool of_integers = f.arguments == ir::CellArguments::integers;
     std::string source = source_of(elaboration_, spans[0]);
     Diagnostic d(is_integer(type) ? Code::needs_cast : Code::type_mismatch, spans[0],
-                 quoted(f.spelling) + " takes " + (of_integers ? "integers" : std::string(wanted(f.arguments))) +
-                     "; got " + std::string(name_of(type)));
+                 quoted(f.spelling) + " takes " +
+                     (of_integers ? "integers" : std::string(argument_description(f.arguments))) + "; got " +
+                     std::string(name_of(type)));
     if (is_integer(type) && !of_integers) {
       std::string fix_text = type_text(offered_) + "(" + source + ")";
       d.help("convert it: " + quoted(fix_text));
