@@ -43,7 +43,7 @@ class Demand {
         for (const ir::Access& write : op.writes) {
           if (write.invariant_dims.empty() == invariant) continue;
           ir::ValueId v = operation.results[write.tensor];
-          for (const Region& region : requested_[v.index()])
+          for (const Region& region : used_[v.index()])
             add(required, dims_for(o, op, write, region, required.empty() ? anchored(o, op) : required[0].spans));
           for (std::size_t r = 0; r < inner_.outputs.size(); ++r)
             if (inner_.outputs[r] == v) add(required, {writes(o, op, write, r)});
@@ -52,11 +52,11 @@ class Demand {
       expect(Obligation::group, !op.region() || op.region()->kind == ir::RegionKind::group, "the group is missing");
       for (const Region& dims : required)
         for (const ir::Access& read : op.reads)
-          add(requested_[operation.operands[read.tensor].index()],
+          add(used_[operation.operands[read.tensor].index()],
               {image(read, dims.spans, op.operands[read.tensor].shape), dims.where});
     }
     for (std::size_t k = 0; k < inner_.inputs.size(); ++k)
-      for (const Region& region : requested_[inner_.inputs[k].index()]) covered(k, region);
+      for (const Region& region : used_[inner_.inputs[k].index()]) covered(k, region);
     for (std::size_t r = 0; r < op_.results.size(); ++r) partition(r);
   }
 
@@ -226,26 +226,25 @@ class Demand {
   bool within(const Span& a, const Span& b) const { return before(b.lo, a.lo) && before(a.hi, b.hi); }
 
   // No point that demands the region has all of these at least zero.
-  bool never(const Region& requested, const std::vector<AffineExpr>& these) const {
+  bool never(const Region& used, const std::vector<AffineExpr>& these) const {
     Space space{box_, {}};
-    for (const auto& [row, offset] : requested.where) space.constraints.push_back({AffineExpr{row, offset}});
+    for (const auto& [row, offset] : used.where) space.constraints.push_back({AffineExpr{row, offset}});
     for (const AffineExpr& e : these) space.constraints.push_back({e});
     return has_no_point(space);
   }
   AffineExpr less(const AffineExpr& a, const AffineExpr& b) const { return b - a + number(box_.rank(), -1); }
 
   // Cells out of bounds are not read; the fill is used.
-  void covered(std::size_t operand, const Region& requested) const {
+  void covered(std::size_t operand, const Region& used) const {
     bool found = std::any_of(op_.reads.begin(), op_.reads.end(), [&](const ir::Access& read) {
       if (read.tensor != operand) return false;
       Spans mine = image(read, point_, op_.operands[operand].shape);
       for (std::size_t axis = 0; axis < mine.size(); ++axis) {
-        const auto& [lo, hi, known] = requested.spans[axis];
+        const auto& [lo, hi, known] = used.spans[axis];
         const AffineExpr &first = mine[axis].lo, &end = mine[axis].hi;
-        if (!before(first, lo) && !never(requested, {less(lo, first), less(number(box_.rank(), known.lo), first)}))
+        if (!before(first, lo) && !never(used, {less(lo, first), less(number(box_.rank(), known.lo), first)}))
           return false;
-        if (!before(hi, end) && !never(requested, {less(end, hi), less(end, number(box_.rank(), known.hi))}))
-          return false;
+        if (!before(hi, end) && !never(used, {less(end, hi), less(end, number(box_.rank(), known.hi))})) return false;
       }
       return true;
     });
@@ -286,8 +285,8 @@ class Demand {
   const ir::RegionBody& region_ = *op_.region();
   const ir::Graph& inner_ = program_[region_.graph];
   Box box_ = box_of(op_);
-  std::vector<std::vector<Region>> requested_{inner_.values.size()};  // by inner value
-  Spans point_;                                                       // of the group's dims
+  std::vector<std::vector<Region>> used_{inner_.values.size()};  // by inner value
+  Spans point_;                                                  // of the group's dims
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ Justify::Result Justify::justify(const ir::Copied& j) {
     return {Obligation::induction, {j.from}};
   }
   same_operation(side_, before);
-  return {Obligation::copied, before.op->transfer() ? ReplacedOperations{} : ReplacedOperations{j.from}};
+  return {Obligation::copied, before.op->transfer() ? Origins{} : Origins{j.from}};
 }
 
 Justify::Result Justify::justify(const ir::Simplified& j) {

@@ -34,7 +34,7 @@ struct Context {
 
 // What an operation of `after` writes, by result: cells of a value of `before`, as those operations write it; if there
 // are none, a new value.
-using ReplacedOperations = std::vector<ir::OperationRef>;
+using Origins = std::vector<ir::OperationRef>;
 
 // Requires a monoid to be associative, to have its identity, and to commute if it is combined in any order
 // (blocks.cpp).
@@ -46,10 +46,10 @@ class Justify {
       : context_(context), numbering_(numbering), claim_(claim), classes_(classes) {}
 
   // Throws Refusal. Returns the discharged obligation, and the operations of `before` whose results these are.
-  std::pair<Obligation, ReplacedOperations> operation(ir::OperationId id);
+  std::pair<Obligation, Origins> operation(ir::OperationId id);
 
  private:
-  using Result = std::pair<Obligation, ReplacedOperations>;
+  using Result = std::pair<Obligation, Origins>;
   // Each is in the file for its subject.
   Result justify(const ir::Copied&j), justify(const ir::Simplified&j), justify(const ir::Composed&j),
       justify(const ir::BlockedFrom&j), justify(const ir::PartialOf&j), justify(const ir::CombinationOf&j),
@@ -112,8 +112,7 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
 void check_data_flow(const ir::Graph& graph);
 // Checks that the writers of a value correspond to all the writers of one value of `before`, each once. A new value has
 // one writer, which must cover it.
-void check_writes(const ir::Graph& graph, const ValueNumbering& numbering,
-                  const std::vector<ReplacedOperations>& replaced);
+void check_writes(const ir::Graph& graph, const ValueNumbering& numbering, const std::vector<Origins>& origins);
 
 template <class J>
 std::pair<const J*, Side> Justify::part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const {

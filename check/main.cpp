@@ -102,11 +102,9 @@ int main(int argc, char** argv) {
   if (auto* source = std::get_if<ir::Program>(&read.front()); source && !verdict.refused()) list_trusted_laws(*source);
   std::map<std::string_view, std::size_t> proved;
   for (const auto& [obligation, standing, where, detail, at] : verdict.findings) {
-    const char* standing_name = standing == check::Standing::refused ? "refused" : "assumed";
+    const char* label = standing == check::Standing::refused ? "refused" : "assumed";
     if (standing == check::Standing::proved) ++proved[check::name_of(obligation)];
-    else
-      std::fputs(fmt::format("{} {}: {}: {}\n", standing_name, check::name_of(obligation), where, detail).c_str(),
-                 stdout);
+    else std::fputs(fmt::format("{} {}: {}: {}\n", label, check::name_of(obligation), where, detail).c_str(), stdout);
   }
   for (auto [name, count] : proved) std::fputs(fmt::format("proved {}: {}\n", name, count).c_str(), stdout);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail(exit_code::resource, "stdout cannot be written");

@@ -25,11 +25,11 @@ namespace {
 void check_lists(const ir::Operator& op, const ir::Operation& operation) {
   std::set<std::int64_t> devices;
   std::vector<std::pair<const ir::DeviceSets*, ir::Range>> lists;
-  std::int64_t expected = 1;
+  std::int64_t needed = 1;
   for (const ir::BlockPlacement& p : operation.placements) {
     if (p.devices.empty()) continue;
     const auto& [sets, blocks] = lists.emplace_back(&p.devices, range_of(op, p));
-    expected = checked::mul(expected, std::max<std::int64_t>(blocks.hi - blocks.lo, 0));
+    needed = checked::mul(needed, std::max<std::int64_t>(blocks.hi - blocks.lo, 0));
     for (const auto& set : *sets) devices.insert(set.begin(), set.end());
   }
   std::set<std::vector<std::int64_t>> found;
@@ -39,8 +39,8 @@ void check_lists(const ir::Operator& op, const ir::Operation& operation) {
       if (std::int64_t k = listed_at(*sets, device); blocks.lo <= k && k < blocks.hi) at.push_back(k);
     if (at.size() == lists.size()) found.insert(std::move(at));
   }
-  expect(Obligation::placement, devices.empty() || std::ssize(found) == expected, "{} blocks, but devices for {}",
-         expected, found.size());
+  expect(Obligation::placement, devices.empty() || std::ssize(found) == needed, "{} blocks, but devices for {}", needed,
+         found.size());
 }
 
 }  // namespace

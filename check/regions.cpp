@@ -14,7 +14,7 @@ void Justify::check_region(ir::RegionKind kind, const std::vector<ir::OperationR
   check_data_flow(inner);
   std::vector<Class> classes(inner.values.size());
   for (std::size_t k = 0; k < inner.inputs.size(); ++k) classes[inner.inputs[k].index()] = side_.operands[k];
-  std::vector<ReplacedOperations> replaced;
+  std::vector<Origins> origins;
   for (std::size_t o = 0; o < from.size(); ++o) {
     const ir::Operation& operation = inner.operations[o];
     Side before = numbering_.side(from[o]);
@@ -23,9 +23,9 @@ void Justify::check_region(ir::RegionKind kind, const std::vector<ir::OperationR
       classes[operation.results[r].index()] = before.results[r];
     auto class_of = [&](ir::ValueId v) { return numbering_.find(classes[v.index()]); };
     same_operation(side_of(context_.after, operation, class_of), before);
-    replaced.push_back({from[o]});
+    origins.push_back({from[o]});
   }
-  check_writes(inner, numbering_, replaced);
+  check_writes(inner, numbering_, origins);
   for (std::size_t k = 0; k < inner.outputs.size(); ++k)
     expect(obligation, numbering_.same(classes[inner.outputs[k].index()], side_.results[k]), "result {} differs", k);
 }

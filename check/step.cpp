@@ -19,15 +19,14 @@ void check_data_flow(const ir::Graph& graph) {
              "operation {} reads value {} before it is written", o, v.index());
 }
 
-void check_writes(const ir::Graph& graph, const ValueNumbering& numbering,
-                  const std::vector<ReplacedOperations>& replaced) {
+void check_writes(const ir::Graph& graph, const ValueNumbering& numbering, const std::vector<Origins>& origins) {
   const Writers writers = writers_of(graph);
   for (std::size_t v = 0; v < writers.size(); ++v) {
     if (writers[v].empty()) continue;
     std::optional<std::pair<ir::Path, ir::ValueId>> whole;
     std::vector<ir::OperationRef> by;
     for (auto [o, r] : writers[v])
-      for (const ir::OperationRef& ref : replaced[o.index()]) {
+      for (const ir::OperationRef& ref : origins[o.index()]) {
         expect(Obligation::writes_exact, std::count(by.begin(), by.end(), ref) == 0,
                "value {} is written twice by the operations made from operation {}", v, ref.operation.index());
         std::pair written{ref.path, numbering.operation(ref).results[r]};
@@ -72,17 +71,17 @@ class GraphCheck {
     attempt(Obligation::data_flow, "", [&] { check_data_flow(after_); });
     Justify justify(context_, numbering_, claim_, classes_);
     for (std::size_t o = 0; o < after_.operations.size(); ++o) {
-      replaced_.emplace_back();
+      origins_.emplace_back();
       verdict_.at.operation = o;
       attempt({}, fmt::format(", operation {} ({})", o, context_.after[after_.operations[o].op].name), [&] {
-        auto [obligation, replaced] = justify.operation(ir::OperationId(o));
+        auto [obligation, origins] = justify.operation(ir::OperationId(o));
         check_placements(context_.after, after_.operations[o]);
-        replaced_.back() = std::move(replaced);
+        origins_.back() = std::move(origins);
         verdict_.findings.push_back({obligation, Standing::proved, fmt::format("{}, operation {}", where_, o), ""});
       });
     }
     verdict_.at.operation.reset();
-    attempt(Obligation::writes_exact, "", [&] { check_writes(after_, numbering_, replaced_); });
+    attempt(Obligation::writes_exact, "", [&] { check_writes(after_, numbering_, origins_); });
     for (const std::string& rule : numbering_.rules)
       if (std::string what = assumed_of(rule, context_.believed); !what.empty())
         verdict_.findings.push_back({Obligation::choice, Standing::assumed, where_, std::move(what)});
@@ -206,7 +205,7 @@ class GraphCheck {
   Verdict& verdict_;
   ValueNumbering numbering_{context_.before, claim_};
   std::vector<Class> classes_;  // by value of after
-  std::vector<ReplacedOperations> replaced_;
+  std::vector<Origins> origins_;
   std::vector<ir::EqualOperations> paired_;
 };
 

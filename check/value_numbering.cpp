@@ -109,7 +109,7 @@ bool ValueNumbering::follow_input(Trail& trail, ValueId& value) const {
   At last = trail.back();
   const ir::RegionBody* region = region_of(trail, trail.size() - 1);
   bool repeated = !region || region->kind == RegionKind::iterate;
-  if (repeated && k < graph.outputs.size() && is_unspecified_trip(last.step)) return false;
+  if (repeated && k < graph.outputs.size() && is_unknown_trip(last.step)) return false;
   if (repeated && k < graph.outputs.size() && last.step > (region ? region->trips.lo : 0)) {
     --trail.back().step;
     value = graph.outputs[k];

@@ -16,10 +16,8 @@ using Class = std::uint32_t;
 
 // An unspecified trip of an iterate: the state that it reads is not a value of the program. Different numbers are
 // different trips.
-constexpr std::int64_t unspecified_trip(std::int64_t number) {
-  return std::numeric_limits<std::int64_t>::min() + number;
-}
-constexpr bool is_unspecified_trip(std::int64_t step) { return step < unspecified_trip(std::int64_t{1} << 40); }
+constexpr std::int64_t unknown_trip(std::int64_t number) { return std::numeric_limits<std::int64_t>::min() + number; }
+constexpr bool is_unknown_trip(std::int64_t step) { return step < unknown_trip(std::int64_t{1} << 40); }
 
 // An operation with its operator and the classes of its values.
 struct Side {

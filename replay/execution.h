@@ -47,7 +47,7 @@ struct Contents {
   std::optional<ir::Scalar> filled = {};            // the value of all other cells
   std::optional<std::size_t> prepared_by = {};      // the kernel that packed it from the whole value
 
-  bool holds(Class other, const Box& box) const { return box.empty() || (value == other && cells.covers(box)); }
+  bool contains(Class other, const Box& box) const { return box.empty() || (value == other && cells.covers(box)); }
 };
 
 // An operation of a graph, and the classes of its values.

@@ -84,7 +84,7 @@ class Machine {
 
   bool holds(BufferId id, Class value) {
     return std::ranges::all_of(memories_->held(memories_->where(id)),
-                               [&](const auto& one) { return one.second->holds(value, buffer(id).box); });
+                               [&](const auto& one) { return one.second->contains(value, buffer(id).box); });
   }
   void outputs() {
     for (std::size_t k = 0; k < graph_.outputs.size(); ++k) {
@@ -151,7 +151,7 @@ class Machine {
     const Class value = run.side.operands[operand];
     for (const auto& [members, contents] : memories_->held(where)) {
       const auto [by_all, by_some] = memories_->seen(where.id, members, op.operands[operand].shape);
-      expect(tasks_.reads, contents->holds(value, intersect(cells, by_some)),
+      expect(tasks_.reads, contents->contains(value, intersect(cells, by_some)),
              "operand {} of `{}` is missing: the memory {}", operand, op.name,
              contents->value == value ? "lacks cells of it" : "holds a different value");
       expect(tasks_.does, !fill || by_all.contains(cells) || contents->filled == fill,
@@ -328,7 +328,7 @@ class Machine {
     std::set<BufferId> written;
     collect_written(loop, written);
     for (BufferId id : written) memories_->invalidate(id);
-    steps_.push_back(unspecified_trip(started_iterates_++));
+    steps_.push_back(unknown_trip(started_iterates_++));
     runs_.clear();
     const ir::Graph& step = numbering_.graph(body);
     for (const auto& [k, now, next] : loop.states) {

@@ -38,8 +38,8 @@ std::string written(const std::vector<ComposedRead>& reads) {
 
 std::string written(const std::vector<std::uint32_t>& numbers) { return fmt::format("({})", fmt::join(numbers, ", ")); }
 
-std::string words_for(const Copied& j) { return "copied " + written(j.from); }
-std::string words_for(const Simplified& j) {
+std::string text_for(const Copied& j) { return "copied " + written(j.from); }
+std::string text_for(const Simplified& j) {
   std::string text = "simplified " + written(j.from);
   for (std::size_t k = 0; k < j.terms.size(); ++k) text += "\n      " + cell_line(j.terms, CellId(k));
   for (const AxiomUse& use : j.uses) {
@@ -49,34 +49,32 @@ std::string words_for(const Simplified& j) {
   }
   return text;
 }
-std::string words_for(const Composed& j) {
-  return fmt::format("composed {} {}", written(j.consumer), written(j.reads));
-}
-std::string words_for(const BlockedFrom& j) { return "blocked " + written(j.from); }
-std::string words_for(const PartialOf& j) {
+std::string text_for(const Composed& j) { return fmt::format("composed {} {}", written(j.consumer), written(j.reads)); }
+std::string text_for(const BlockedFrom& j) { return "blocked " + written(j.from); }
+std::string text_for(const PartialOf& j) {
   return fmt::format("partial {} dim {} by {}", written(j.of), j.dim, j.block_dim);
 }
-std::string words_for(const CombinationOf& j) {
+std::string text_for(const CombinationOf& j) {
   return fmt::format("combination {} of {}", written(j.of), j.partial.index());
 }
-std::string words_for(const LocalScanOf& j) { return "local_scan " + written(j.of); }
-std::string words_for(const TotalsOf& j) { return "totals " + written(j.of); }
-std::string words_for(const CarryOf& j) { return fmt::format("carry {} of {}", written(j.of), j.totals.index()); }
-std::string words_for(const CarriedScanOf& j) {
+std::string text_for(const LocalScanOf& j) { return "local_scan " + written(j.of); }
+std::string text_for(const TotalsOf& j) { return "totals " + written(j.of); }
+std::string text_for(const CarryOf& j) { return fmt::format("carry {} of {}", written(j.of), j.totals.index()); }
+std::string text_for(const CarriedScanOf& j) {
   return fmt::format("carried_scan {} of {}, {}", written(j.of), j.carry.index(), j.local.index());
 }
-std::string words_for(const GroupOf& j) { return "group " + written(j.from); }
-std::string words_for(const OfferedFor& j) { return "offered " + written(j.from); }
-std::string words_for(const TripOf& j) { return fmt::format("step {} at {}", written(j.from), j.step); }
-std::string words_for(const TransferOf&) { return "transfer"; }
-std::string words_for(const PointOf& j) { return "point " + written(j.of); }
-std::string words_for(const StagedOf& j) { return "staged " + written(j.of); }
-std::string words_for(const PlacedFrom& j) { return fmt::format("placed {} from {}", written(j.of), j.staged.index()); }
-std::string words_for(const FoldOf& j) { return fmt::format("fold {} dim {} by {}", written(j.of), j.dim, j.size); }
+std::string text_for(const GroupOf& j) { return "group " + written(j.from); }
+std::string text_for(const OfferedFor& j) { return "offered " + written(j.from); }
+std::string text_for(const TripOf& j) { return fmt::format("step {} at {}", written(j.from), j.step); }
+std::string text_for(const TransferOf&) { return "transfer"; }
+std::string text_for(const PointOf& j) { return "point " + written(j.of); }
+std::string text_for(const StagedOf& j) { return "staged " + written(j.of); }
+std::string text_for(const PlacedFrom& j) { return fmt::format("placed {} from {}", written(j.of), j.staged.index()); }
+std::string text_for(const FoldOf& j) { return fmt::format("fold {} dim {} by {}", written(j.of), j.dim, j.size); }
 
-std::string words_for(const ProductOf& j) { return fmt::format("product {} {}", written(j.of), written(j.dims)); }
-std::string words_for(const Reordered& j) { return fmt::format("reordered {} {}", written(j.from), written(j.dims)); }
-std::string words_for(const WholeCopy&) { return "copy"; }
+std::string text_for(const ProductOf& j) { return fmt::format("product {} {}", written(j.of), written(j.dims)); }
+std::string text_for(const Reordered& j) { return fmt::format("reordered {} {}", written(j.from), written(j.dims)); }
+std::string text_for(const WholeCopy&) { return "copy"; }
 
 void print(std::string& text, const GraphClaim& claim, std::string_view kind) {
   std::string steps = claim.steps == 1 && claim.first == 0 ? ""
@@ -85,7 +83,7 @@ void print(std::string& text, const GraphClaim& claim, std::string_view kind) {
   for (std::size_t v = 0; v < claim.values.size(); ++v)
     text += fmt::format("    value {} is {}\n", v, claim.values[v] ? written(*claim.values[v]) : "new");
   for (std::size_t o = 0; o < claim.operations.size(); ++o) {
-    std::string words = std::visit([](const auto& j) { return words_for(j); }, claim.operations[o]);
+    std::string words = std::visit([](const auto& j) { return text_for(j); }, claim.operations[o]);
     text += fmt::format("    operation {} {}\n", o, words);
   }
   for (const OperationRef& copy : claim.copies) text += fmt::format("    copies {}\n", written(copy));

@@ -82,10 +82,10 @@ class Inference {
 
   // Sets the splits of a tensor's factors, which must agree with those of other tensors.
   void bind(const TensorFactors& tensor) {
-    const Placed& place = placed(tensor.tensor);
+    const Placed& placement = placed(tensor.tensor);
     for (std::size_t a = 0; a < tensor.axes.size(); ++a) {
       static const Parts whole;
-      const Parts& axis = place.axes.empty() ? whole : place.axes[a];
+      const Parts& axis = placement.axes.empty() ? whole : placement.axes[a];
       std::int64_t extent = shape(tensor.tensor)[a];
       std::vector<std::uint32_t> bound = bound_factors(factors_, tensor.axes[a], extent);
       auto splits = splits_of(axis, factors_, bound, extent);
