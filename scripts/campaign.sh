@@ -60,14 +60,14 @@ under_sanitizer() {
 # and pages that are mapped anew in a handler, which it sees as racing writes. Under neither: what takes time.
 run_tsan() {
   TSAN_OPTIONS="suppressions=$PWD/tests/sanitized_races.txt" under_sanitizer tsan \
-    '*MappedFile.E11*:*MappedFileDeathTest*:*SignalsDeathTest*:WriteFile.Interrupted*:*Speed*:*WhatGrowsAllTheSame*:*OneOfAMillion*'
+    '*MappedFile.E11*:*MappedFileDeathTest*:*SignalsDeathTest*:WriteFile.Interruption*:*Speed*:*ExponentialGrowth*:*OneDeviceOfAMillion*'
 }
 
 # As in .ci/run, which runs what reads untrusted bytes and what proves, without native code, and each test in a process of its
 # own: a child that ends by a signal while others' threads run is not this sanitizer's strength.
 run_asan() {
   LSAN_OPTIONS="suppressions=$PWD/tests/sanitized_leaks.txt:print_suppressions=0" ASAN_OPTIONS=handle_sigbus=0 \
-    UBSAN_OPTIONS=print_stacktrace=1 under_sanitizer asan-backend '*DeathTest*:*Speed*:*WhatGrowsAllTheSame*'
+    UBSAN_OPTIONS=print_stacktrace=1 under_sanitizer asan-backend '*DeathTest*:*Speed*:*ExponentialGrowth*'
 }
 
 # Every target from its kept corpus. What it finds is in out/campaign/corpus, crashes beside it as NAME-crash-….

@@ -206,7 +206,7 @@ TEST(Cells, FunctionsAreNearTheOracle) {
 }
 
 // A shared node under nested choices: without care its code doubles at each level.
-TEST(Cells, NestedChoicesStaySmall) {
+TEST(Cells, NestedSelectsStaySmall) {
   Build b("y");
   auto i = b.parallel("i", 8);
   auto x = b.operand(i64, {8});

@@ -234,7 +234,7 @@ TEST(LoopLanes, ReductionsWithMasksAndFolds) {
 }
 
 // 5 rows by 2 vectors of 16, in the rest 1 row and 1 vector: a matrix product's register tile.
-TEST(LoopLanes, TilesOfRegisters) {
+TEST(LoopLanes, RegisterTiles) {
   const std::string tile = R"(kernel (a: f32[11, 7], b: f32[7, 70]) -> (c: f32[11, 70]) over (i, j, k)
   cut i by 5 worth 1
   acc0: f32x16[10]
@@ -273,7 +273,7 @@ TEST(LoopLanes, TilesOfRegisters) {
 }
 
 // What straight code has computed must not be taken for something else that has the same name.
-TEST(LoopLanes, WhatIsKnownIsNotMistaken) {
+TEST(LoopLanes, KnownExpressionsAreNotConfused) {
   expect_same_at_all_sizes({
       // The inner loop begins elsewhere at each turn of the outer one.
       R"(kernel (x: f32[120], w: f32[40]) -> (y: f32[40, 3, 2]) over (i)
@@ -312,7 +312,7 @@ TEST(LoopLanes, WhatIsKnownIsNotMistaken) {
   });
 }
 
-TEST(LoopLanes, MemoryOfItsOwn) {
+TEST(LoopLanes, LocalMemory) {
   expect_same_at_all_sizes({R"(kernel (x: f32[40], w: f16[40]) -> (y: f32[40]) over (i)
   local p: f32[40] holds [16] at (i0)
   local q: f16[80] holds [32] at (2*i0)

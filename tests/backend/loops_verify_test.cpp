@@ -48,9 +48,9 @@ struct Mutant {
   const char* said;  // a part of it
 };
 
-TEST(VerifyLoops, RightOnesPass) { EXPECT_EQ(verify(unverified(right)), std::vector<std::string>{}); }
+TEST(VerifyLoops, ValidKernelPasses) { EXPECT_EQ(verify(unverified(right)), std::vector<std::string>{}); }
 
-TEST(VerifyLoops, WrongTexts) {
+TEST(VerifyLoops, InvalidTextsAreRejected) {
   const Mutant mutants[] = {
       {"y[i] = x[39 - i]", "y[i] = x[39 - v]", "v is used out of scope"},
       {"    s[] = acc1", "    s[] = f32(i)", "i is used out of scope"},
@@ -122,7 +122,7 @@ void depend_on_itself(Kernel& kernel) {
 }
 
 // What no text can say.
-TEST(VerifyLoops, WrongTables) {
+TEST(VerifyLoops, InvalidTablesAreRejected) {
   struct Change {
     std::function<void(Kernel&)> change;
     const char* said;
@@ -178,7 +178,7 @@ TEST(LoopsText, NamesAndConstantsAreExact) {
   EXPECT_EQ(print(unverified(exact)), exact);
 }
 
-TEST(LoopsText, NamesOfAllKindsPrint) {
+TEST(LoopsText, NamesOfAllKindsArePrinted) {
   Kernel kernel = unverified(right);
   for (std::string& name : kernel.variables) name = "for";
   for (TensorArgument& tensor : kernel.tensors) tensor.name = "acc0 \"\n";
@@ -188,7 +188,7 @@ TEST(LoopsText, NamesOfAllKindsPrint) {
   EXPECT_NE(canonical(kernel), print(kernel));
 }
 
-TEST(LoopsText, EverythingIsInTheKey) {
+TEST(LoopsText, EveryPartIsInTheKey) {
   const char* changes[][2] = {{"i by 16", "i by 8"},
                               {"worth 1", "worth 2"},
                               {"f32[40], n", "f32[41], n"},
@@ -208,7 +208,7 @@ TEST(LoopsText, EverythingIsInTheKey) {
   }
 }
 
-TEST(LoopsText, WhatDoesNotParse) {
+TEST(LoopsText, ParseErrors) {
   const Mutant mutants[] = {{"let v = (abs(n[i]))", "let v = (abs(n[i])", "`)` is missing"},
                             {"fold acc0[0] by", "fold acc0[0]", "`by` is missing"},
                             {"p[i] = x[i]", "p[i] = q[i]", "`q` is not a tensor"},

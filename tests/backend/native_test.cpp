@@ -79,7 +79,7 @@ TEST(Native, GuardedReadIsNotSpeculated) {
   expect_native_is_oracle({}, b.map({value}), {whole_numbers(f32, {6})});
 }
 
-TEST(Native, LazyAndOrKeepDivisionAway) {
+TEST(Native, LazyAndOrGuardDivision) {
   Build b("y");
   auto i = b.parallel("i", 11);
   auto x = b.operand(i32, {11});
@@ -116,7 +116,7 @@ TEST(Native, PrefixAndSuffixScans) {
   }
 }
 
-TEST(Native, ConstraintsThatAreNoScan) {
+TEST(Native, ConstraintsThatAreNotAScan) {
   Program program;
   Build b("y");  // a band: |i - k| <= 2, and 2k <= i + 9
   auto i = b.parallel("i", 12), k = b.reduction("k", 12);
@@ -129,7 +129,7 @@ TEST(Native, ConstraintsThatAreNoScan) {
   expect_native_is_oracle(program, op, {whole_numbers(i64, {12})});
 }
 
-TEST(Native, ScatterInOnePass) {
+TEST(Native, ScatterIsOnePass) {
   Program program;
   Build b("g");
   auto v = b.parallel("v", 5), d = b.parallel("d", 3), t = b.reduction("t", 9);
@@ -142,7 +142,7 @@ TEST(Native, ScatterInOnePass) {
 }
 
 // What is in the data is no reason to overflow: places at the ends of i64, shifted and mirrored.
-TEST(Native, ScatterOfPlacesThatAreFarOff) {
+TEST(Native, ScatterWithExtremeIndices) {
   Program program;
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                          most = std::numeric_limits<std::int64_t>::max();
@@ -174,7 +174,7 @@ TEST(Native, TupleMonoidWithAnInvariantComponent) {
   expect_native_is_oracle(program, op, {whole_numbers(f32, {6, 10})});
 }
 
-TEST(Native, SeveralWritersOfOneValue) {
+TEST(Native, SeveralWritersOfAValue) {
   Program program;
   BuildGraph g{program, {}};
   auto a = g.input("a", f32, {3}), z = g.input("z", f32, {4});

@@ -40,7 +40,7 @@ std::size_t cached(const ObjectCompiler& compiler, const std::vector<Kernel>& ke
   return count;
 }
 
-TEST(ObjectCompiler, ThreadsMakeNoDifference) {
+TEST(ObjectCompiler, DoesNotDependOnThreadCount) {
   auto kernels = some_kernels();
   auto alone = made(ObjectCompiler({.threads = 1}), kernels);
   EXPECT_EQ(made(ObjectCompiler({.threads = 4}), kernels), alone);
@@ -49,7 +49,7 @@ TEST(ObjectCompiler, ThreadsMakeNoDifference) {
 }
 
 // Else a sanitizer would not see what kernels read and write.
-TEST(ObjectCompiler, KernelsAreUnderTheSanitizerOfTheBuild) {
+TEST(ObjectCompiler, KernelsAreSanitizedLikeTheBuild) {
 #if defined(__SANITIZE_THREAD__)
   const std::vector<bool> wanted{true, false};
 #elif defined(__SANITIZE_ADDRESS__)
@@ -63,7 +63,7 @@ TEST(ObjectCompiler, KernelsAreUnderTheSanitizerOfTheBuild) {
   }
 }
 
-TEST(ObjectCompiler, SymbolsComeFromWhatIsComputed) {
+TEST(ObjectCompiler, SymbolsDependOnTheComputationOnly) {
   auto objects = made(ObjectCompiler({}), some_kernels());
   std::set<std::string> symbols;
   for (const auto& [symbol, bytes] : objects) {
@@ -75,7 +75,7 @@ TEST(ObjectCompiler, SymbolsComeFromWhatIsComputed) {
   EXPECT_EQ(made(ObjectCompiler({}), some_kernels("row")), objects) << "names make no difference";
 }
 
-TEST(ObjectCompiler, TheCacheGivesBackWhatWasMade) {
+TEST(ObjectCompiler, CacheReturnsStoredObjects) {
   TempFolder folder;
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
   ObjectCompiler with({.cache = cache});
@@ -97,7 +97,7 @@ TEST(ObjectCompiler, EqualKernelsOfOneProgramShareAFunction) {
   EXPECT_EQ(jit.compile({kernels[1]}).front(), functions[1]);
 }
 
-TEST(ObjectCompiler, ABuildIsTold) { EXPECT_GT(build_id().size(), 16u); }
+TEST(ObjectCompiler, BuildIdIsSet) { EXPECT_GT(build_id().size(), 16u); }
 
 TEST(Digest, IsSha256OfPartsWithTheirLengths) {
   // printf '\3\0\0\0\0\0\0\0abc' | sha256sum
@@ -107,14 +107,14 @@ TEST(Digest, IsSha256OfPartsWithTheirLengths) {
 
 Digest key(char c) { return digest_of({std::string_view(&c, 1)}); }
 
-TEST(KernelCache, WithoutAFolderItHoldsNothing) {
+TEST(KernelCache, StoresNothingWithoutAFolder) {
   KernelCache cache({});
   cache.store(key('a'), "code");
   EXPECT_EQ(cache.find(key('a')), std::nullopt);
   EXPECT_TRUE(cache.take_warnings().empty());
 }
 
-TEST(KernelCache, ADamagedEntryIsDroppedAndTold) {
+TEST(KernelCache, DamagedEntryIsDroppedAndReported) {
   TempFolder folder;
   KernelCache cache({.folder = folder.path()});
   cache.store(key('a'), "code");
@@ -137,7 +137,7 @@ TEST(KernelCache, ADamagedEntryIsDroppedAndTold) {
   EXPECT_EQ(cache.find(key('a')), "code");
 }
 
-TEST(KernelCache, AFolderThatOthersCanWriteToIsNotUsed) {
+TEST(KernelCache, FolderWritableByOthersIsNotUsed) {
   TempFolder folder;
   { KernelCache(CacheOptions{.folder = folder.path()}).store(key('a'), "code"); }
   chmod(folder.path().c_str(), 0770);
@@ -163,7 +163,7 @@ TEST(KernelCache, OnlyEntriesAreTrimmed) {
 }
 
 // What is tried is kept after that, and is not taken by who tries against something else, or not at all.
-TEST(Jit, KernelsThatATrialRefusesAreNotKept) {
+TEST(Jit, RejectedKernelsAreNotCached) {
   TempFolder folder;
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
   const std::vector<Kernel> kernels = some_kernels();

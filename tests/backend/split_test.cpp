@@ -34,7 +34,7 @@ TEST(SplitRun, SumOverUnevenAndEmptyBlocks) {
                         {cut(op, 0, {4}), cut(op, 1, {2, {0, 1, 4}}), cut(op, 2, {3, {0, 7, 7, 11}})});
 }
 
-TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
+TEST(SplitRun, NonCommutativeMonoidKeepsTheOrder) {
   Program program;
   Build b("h");
   auto r = b.parallel("r", 3), k = b.reduction("k", 7);
@@ -47,7 +47,7 @@ TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
                         {cut(op, k, {3, {0, 2, 3, 7}})});
 }
 
-TEST(SplitRun, ScansAndTheirReducedDim) {
+TEST(SplitRun, ScansSplitOverTheirReductionDim) {
   for (bool split_reduction : {false, true}) {
     for (bool suffix : {false, true}) {
       Program program;
@@ -64,7 +64,7 @@ TEST(SplitRun, ScansAndTheirReducedDim) {
   }
 }
 
-TEST(SplitRun, ScatterOverItsReducedDim) {
+TEST(SplitRun, ScatterSplitOverItsReductionDim) {
   Program program;
   Build b("g");
   auto v = b.parallel("v", 5), t = b.reduction("t", 9);

@@ -45,7 +45,7 @@ std::string difference(const Program& program, std::mt19937& random) {
   return "";
 }
 
-TEST(Alternatives, OfEveryKindAreJustifiedAndComputeTheSame) {
+TEST(Alternatives, AreJustifiedAndPreserveResults) {
   std::mt19937 random(5);
   for (const Offering& o : offerings()) {
     SCOPED_TRACE(o.name);
@@ -57,7 +57,7 @@ TEST(Alternatives, OfEveryKindAreJustifiedAndComputeTheSame) {
   }
 }
 
-TEST(Alternatives, ChangedOnesAreRefusedOrRight) {
+TEST(Alternatives, MutantsAreRefusedOrEquivalent) {
   std::mt19937 random(20261123);
   std::size_t mutants = 0, refused = 0, ill_formed = 0;
   for (const Offering& o : offerings()) {
@@ -86,7 +86,7 @@ TEST(Alternatives, ChangedOnesAreRefusedOrRight) {
 }
 
 // The smallest: mul becomes add in a step of a product.
-TEST(Alternatives, ASumForAProductIsRefused) {
+TEST(Alternatives, SumInsteadOfProductIsRefused) {
   Way w = offered(offerings()[0].text);
   Program& program = w.stages.back();
   for (const AlternativeClaim& a : w.certificate.steps.back().alternatives)
@@ -104,7 +104,7 @@ TEST(Alternatives, ASumForAProductIsRefused) {
   EXPECT_EQ(cases::first_refusal(resealed(w)), "product");
 }
 
-TEST(Alternatives, WithoutItsRuleARewriteIsRefused) {
+TEST(Alternatives, RewriteWithoutItsRuleIsRefused) {
   Way w = offered(offerings()[9].text);
   ASSERT_TRUE(w.rules.has_value());
   EXPECT_EQ(cases::refusals(verdict_of(w)), "");
@@ -120,7 +120,7 @@ TEST(Alternatives, WithoutItsRuleARewriteIsRefused) {
 
 // Whatever is offered is justified: every pair of operations of which one distributes over the other on the numbers that the
 // pass tries is a semiring that the checker knows, and on integers one that needs no assumption.
-TEST(Alternatives, EverySemiringThatIsOfferedIsKnown) {
+TEST(Alternatives, OfferedSemiringsAreKnown) {
   const std::pair<const char*, const char*> sums[] = {
       {"a.v + b.v", "0"},        {"a.v * b.v", "1"},        {"min(a.v, b.v)", "inf"},   {"min(a.v, b.v)", "255"},
       {"max(a.v, b.v)", "-inf"}, {"max(a.v, b.v)", "0"},    {"bitand(a.v, b.v)", "-1"}, {"bitand(a.v, b.v)", "255"},

@@ -13,7 +13,7 @@ const char* chain_text = R"(
         Y[i, l] = sum[j, k] A[i, j] * B[j, k] * C[k, l]
     })";
 
-TEST(Choices, AProductOfThreeIsReassociatedByItself) {
+TEST(Choices, ProductOfThreeIsReassociatedByDefault) {
   Offered o = offer(chain_text);
   auto found = choices(o.program);
   ASSERT_EQ(found.count("Y"), 1u);
@@ -28,7 +28,7 @@ TEST(Choices, AProductOfThreeIsReassociatedByItself) {
   EXPECT_EQ(evaluate(by_itself.last()), evaluate(o.source));
 }
 
-TEST(Choices, AProductStaysAsItIsWrittenWhereThatIsAskedFor) {
+TEST(Choices, ProductKeepsItsOrderOnRequest) {
   Offered o = offer(chain_text);
   auto operations = [&](const std::string& lines, bool require_proof) {
     Program out = picked(o.program, lines, require_proof).last();
@@ -41,7 +41,7 @@ TEST(Choices, AProductStaysAsItIsWrittenWhereThatIsAskedFor) {
 
 // ---- the checker
 
-TEST(Choices, AnotherGraphThanTheOneThatWasPickedIsRefused) {
+TEST(Choices, WrongAlternativeIsRefused) {
   Offered o = offer(chain_text);
   Way w = picked(o.program, "choose Y 1\n");
   ASSERT_EQ(w.certificate.steps.size(), 1u);
@@ -64,7 +64,7 @@ TEST(Choices, AnotherGraphThanTheOneThatWasPickedIsRefused) {
   EXPECT_NE(cases::refusals(cases::verdict_of(other)), "");
 }
 
-TEST(Choices, AChoiceThatIsCarriedAlongKeepsItsRules) {
+TEST(Choices, CopiedChoiceKeepsItsRules) {
   Offered o = offer(chain_text);
   cases::Case c{"kept", o.program, o.program, {"none", {}, {}, {}}};
   GraphClaim claim{o.program.main, o.program.main, {}, {}, {}};
@@ -115,7 +115,7 @@ TEST(Choices, EveryRuleOfTheStandardLibraryIsOffered) {
 
 // ---- many operations
 
-TEST(Choices, LongProgramsAreMatchedInOneGo) {
+TEST(Choices, LongProgramsAreMatchedInOnePass) {
   std::string body = "v0[i, j] = A[i, j] + 1\n";
   constexpr int n = 400;
   for (int k = 1; k <= n; ++k) body += "v" + std::to_string(k) + " = matmul(v" + std::to_string(k - 1) + ", B)\n";

@@ -56,7 +56,7 @@ std::string changed(Change change) {
   return refused(p);
 }
 
-TEST(Held, WhatIsPlacedAlikeIsConnectedDirectly) {
+TEST(Held, SamePlacementNeedsNoTransfer) {
   Program p = sharded(uneven);
   ASSERT_EQ(p[p.main].operations.size(), 4u);
   EXPECT_TRUE(p[operation(p, transfer).op].transfer());
@@ -72,13 +72,13 @@ TEST(Held, DoesNotDependOnTheNumberOfDevices) {
   }
 }
 
-TEST(Held, AForgottenTransferIsRefused) {
+TEST(Held, MissingTransferIsRefused) {
   EXPECT_EQ(changed([](Program& p) { operation(p, w).operands = operation(p, transfer).operands; }), by);
   Program placed = cases::moved().before;  // as if nothing were realised
   EXPECT_EQ(refused(placed), by);
 }
 
-TEST(Held, AnotherPlaceOrOtherBlocksAreRefused) {
+TEST(Held, OtherPlacementOrBlocksAreRefused) {
   EXPECT_EQ(changed([](Program& p) { operation(p, z).placements[0].axis->id = e_axis; }), by);
   EXPECT_EQ(changed([](Program& p) { operation(p, y).placements[0].axis->id = e_axis; }), by);
   EXPECT_EQ(changed([](Program& p) { operation(p, z).placements.clear(); }), by);
@@ -89,7 +89,7 @@ TEST(Held, AnotherPlaceOrOtherBlocksAreRefused) {
 }
 
 // The same on devices that are listed.
-TEST(Held, ListsOfDevices) {
+TEST(Held, DeviceLists) {
   auto listed = [](auto change) {
     return changed([&](Program& p) {
       for (std::size_t o : {y, z, transfer, w}) {
@@ -126,7 +126,7 @@ TEST(Held, OtherCellsAreRefused) {
 }
 
 // A dim cut before, by threads, changes what the blocks on the mesh are.
-TEST(Held, BlocksOfBlocksAreTheSameOnesOnlyTogether) {
+TEST(Held, NestedBlocksMustBeNestedOnBothSides) {
   auto cut_before = [](Program& p, std::size_t number) {
     Operator& its = op(p, number);
     its.blockings[0].blocks = Blocks{4};
@@ -143,7 +143,7 @@ TEST(Held, BlocksOfBlocksAreTheSameOnesOnlyTogether) {
   EXPECT_EQ(changed([&](Program& p) { cut_before(p, y), cut_before(p, z); }), right);
 }
 
-TEST(Held, WhatIsAlikeOnBothSidesIsAccepted) {
+TEST(Held, SameChangeOnBothSidesIsAccepted) {
   EXPECT_EQ(changed([](Program& p) {
               for (std::size_t o : {y, z}) operation(p, o).placements[0].axis->id = e_axis;
             }),
@@ -158,7 +158,7 @@ TEST(Held, WhatIsAlikeOnBothSidesIsAccepted) {
 
 // y[i] for each c is one value: every device that has a c has all of y, one without has nothing. Of 5 c's in 4 blocks the
 // last device has none; of 8 each has some.
-TEST(Held, WhatDoesNotDependOnAPlacedDimIsWhereTheDimIs) {
+TEST(Held, InvariantValueIsHeldWhereItsPlacedDimIs) {
   auto program = [](std::int64_t size) {
     Build b("y"), r("z");
     b.parallel("i", n), b.parallel("c", 5);
@@ -202,7 +202,7 @@ Program repeated(Change change) {
   return p;
 }
 
-TEST(Held, AStateIsWhereAStepLeavesIt) {
+TEST(Held, StateStaysWhereATripLeavesIt) {
   const Program forgotten = repeated([](Program&) {});
   EXPECT_EQ(refused(forgotten), by);
   Program moved = passes::realise(forgotten).program;

@@ -73,7 +73,7 @@ std::string guarded(const std::vector<std::string>& condition, const std::string
 
 // A comparison that no point of the box fulfils is no way to a read, however many conditions are nested: with eight choices
 // between such, each way that cannot be would double the others.
-TEST(LegalSource, ComparisonsThatTheBoxDecides) {
+TEST(LegalSource, ComparisonsDecidedByTheBox) {
   std::string cells = "  cell 0 = index i64 0\n  cell 1 = constant i64 9\n  cell 2 = less bool (1, 0)\n";
   std::size_t last = 2;
   for (int nested = 0; nested < 8; ++nested, ++last)
@@ -121,7 +121,7 @@ TEST(LegalSource, GuardsOfAllForms) {
 }
 
 // A fill is read where what it stands for lies outside, and only there.
-TEST(LegalSource, FillsOutsideOnly) {
+TEST(LegalSource, FillsAreReadOutsideOnly) {
   auto filled = [](const std::string& fill) {
     return told("[16]", {"  dim i 0..16 parallel\n  operand i64[8]\n  result i64[16]\n  cell 0 = read i64 0\n"
                          "  cell 1 = read i64 1\n  read 0 at [i] shape [1] else 1\n  read 0 at [" +
@@ -133,7 +133,7 @@ TEST(LegalSource, FillsOutsideOnly) {
   EXPECT_EQ(filled("i - 7"), "refused: read 1 of `f` leaves its tensor on axis 0, at 8");
 }
 
-TEST(LegalSource, WritesOnce) {
+TEST(LegalSource, EveryCellIsWrittenOnce) {
   const std::string half = "  dim i 0..4 parallel\n";
   EXPECT_EQ(told("[8]", {map(half, "i", "i"), map(half, "i", "i + 4")}), "");
   EXPECT_EQ(told("[8]", {map(half, "i", "2*i"), map(half, "i", "2*i + 1")}), "");
@@ -145,7 +145,7 @@ TEST(LegalSource, WritesOnce) {
 }
 
 // What is too much to be counted and of no simple form is neither refused nor proved.
-TEST(LegalSource, WhatIsLeftOpen) {
+TEST(LegalSource, UndecidedWritesAreAssumed) {
   const std::string many = "  dim i 0..2000000 parallel\n", shape = "[4000000]";
   const std::string even = many + "  operand i64[8]\n  result i64" + shape +
                            "\n  cell 0 = constant i64 1\n  write 0 at [2*i] shape [1]\n  map (0)\n";
@@ -154,7 +154,7 @@ TEST(LegalSource, WhatIsLeftOpen) {
   EXPECT_EQ(told(shape, {even, odd}), "assumed: every cell of `y` is written once");
 }
 
-TEST(LegalSource, WhatDoesNotDependOnADim) {
+TEST(LegalSource, InvariantDims) {
   const std::string dims = "  dim i 0..8 parallel\n  dim j 0..3 parallel\n";
   auto writes = [&](const std::string& read) {
     return dims + "  operand i64[8]\n  result i64[8]\n  cell 0 = read i64 0\n  read 0 at [" + read +

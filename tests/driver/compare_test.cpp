@@ -47,7 +47,7 @@ TEST(Compare, NanAndInfinity) {
   EXPECT_TRUE(compare({"Y", floats({1e300})}, floats({inf}), {.relative = 1, .absolute = 1}));
 }
 
-TEST(Compare, SaysWhereAndHowMany) {
+TEST(Compare, ReportsCountAndFirstDifference) {
   Tensor got(ElementType::i32, {2, 3}), wanted(ElementType::i32, {2, 3});
   got.store_i64(4, 7);
   wanted.store_i64(5, 9);
@@ -65,7 +65,7 @@ TEST(Compare, LargeIntegersAreNotRounded) {
   EXPECT_EQ(differences(got, wanted, {}).absolute.by, 1);
 }
 
-TEST(Compare, ADifferenceThatIsNoNumberIsOneOfNumbers) {
+TEST(Compare, OverflowingDifferenceIsNumeric) {
   Tensor got(ElementType::f64, {1}), wanted(ElementType::f64, {1});
   got.store_f64(0, 1e308);
   wanted.store_f64(0, -1e308);

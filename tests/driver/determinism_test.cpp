@@ -95,7 +95,7 @@ TEST_F(Determinism, EveryExample) {
   EXPECT_GE(ran, 13);
 }
 
-TEST_F(Determinism, EveryStandardOperatorThatReduces) {
+TEST_F(Determinism, EveryStandardReduction) {
   LawMemory laws;
   StandardOperators operators(laws);
   int ran = 0;

@@ -177,7 +177,7 @@ class EdgeSizes : public testing::TestWithParam<Family> {};
 // The campaign requests them (scripts/campaign.sh): each takes a kernel of its own, and these minutes.
 bool all_sizes() { return std::getenv("TAP_ALL_SIZES") != nullptr; }
 
-TEST_P(EdgeSizes, OfEveryDim) {
+TEST_P(EdgeSizes, EveryDim) {
   for (std::int64_t size : {0, 1, 7, 13, 16, 17, 31}) {
     ASSERT_NO_FATAL_FAILURE(expect_at(GetParam(), {size, 31 - size, 5 + size}));
     if (!all_sizes()) continue;

@@ -108,7 +108,7 @@ program p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {
 )";
 
 // A component that has fewer indices than another one is combined once, not once for each of them.
-TEST(GroupRun, StreamsTheKeysOfAttention) {
+TEST(GroupRun, StreamsKeysOfAttention) {
   for (const char* lines : {"fuse t, m over i, j\n", "fuse t, m over i, j\nsplit m dim j into 3 over sequential\n",
                             "fuse t, m over i, j\nsplit m dim j into [0, 0, 2, 7] over sequential\n",
                             "fuse t, m over i, j\nsplit m dim j into 3 over sequential\nsplit m dim j into 2 over "
@@ -144,7 +144,7 @@ TEST(GroupRun, ResultsAreRoundedOnce) {
   expect_right(text, "fuse v, S, Y over i, k\nsplit Y dim k into 7 over sequential\n");
 }
 
-TEST(GroupRun, StepsOfARepetition) {
+TEST(GroupRun, UnrolledTripsOfAnIterate) {
   const char* text =
       "program p(u: f64[12]) -> (U: f64[12]) {\n"
       "  U = iterate 5 (v = u) { w[i] = v[i-1 else 0] + v[i+1 else 0] for i in 0..12\n w }\n}\n";
@@ -152,7 +152,7 @@ TEST(GroupRun, StepsOfARepetition) {
   expect_right(text, "unroll U 5\nfuse \"U.w.0\", \"U.w.1\", \"U.w.2\", \"U.w.3\", U over i\n");
 }
 
-TEST(GroupRun, FailuresNameTheOperationInside) {
+TEST(GroupRun, FailuresNameTheInnerOperation) {
   ir::Program program =
       compiled("program p(X: i64[6]) -> (Y: i64[6]) { a[i] = 6 / X[i]  Y[i] = a[i] + a[i-1 else 0] }");
   ir::Program after = planned(program, "fuse a, Y over i\n");
@@ -187,7 +187,7 @@ std::size_t values_in_memory(const std::string& text, const std::string& lines) 
   return kernel.tensors.size() - kernel.operands - kernel.results;
 }
 
-TEST(GroupRun, MapsEndReductionsInRegisters) {
+TEST(GroupRun, EpiloguesRunInRegisters) {
   const std::string product =
       "program p(X: f32[19, 700], W: f32[700, 37], c: f32[37], d: f32[19, 37]) -> (Y: f32[19, 37]) {\n"
       "  s[i, j] = sum[k] X[i, k] * W[k, j]\n";
@@ -211,7 +211,7 @@ TEST(GroupRun, MapsEndReductionsInRegisters) {
 }
 
 // Also where rounding shows: a product of the map rounds by itself, as it does where nothing is fused.
-TEST(GroupRun, EndedInRegistersWithTheSameBits) {
+TEST(GroupRun, EpiloguesInRegistersKeepTheBits) {
   const std::string text =
       "program p(X: f32[19, 700], W: f32[700, 37], c: f32[37], d: f32[19, 37]) -> (Y: f32[19, 37]) {\n"
       "  s[i, j] = sum[k] X[i, k] * W[k, j]  Y[i, j] = exp(s[i, j] + c[j] * d[i, j]) / (s[i, j] * s[i, j] + c[j]) }";
@@ -223,7 +223,7 @@ TEST(GroupRun, EndedInRegistersWithTheSameBits) {
   expect_same(backend::Executable(passes::expand(fused), {}).run(inputs), wanted, "fused");
 }
 
-TEST(GroupRun, WhatOthersReadIsStoredToo) {
+TEST(GroupRun, ValuesReadElsewhereAreStored) {
   const std::string text =
       "program p(X: f32[19, 70], W: f32[70, 37]) -> (S: f32[19, 37], Y: f32[19, 37], Z: f32[19]) {\n"
       "  S[i, j] = sum[k] X[i, k] * W[k, j]\n"
@@ -233,7 +233,7 @@ TEST(GroupRun, WhatOthersReadIsStoredToo) {
   expect_right(text, "fuse S, Y, Z over i\n");
 }
 
-TEST(GroupRun, OtherReadersWaitForTheWholeRegion) {
+TEST(GroupRun, NonPointwiseReadersNeedTheStoredRegion) {
   auto text = [](const std::string& map) {
     return "program p(X: i64[19, 12], d: i64[19]) -> (Y: i64[19]) { s[i] = sum[k] X[i, k]  " + map + " }";
   };

@@ -68,7 +68,7 @@ std::string renamed(const std::string& source, const std::vector<std::string>& n
   return result;
 }
 
-TEST(Loops, NamesMeanNothing) {
+TEST(Loops, NamesDoNotMatter) {
   const std::string source = R"(
 monoid best(value: f32, place: f32) {
   identity (-inf, 0)

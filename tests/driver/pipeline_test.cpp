@@ -25,7 +25,7 @@ Compilation with(check::Standing standing) {
   return made;
 }
 
-TEST(Pipeline, ARefusedObligationEndsTheCommand) {
+TEST(Pipeline, RefusedObligationEndsTheCommand) {
   try {
     require_justified(with(check::Standing::refused), false);
     FAIL();
@@ -35,7 +35,7 @@ TEST(Pipeline, ARefusedObligationEndsTheCommand) {
 }
 
 // The second of two steps: what the first one made is certified, and the operation is one of what the second one made.
-TEST(Pipeline, AFaultKnowsWhatWasCertified) {
+TEST(Pipeline, UnjustifiedStepKnowsTheCertifiedStages) {
   auto outcome =
       tap::test::compile_text("program p(X: f32[4]) -> (Y: f32[4]) {\n  H[i] = X[i] * 1\n  Y[i] = H[i] + X[i]\n}");
   ASSERT_TRUE(outcome.compiled) << outcome.messages;
@@ -56,7 +56,7 @@ TEST(Pipeline, AFaultKnowsWhatWasCertified) {
 }
 
 // A text is compiled as far as is requested, and a graph goes on from there to the same result.
-TEST(Pipeline, FromATextToEachStage) {
+TEST(Pipeline, CompilesTextToEachStage) {
   SourceMap sources;
   Diagnostics diagnostics;
   const FileId file = sources.add("p.tap", "program p(X: f32[4, 3]) -> (Y: f32[4]) { Y[i] = sum[k] X[i, k] }");
@@ -76,7 +76,7 @@ TEST(Pipeline, FromATextToEachStage) {
   }
 }
 
-TEST(Pipeline, ATextWithErrorsIsRejected) {
+TEST(Pipeline, TextWithErrorsIsRejected) {
   SourceMap sources;
   for (const char* wrong :
        {"program p(X: f32[4]) -> (Y: f32[4]) { Y[i] = X[i + 1] }", "program p(", "tap-ir 1\nnonsense"}) {
@@ -91,7 +91,7 @@ TEST(Pipeline, ATextWithErrorsIsRejected) {
   }
 }
 
-TEST(Pipeline, AnAssumedOneWhereAProofIsAskedFor) {
+TEST(Pipeline, RequiredProofRejectsAssumptions) {
   EXPECT_NO_THROW(require_justified(with(check::Standing::assumed), false));
   EXPECT_THROW(require_justified(with(check::Standing::assumed), true), Failure);
   EXPECT_NO_THROW(require_justified(with(check::Standing::proved), true));
@@ -130,7 +130,7 @@ std::pair<std::int64_t, std::size_t> calls_of(const Compilation& made) {
   return {all, proved};
 }
 
-TEST(Pipeline, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
+TEST(Pipeline, ThousandsOfBlocksCostNoMoreThanFour) {
   const Compilation four = cut_into(4), thousands = cut_into(4096);
   auto [few, few_proved] = calls_of(four);
   auto [many, many_proved] = calls_of(thousands);
@@ -143,7 +143,7 @@ TEST(Pipeline, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
 // On a mesh, what thousands of devices do alike is listed as what few do: in rows of one, two and more axes, with halos, with
 // all to all, with partial results of each, with the last part smaller, with gaps, with kernels from outside, and whatever the
 // devices are called.
-TEST(Pipeline, ThousandsOfDevicesAreListedAsFewAre) {
+TEST(Pipeline, ListingDoesNotGrowWithDevices) {
   auto tasks_of = [](const char* mesh, const std::string& body, const std::string& lines, int n) {
     auto counted = [n](std::string text) {
       if (auto at = text.find('%'); at != std::string::npos) {
@@ -254,7 +254,7 @@ TEST(Pipeline, AMillionDevicesInRows) {
 }
 
 // Where the last blocks are smaller or empty, or blocks are split again, there are more rows; where they are listed, any number.
-TEST(Pipeline, RowsOfBlocksThatDiffer) {
+TEST(Pipeline, RowsOfUnequalBlocks) {
   const char* text =
       "program p(X: f64[37, 8]) -> (Y: f64[37, 8], S: f64[8], Z: f64[37]) {\n"
       "  Y[i, j] = X[i, j] * 2 + X[36 - i, j]\n  S[j] = sum[i] Y[i, j]\n  Z[i] = sum[k in 0..i+1] Y[k, 0]\n}";

@@ -108,7 +108,7 @@ TEST(StageMutation, TasksOfBlockGraphs) {
 }
 
 // A group runs as one application, and what is in it is listed, too: no task of that list may be missing either.
-TEST(StageMutation, TasksInsideOfGroups) {
+TEST(StageMutation, TasksInsideGroups) {
   backend::Jit jit;
   std::size_t refused = 0;
   for (const StageCase& c : stage_cases(jit))

@@ -90,7 +90,7 @@ bool writes(const ir::Operator& op, const ir::Point& point, const ir::Point& cel
   return op.domain().contains(point) && op.writes[0].projection.start(point) == cell;
 }
 
-RC_GTEST_PROP(TakenApartProperty, JudgedAsByLookingAtEveryPoint, ()) {
+RC_GTEST_PROP(SplitDigitsProperty, AgreesWithEnumeration, ()) {
   RandomWriters random;
   std::vector<Writer> writers;
   std::vector<WriteMap> maps;

@@ -20,7 +20,7 @@ struct Case {
 
 class SyntaxErrors : public ::testing::TestWithParam<Case> {};
 
-TEST_P(SyntaxErrors, AreTold) {
+TEST_P(SyntaxErrors, AreReported) {
   const Case& c = GetParam();
   Parsed p(c.text);
   EXPECT_FALSE(p.module);
@@ -33,7 +33,7 @@ TEST_P(SyntaxErrors, AreTold) {
 }
 
 // A fix, applied, leaves a text that parses.
-TEST_P(SyntaxErrors, FixesMend) {
+TEST_P(SyntaxErrors, FixesParse) {
   Parsed p(GetParam().text);
   for (const Diagnostic& d : p.diagnostics.all()) {
     if (d.fixes.empty()) continue;
@@ -216,7 +216,7 @@ TEST(SyntaxErrors, LimitsAreOptions) {
   EXPECT_EQ(large.diagnostics.all()[0].code, Code::file_too_large);
 }
 
-TEST(Recovery, EveryStatementAndDeclarationIsTold) {
+TEST(Recovery, ReportsEveryStatementAndDeclaration) {
   Parsed p(
       "op f(x: f32[n]) -> (y: f32[n]) {\n  y[i] = x[i] +\n  z[i] = * 3\n  v[i] = g(x[i], (1 2), 3)\n  w[i] = if a b\n  "
       "q[i] = x[i]\n}\n"

@@ -73,7 +73,7 @@ void for_pairs(const Check& check) {
   }
 }
 
-TEST(AxisAlgebra, FitTogetherWhereSomeChainHasBoth) {
+TEST(AxisAlgebra, CompatibleIfOneChainHasBoth) {
   std::map<std::int64_t, std::vector<std::set<std::int64_t>>> of_size;
   for_pairs([&](const Digits& all, const AxisRef& a, const AxisRef& b) {
     if (of_size[all.n].empty()) chains(all.n, {1}, of_size[all.n]);
@@ -90,7 +90,7 @@ TEST(AxisAlgebra, FitTogetherWhereSomeChainHasBoth) {
   });
 }
 
-TEST(AxisAlgebra, OverlapWhereValuesDepend) {
+TEST(AxisAlgebra, OverlapIfValuesDepend) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     if (!are_compatible(mesh, a, b)) return;
     SubAxis p = digit(mesh, a), q = digit(mesh, b);
@@ -99,7 +99,7 @@ TEST(AxisAlgebra, OverlapWhereValuesDepend) {
   });
 }
 
-TEST(AxisAlgebra, ContainsWhatItDetermines) {
+TEST(AxisAlgebra, ContainsTheAxesItDetermines) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     EXPECT_EQ(contains(mesh, a, b), determines(all.n, digit(mesh, a), digit(mesh, b)));
   });
@@ -141,7 +141,7 @@ TEST(AxisAlgebra, LargestSharedParts) {
   });
 }
 
-TEST(AxisAlgebra, WhatIsLeftAndWhatIsSharedMakeTheWhole) {
+TEST(AxisAlgebra, RemainderAndSharedPartAreTheWhole) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     if (!are_compatible(mesh, a, b)) return;
     Axes left = without(mesh, a, b);
@@ -158,7 +158,7 @@ TEST(AxisAlgebra, WhatIsLeftAndWhatIsSharedMakeTheWhole) {
   });
 }
 
-TEST(AxisAlgebra, MergedIsTheNumberOfBoth) {
+TEST(AxisAlgebra, MergedKeepsTheNumberOfBoth) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     SubAxis p = digit(mesh, a), q = digit(mesh, b);
     std::optional<AxisRef> wanted;
@@ -194,7 +194,7 @@ std::vector<Axes> lists() {
           {part_of("p", 1, 2), part_of("p", 6, 5), part_of("p", 2, 3)}};
 }
 
-TEST(AxisLists, CutAtASizeKeepsTheNumber) {
+TEST(AxisLists, SplitAtASizeKeepsTheNumber) {
   for (const Axes& axes : lists())
     for (std::int64_t places = 1; places <= size_of(mesh, axes); ++places) {
       auto cut = cut_at(mesh, axes, places);
@@ -212,7 +212,7 @@ TEST(AxisLists, CutAtASizeKeepsTheNumber) {
   EXPECT_EQ(cut_at(mesh, {whole("a"), whole("y")}, 48), std::nullopt);
 }
 
-TEST(AxisLists, PrefixesAndWhatStandsBehind) {
+TEST(AxisLists, PrefixesAndSuffixes) {
   for (const Axes& a : lists())
     for (const Axes& b : lists()) {
       Axes prefix = common_prefix(mesh, merged(mesh, a), merged(mesh, b));
@@ -227,7 +227,7 @@ TEST(AxisLists, PrefixesAndWhatStandsBehind) {
   EXPECT_EQ(behind(mesh, {part_of("y", 1, 2)}, {whole("y"), whole("a")}), (Axes{part_of("y", 2, 6), whole("a")}));
 }
 
-TEST(AxisLists, WithoutOthers) {
+TEST(AxisLists, Difference) {
   EXPECT_EQ(without(mesh, Axes{whole("a"), whole("y")}, {part_of("y", 2, 3)}),
             (Axes{whole("a"), part_of("y", 1, 2), part_of("y", 6, 2)}));
   EXPECT_EQ(prefix_without(mesh, {whole("a"), whole("y"), whole("w")}, {part_of("y", 2, 3)}),

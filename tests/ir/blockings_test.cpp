@@ -56,7 +56,7 @@ TEST(Blockings, PartialsAreOfOneBlock) {
   EXPECT_EQ(values_of(evaluate(program, op, {x}).outputs[0]), (Values{1, 0, 14}));
 }
 
-RC_GTEST_PROP(Blockings, ChangeNoValue, ()) {
+RC_GTEST_PROP(Blockings, PreserveValues, ()) {
   Program program;
   auto n = *rc::gen::inRange<std::int64_t>(0, 9), m = *rc::gen::inRange<std::int64_t>(0, 9);
   Operator whole = row_sums(program, n, m), blocked = whole;

@@ -25,7 +25,7 @@ std::set<Point> points_of(const Box& box) {
   return points;
 }
 
-RC_GTEST_PROP(BoxSet, HasThePointsOfItsBoxes, ()) {
+RC_GTEST_PROP(BoxSet, ContainsThePointsOfItsBoxes, ()) {
   const auto rank = *rc::gen::inRange<std::size_t>(0, 4);
   BoxSet set;
   std::set<Point> points;

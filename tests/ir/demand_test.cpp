@@ -42,7 +42,7 @@ struct Halo {
   GroupView view() const { return {program, program[graph], dims, anchors}; }
 };
 
-TEST(Demand, OfAHaloIsClippedToTheTensor) {
+TEST(Demand, HaloIsClippedToTheTensor) {
   Halo halo;
   Demand middle = demand(halo.view(), box_of({{2, 4}}));
   EXPECT_EQ(middle.operations[1], box_of({{2, 4}}));
@@ -53,7 +53,7 @@ TEST(Demand, OfAHaloIsClippedToTheTensor) {
   EXPECT_TRUE(demand(halo.view(), box_of({{3, 3}})).operations[0].empty());
 }
 
-TEST(Demand, MovesWithThePoint) {
+TEST(Demand, DependsAffinelyOnThePoint) {
   Halo halo;
   MovingDemand windows = moving_demand(halo.view());
   EXPECT_EQ(windows.operations[0][0], (Window{{{1}, -1}, 3}));
@@ -67,7 +67,7 @@ TEST(Demand, MovesWithThePoint) {
 }
 
 // h[2*i + r] = x[i] for r in 0..2;   y[p] = h[4*p] over p in 0..n
-TEST(Demand, OfWritesThatInterleave) {
+TEST(Demand, InterleavedWrites) {
   Program program;
   BuildGraph g{program, {}};
   auto x = g.input("x", f64, {8});
@@ -92,7 +92,7 @@ TEST(Demand, OfWritesThatInterleave) {
 }
 
 // Two writers of one value: each is requested its own part, and the one that is far away for nothing.
-TEST(Demand, OfAConcatenation) {
+TEST(Demand, Concatenation) {
   Program program;
   BuildGraph g{program, {}};
   auto a = g.input("a", f64, {4}), b = g.input("b", f64, {4});
@@ -122,7 +122,7 @@ TEST(Demand, OfAConcatenation) {
 
 // t[0] = sum[k] x[k];   y[i] = t[i - 1 else 7] + t[i + 1 else 7], of which no read lies inside. The sum has no dim that could
 // say that nobody requests its only point.
-TEST(Demand, OfAPointThatNobodyReads) {
+TEST(Demand, UnreadPoint) {
   Program program;
   BuildGraph g{program, {}};
   auto x = g.input("x", f64, {3});
@@ -278,7 +278,7 @@ Box hull_of(const Points& points) {
   return box;
 }
 
-RC_GTEST_PROP(DemandProperty, CoversWhatEnumerationNeeds, ()) {
+RC_GTEST_PROP(DemandProperty, CoversTheEnumeratedDemand, ()) {
   RandomGroup group = random_group(false);
   Box box = random_box(group.dims);
   Demand asked = demand(group.view(), box);
@@ -299,7 +299,7 @@ RC_GTEST_PROP(DemandProperty, CoversWhatEnumerationNeeds, ()) {
   }
 }
 
-RC_GTEST_PROP(DemandProperty, IsTightWhereCoefficientsAreOne, ()) {
+RC_GTEST_PROP(DemandProperty, IsTightForUnitCoefficients, ()) {
   RandomGroup group = random_group(true);
   Box box = random_box(group.dims);
   Demand asked = demand(group.view(), box);

@@ -95,7 +95,7 @@ TEST(InterpretScan, IsLinear) {
 }
 
 // What is no scan: two moving ends, an operand that depends on the cell, an equality.
-TEST(InterpretScan, IsNotFoundElsewhere) {
+TEST(InterpretScan, IsNotFoundInOtherReductions) {
   Program program;
   MonoidId sum = add_monoid(program, "sum", f32);
   auto with = [&](const std::function<CellId(Build&)>& extra) {
@@ -210,7 +210,7 @@ RC_GTEST_PROP(InterpretScatter, TwoTargetsInOrder, ()) {
        tensor(i64, {tokens, 4}, random_values(4 * count, -3, 4))});
 }
 
-TEST(InterpretScatter, EmbeddingGradientIsQuick) {
+TEST(InterpretScatter, EmbeddingGradientIsFast) {
   constexpr std::int64_t vocabulary = 50'000, tokens = 2'000, width = 8;
   Program program;
   Operator op = scatter(program, {i32, false, false, false, false, 0, 1}, vocabulary, tokens, width);
@@ -227,7 +227,7 @@ TEST(InterpretScatter, EmbeddingGradientIsQuick) {
 }
 
 // What stands in the else branch must be the identity, the selector must not move with the cell.
-TEST(InterpretScatter, IsNotFoundElsewhere) {
+TEST(InterpretScatter, IsNotFoundInOtherReductions) {
   Program program;
   MonoidId sum = add_monoid(program, "sum", f32);
   auto found = [&](const std::function<CellId(Build&, CellId index, CellId selector, CellId term)>& operand) {

@@ -87,7 +87,7 @@ TEST(ShardedBoxes, MaximalMesh) {
 
 // Any sharding: the boxes of devices tile the tensor, each as often as the sharding replicates it; and two shardings have
 // the same placement exactly where the boxes of a tensor with a cell for every place are the same.
-TEST(ShardedBoxes, TileTheTensorAndSayThePlacement) {
+TEST(ShardedBoxes, TileTheTensorAndDetermineThePlacement) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
   auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };

@@ -40,7 +40,7 @@ RC_GTEST_PROP(Canonical, ShuffledOperatorsHaveTheSameForm, ()) {
 }
 
 // Two operators with one form compute the same: tried on data, operands and results put in the forms' order.
-RC_GTEST_PROP(Canonical, OneFormMeansOneFunction, ()) {
+RC_GTEST_PROP(Canonical, EqualFormsComputeTheSameFunction, ()) {
   static std::map<std::vector<std::int64_t>, std::pair<Program, Operator>> seen;
   Program program;
   Operator op = random_operator(program, some_bytes(), *rc::gen::inRange(0, 4));
@@ -91,7 +91,7 @@ Operator product(Program& program, bool swapped) {
   return b.reduce(add_monoid(program, "sum", f32), {b.apply(CellOp::mul, reads)});
 }
 
-TEST(Canonical, AMatrixProductIsOneWhateverItsNames) {
+TEST(Canonical, NamesAndOperandOrderDoNotMatter) {
   Program program;
   CanonicalForm a = canonical_form(program, product(program, false)),
                 b = canonical_form(program, product(program, true));
@@ -100,7 +100,7 @@ TEST(Canonical, AMatrixProductIsOneWhateverItsNames) {
   EXPECT_NE(a.operands[0], b.operands[0]);
 }
 
-TEST(Canonical, ManyAlikeFactorsTakeNoTime) {
+TEST(Canonical, ManyEqualFactorsAreFast) {
   Program program;
   Build b("y");
   auto i = b.parallel("i", 3);
@@ -119,7 +119,7 @@ TEST(Canonical, ManyAlikeFactorsTakeNoTime) {
   EXPECT_EQ(canonical_form(program, sum).code, canonical_form(program, test::shuffled(sum, 4).op).code);
 }
 
-TEST(Canonical, WhatHasAnOrderKeepsIt) {
+TEST(Canonical, OrderedReductionsKeepTheirOrder) {
   Program program;
   auto scan = [&](bool swapped, Law commutative) {
     Build b("s");

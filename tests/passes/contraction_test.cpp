@@ -87,7 +87,7 @@ ContractionProblem problem_of(const Einsum& e) {
   return p;
 }
 
-RC_GTEST_PROP(Contraction, NoTreeIsBetter, ()) {
+RC_GTEST_PROP(Contraction, FindsTheBestTree, ()) {
   Einsum e = random_einsum(*rc::gen::inRange<std::size_t>(2, 9), 7);
   ContractionProblem p = problem_of(e);
   ContractionTree tree = contraction_order(p);
@@ -125,7 +125,7 @@ RC_GTEST_PROP(Contraction, RandomProductsKeepTheirValues, ()) {
             values_of(interpret(*r.program, r.program->main, inputs).outputs[0]));
 }
 
-TEST(Contraction, ManyFactorsAreTakenGreedily) {
+TEST(Contraction, ManyFactorsUseGreedySearch) {
   // A chain of twenty matrices: the greedy tree against the best one, by the classical recurrence.
   constexpr std::size_t n = 20;
   ContractionProblem p;

@@ -55,7 +55,7 @@ std::set<std::int64_t> devices_of(const BlockProgram& blocks, const std::string&
   return devices;
 }
 
-TEST(DeviceLists, ComputeTheSame) {
+TEST(DeviceLists, PreserveResults) {
   const Program program = test::lowered(std::string(three_values));
   BlockProgram blocks = expect_same(program, applied(program,
                                                      "split H dim i into 3 over devices {0, 1}, {2}, {7}\n"
@@ -75,7 +75,7 @@ TEST(DeviceLists, ComputeTheSame) {
 }
 
 // What is placed alike needs no move; a block that others hold comes from them.
-TEST(DeviceLists, MoveWhatOthersHold) {
+TEST(DeviceLists, TransferBlocksOfOtherDevices) {
   const Program program = test::lowered(std::string(three_values));
   auto transfers = [&](const std::string& lines) {
     const Program sharded = realise(applied(program, lines).program).program;
@@ -90,7 +90,7 @@ TEST(DeviceLists, MoveWhatOthersHold) {
   EXPECT_EQ(transfers("place H over devices {3}\nplace Y over devices {3, 4}\nplace Z over devices {3}\n"), 2u);
 }
 
-TEST(DeviceLists, WhatCannotBe) {
+TEST(DeviceLists, InvalidListsAreReported) {
   const Program program = test::lowered(std::string(three_values));
   auto problem = [&](const std::string& lines) {
     SplitResult result = applied(program, lines);
@@ -118,7 +118,7 @@ ShardedPlan followed(const Program& program) {
 }
 
 // Each writer is split where the value is: into blocks of other sizes, or none.
-TEST(WrittenTogether, IsCutAlongTheValue) {
+TEST(SeveralWriters, IsSplitAlongTheValue) {
   for (const char* equations :
        {"Y[i, j] = A[i, j] for i in 0..4\n  Y[4 + i, j] = B[i, j]",  // blocks of 4, 4 and 1: one is of both
         "Y[2*i, j] = A[i, j] for i in 0..5\n  Y[2*i + 1, j] = A[i, j] * 2 for i in 0..4",
@@ -143,7 +143,7 @@ TEST(WrittenTogether, IsCutAlongTheValue) {
 }
 
 // Where not every point of a box writes a cell, it can not be written apart.
-TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
+TEST(SeveralWriters, NonBoxWritesAreRefused) {
   const Program program = test::lowered(
       "mesh pod = [a: 2]\n"
       "program p(A: i64[4, 4]) -> (Y: i64[4, 4]) {\n  Y[i, j] = A[i, j] for i in 0..4, j in 0..i + 1\n"
@@ -162,7 +162,7 @@ TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
 }
 
 // Blocks that end elsewhere, or of one of two operations, or that lie between each other: each point in a cell of its own first.
-TEST(WrittenTogether, WhatIsNoBoxIsWrittenApart) {
+TEST(SeveralWriters, NonBoxWritesUseAStagingBuffer) {
   struct {
     const char *equations, *lines;
     std::size_t apart;
@@ -197,7 +197,7 @@ TEST(WrittenTogether, WhatIsNoBoxIsWrittenApart) {
 }
 
 // Backwards: the plan has blocks in the order of the dim.
-TEST(WrittenTogether, WhatIsWrittenBackwardsStaysWhole) {
+TEST(SeveralWriters, ReversedWritesAreNotSplit) {
   const Program program =
       run(lowering(),
           test::lowered("mesh pod = [a: 2]\n"

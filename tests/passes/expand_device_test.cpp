@@ -104,7 +104,7 @@ std::vector<std::string> written(const ir::Program& program, const ir::BlockGrap
   return list;
 }
 
-TEST(ExpandDevice, ListsWhatExpandLists) {
+TEST(ExpandDevice, AgreesWithExpand) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
   std::size_t moves = 0;
@@ -128,7 +128,7 @@ TEST(ExpandDevice, ListsWhatExpandLists) {
   EXPECT_GT(moves, 100u);
 }
 
-TEST(ExpandDevice, OneOfAMillion) {
+TEST(ExpandDevice, OneDeviceOfAMillion) {
   const Part many = part_of("data: 4096, model: 256", 777'777), few = part_of("data: 4, model: 2", 5);
   std::printf("one device of 1,048,576: %zu tasks in %.2f s; of 8: %zu in %.2f s\n", tasks(many.blocks), many.seconds,
               tasks(few.blocks), few.seconds);

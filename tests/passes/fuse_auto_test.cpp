@@ -86,7 +86,7 @@ TEST(FuseAuto, AttentionIsOneGroupOverQueryRows) {
   }
 }
 
-TEST(FuseAuto, TwoStepsOfJacobiAreOneTile) {
+TEST(FuseAuto, TwoTripsOfJacobiAreOneTile) {
   Program program = lowered(
       "use std\nprogram p(F: f64[512, 512]) -> (U: f64[512, 512]) { U0 = zeros_like(F)\n"
       "  U = iterate 100 (V = U0) { jacobi5(V, F) } }");
@@ -112,13 +112,13 @@ TEST(FuseAuto, PrologueOfAReductionIsStreamed) {
 }
 
 // A read that is outside everywhere requests no cell: found by random programs, of seed 102638.
-TEST(FuseAuto, WhatLiesOutsideIsNotAskedFor) {
+TEST(FuseAuto, CellsOutsideTheTensorAreNotRequested) {
   expect_meant(
       "program p(X: f64[2, 2]) -> (Y: f64[2, 2]) {\n  t[i, j] = X[i - 2, j else 0] for i in 0..2\n"
       "  s[i, j] = sum[k] -t[i, k] * t[k, j]\n  Y[i, j] = if j <= i then s[i, j] else 0\n}\n");
 }
 
-TEST(FuseAuto, ReductionsOverOneIndexSpaceGoTogether) {
+TEST(FuseAuto, ReductionsOverOneIndexSpaceAreGrouped) {
   const char* text =
       "program p(X: f64[6, 9]) -> (S: f64[6], M: f64[6]) { S[i] = sum[k] X[i, k]  M[i] = max[k] X[i, k] }";
   EXPECT_EQ(groups(fused_text(text)), (Lines{"over i: S, M -> M, S"}));
@@ -226,7 +226,7 @@ class EveryGrouping {
   std::map<Set, Crossing> best_;
 };
 
-TEST(FuseAuto, EscapesAtMostATenthMoreThanTheBestGrouping) {
+TEST(FuseAuto, EscapingBytesAreWithinATenthOfTheBestGrouping) {
   constexpr unsigned seed = 20260101;
   std::mt19937 random(seed);
   double worst = 1;
@@ -256,7 +256,7 @@ TEST(FuseAuto, EscapesAtMostATenthMoreThanTheBestGrouping) {
   EXPECT_GT(groups, graphs / 2);
 }
 
-TEST(FuseAuto, RandomGraphsMeanTheSame) {
+TEST(FuseAuto, RandomGraphsPreserveResults) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 12; ++trial) {
     Program program = random_graph(random, 4 + trial % 5);
@@ -276,7 +276,7 @@ TEST(FuseAuto, RandomGraphsMeanTheSame) {
   }
 }
 
-TEST(FuseAuto, IsTheSameEachTimeAndFastOnLongGraphs) {
+TEST(FuseAuto, IsDeterministicAndFastOnLongGraphs) {
   auto seconds = [](int operations) {
     std::mt19937 random(11);
     Program program = random_graph(random, operations);

@@ -13,7 +13,7 @@ namespace {
 using namespace tap::ir;
 
 // b reads a at 2 at most, and a reads X at 3 there, which is outside: found by random programs, of seed 7016278.
-TEST(GroupReads, WhatLiesOutsideOfAReadOfAReadIsNotAskedFor) {
+TEST(GroupReads, CellsOutsideANestedReadAreNotRequested) {
   Program program = lowered(
       "program p(X: f64[2]) -> (Y: f64[3]) {\n"
       "  a[i] = X[i + 1 else 1] for i in 0..3\n"
@@ -25,7 +25,7 @@ TEST(GroupReads, WhatLiesOutsideOfAReadOfAReadIsNotAskedFor) {
 }
 
 // Of t[i, i + j] the first axis says where i is; the second alone would only say where i + j is.
-TEST(GroupReads, ADimThatTwoAxesHaveIsWhereBothSay) {
+TEST(GroupReads, DimOfTwoAxesIsBoundByBoth) {
   Program program = lowered(
       "program p(x: f32[4]) -> (y: f32[4]) {\n"
       "  t[i, i + j] = x[i] for i in 0..4, j in 0..4 - i\n"

@@ -56,7 +56,7 @@ std::vector<std::string> operations_of(const Program& program) {
   return names;
 }
 
-TEST(MonoidFold, EveryOfferMeansTheSameAndIsProved) {
+TEST(MonoidFold, OffersPreserveResultsAndAreProved) {
   for (const std::string& text :
        {weighted(7), weighted(8), weighted(3), weighted(1), weighted(20), weighted(7, "j in 0..i+1"),
         weighted(12, "j in i..2*i+3"), weighted(9, "j in 0..2*i")}) {
@@ -73,7 +73,7 @@ TEST(MonoidFold, EveryOfferMeansTheSameAndIsProved) {
 }
 
 // What has no index c is computed once; with it, what is left is a contraction, and that is picked.
-TEST(MonoidFold, AContractionIsPickedWhereNothingIsSaid) {
+TEST(MonoidFold, ContractionIsPickedByDefault) {
   Program program = lowered(weighted(7));
   Picked picked = pick(program, {});
   EXPECT_EQ(rules_of(picked.before),
@@ -92,7 +92,7 @@ TEST(MonoidFold, AContractionIsPickedWhereNothingIsSaid) {
 }
 
 // A plan that mentions what was written keeps it.
-TEST(MonoidFold, WhatAPlanCutsOrFusesIsLeft) {
+TEST(MonoidFold, SplitOrFusedOperationsAreKept) {
   Program program = lowered(weighted(8));
   PlannedSplit split{"M", "j", Blocks{2}};
   EXPECT_EQ(operations_of(pick(program, {{split}}).after), std::vector<std::string>{"M"});
@@ -118,7 +118,7 @@ TEST(MonoidFold, StreamsBlocks) {
 }
 
 // The blocks may go anywhere: partials of the combination.
-TEST(MonoidFold, BlocksAreCutLikeAnyDim) {
+TEST(MonoidFold, BlockDimsCanBeSplit) {
   Program program = lowered(weighted(20));
   Picked picked = pick(program, {{PlannedChoice{"M", 2}}});
   Plan plan;
@@ -134,7 +134,7 @@ TEST(MonoidFold, BlocksAreCutLikeAnyDim) {
   expect_same_meaning(program, cut.program);
 }
 
-TEST(MonoidFold, SaysWhyNoneIsOffered) {
+TEST(MonoidFold, RemarksGiveTheReason) {
   auto why = [](const std::string& text, bool strict_fp = false) {
     Program program = lowered(text);
     PassContext context;

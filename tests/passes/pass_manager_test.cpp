@@ -57,7 +57,7 @@ std::string failure_of(std::span<const Pass> passes) {
   return "";
 }
 
-TEST(PassManager, NamesThePassThatBrokeTheProgram) {
+TEST(PassManager, NamesThePassThatMadeAnInvalidProgram) {
   const Pass passes[] = {{"harmless", "", unchanged}, {"saboteur", "", without_results}};
   EXPECT_NE(failure_of(passes).find("saboteur"), std::string::npos) << failure_of(passes);
 }
@@ -67,7 +67,7 @@ TEST(PassManager, NamesThePassThatClaimsTooLittle) {
   EXPECT_NE(failure_of(passes).find("silent"), std::string::npos) << failure_of(passes);
 }
 
-TEST(PassManager, AStepForEachRunThatChangedSomething) {
+TEST(PassManager, OneStepForEachChangingRun) {
   const Pass passes[] = {{"harmless", "", unchanged}, *find_pass("remove_dead_code")};
   Passed passed = run(passes, small_program());
   ASSERT_EQ(passed.certificate.steps.size(), 1u);

@@ -57,7 +57,7 @@ constexpr std::string_view mlp =
     "}\n";
 
 // Columns, then rows: what moves is the one combination of partials.
-TEST(PlanOfShardings, MegatronMovesOnce) {
+TEST(PlanOfShardings, MegatronReshardsOnce) {
   Followed f = follow(std::string(mlp));
   EXPECT_EQ(transfers(f.realised), 1u) << print(f.sharded.plan);
   EXPECT_TRUE(f.sharded.left.empty());
@@ -81,7 +81,7 @@ TEST(PlanOfShardings, TwoAxesOfOneDimAndSizesThatDoNotDivide) {
 }
 
 // A stencil reads over the edges of blocks; a reversed read comes from the other end.
-TEST(PlanOfShardings, WhatLiesElsewhereIsMoved) {
+TEST(PlanOfShardings, RemoteCellsAreTransferred) {
   expect_same(
       follow("mesh pod = [a: 4]\n"
              "program p(X: f32[16] @ pod[{a}]) -> (Y: f32[16] @ pod[{a}]) {\n"
@@ -98,7 +98,7 @@ TEST(PlanOfShardings, NoShardingsNoPlan) {
 }
 
 // Whatever the shardings, and whether sizes divide or not: the same values.
-TEST(PlanOfShardings, AnyShardingsComputeTheSame) {
+TEST(PlanOfShardings, RandomShardingsPreserveResults) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
   std::size_t cut = 0;

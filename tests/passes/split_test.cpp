@@ -59,7 +59,7 @@ std::string block_text(const Program& program, const std::string& lines) {
   return print(blocks.program, blocks.graphs[program.main.index()]);
 }
 
-TEST(Split, BlocksThatAgreeAreConnectedDirectly) {
+TEST(Split, MatchingBlocksAreConnectedDirectly) {
   EXPECT_EQ(block_text(product_and_relu(),
                        "split Z dim i into 2 over axis m.d\n"
                        "split Y dim a into 2 over axis m.d\n"),
@@ -71,7 +71,7 @@ TEST(Split, BlocksThatAgreeAreConnectedDirectly) {
             "  output Y = Y[0..2, 0..3]@0, Y[2..4, 0..3]@1\n");
 }
 
-TEST(Split, BlocksThatDoNotAgreeAreMoved) {
+TEST(Split, MismatchedBlocksAreTransferred) {
   EXPECT_EQ(block_text(product_and_relu(),
                        "split Z dim i into 2 over axis m.d\n"
                        "split Y dim c into [0, 1, 3] over axis m.d\n"),
@@ -87,7 +87,7 @@ TEST(Split, BlocksThatDoNotAgreeAreMoved) {
             "  output Y = Y[0..4, 0..1]@0, Y[0..4, 1..3]@1\n");
 }
 
-TEST(Split, AReductionGivesPartialsAndACombination) {
+TEST(Split, ReductionBecomesPartialsAndACombine) {
   EXPECT_EQ(block_text(product_and_relu(), "split Z dim k into 2 over threads\n"),
             "block graph main\n"
             "  everywhere: Z.partial[0..1, 0..4, 0..3] = c(X[0..4, 0..3], W[0..3, 0..3]) on [0..4, 0..3, 0..3, 0..1]\n"
@@ -97,7 +97,7 @@ TEST(Split, AReductionGivesPartialsAndACombination) {
             "  output Y = Y[0..4, 0..3]\n");
 }
 
-TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
+TEST(Split, PlanErrorsAreReportedWithNumbers) {
   Program program = product_and_relu();
   auto problem = [&](const std::string& line) {
     SplitResult result = apply_splits(program, plan_of(line));
@@ -114,7 +114,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
   EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "unknown mesh `n`");
 }
 
-TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
+TEST(Split, NonCommutativeMonoidIsCombinedInOrder) {
   Program program;
   Build b("y");
   auto i = b.parallel("i", 2), k = b.reduction("k", 3), l = b.reduction("l", 3);
@@ -132,7 +132,7 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   EXPECT_EQ(why_not_split(program, op, i, false), "`i` must stay whole");
 }
 
-TEST(PlanText, PrintsAndParsesBack) {
+TEST(PlanText, RoundTrips) {
   std::string text =
       "plan 2\nchoose H 1\nsplit H.m dim k into 4 over axis pod.model:(1)2 tree 2\n"
       "split Y dim i into [0, 100, 4096] over threads\nfuse H, H.m, Y over i\nunroll u 4\n";
@@ -181,7 +181,7 @@ TEST(Expand, AHundredThousandApplications) {
 }
 
 // y[i] = v[i] + v[99 - i]: of what lies between, nothing is moved.
-TEST(Expand, PiecesThatLieApart) {
+TEST(Expand, DisjointPieces) {
   Program program;
   program.meshes = {{"m", {{"d", 10}}, {}}};
   Build twice("twice"), ends("ends");
@@ -330,7 +330,7 @@ TEST(SplitProperty, RandomChainsUnderRandomPlans) {
 }
 
 // a is the same for every z; a device whose block of z is empty has none of it.
-TEST(Split, ADeviceWithoutABlockHoldsNothing) {
+TEST(Split, DeviceWithoutABlockHoldsNoCells) {
   Program program = tap::passes::test::lowered(
       "monoid both(v: i64, w: i64) { identity (0, 0)  combine (a, b) = (a.v + b.v, a.w + b.w) }\n"
       "mesh m = [x: 2]\n"
@@ -351,7 +351,7 @@ TEST(Split, ADeviceWithoutABlockHoldsNothing) {
 }
 
 // By hand only: splits refuse it. The cells of a partial would lie in several blocks of the walk.
-TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
+TEST(Split, StreamedDimIsNotSplitIntoPartials) {
   Program program = tap::passes::test::lowered("program p(X: i64[4, 9]) -> (Y: i64[4]) { Y[i] = sum[k] X[i, k] }");
   Operator& op = program.operators.back();
   const Operator apart = split_dim(split_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);

@@ -29,7 +29,7 @@ std::vector<double> run(const Program& program, std::vector<double> x, std::int6
 }
 
 // Trap 37: cells outside the tensor keep the fill in every step, whatever is fused.
-TEST(Unroll, FillsAreKeptWhenStepsAreFused) {
+TEST(Unroll, FillsAreKeptWhenTripsAreFused) {
   Program program = lowered(
       "program p(X: f64[3]) -> (Y: f64[3]) {\n"
       "  Y = iterate 2 (x = X) { y[i] = x[i-1 else 0] + x[i] + x[i+1 else 0]; y } }");
@@ -85,7 +85,7 @@ TEST(Unroll, RemaindersAndCounters) {
   }
 }
 
-TEST(Unroll, AllStepsLeaveNoRepetition) {
+TEST(Unroll, FullUnrollRemovesTheIterate) {
   for (const char* trips : {"t in 2..9", "t in 4..5"}) {
     Program program = lowered(std::string("program p(X: f64[5]) -> (Y: f64[5]) {\n  Y = iterate ") + trips +
                               " (x = X) { y[i] = (if i == t then 100 else x[i]) + f64(t) * 3 + x[t - 2 else 1]; y } }");
@@ -101,7 +101,7 @@ TEST(Unroll, AllStepsLeaveNoRepetition) {
 }
 
 // What the body says of its values and splits is said of each step, also of those that are left over.
-TEST(Unroll, EveryStepIsAnnotated) {
+TEST(Unroll, EveryTripIsAnnotated) {
   Program program = lowered(
       "mesh pod = [d: 2]\nprogram p(X: f64[6]) -> (Y: f64[6]) {\n  Y = iterate 5 (x = X) { w[i] = x[5 - i] * 2 for i "
       "in 0..6\n"
@@ -124,7 +124,7 @@ TEST(Unroll, EveryStepIsAnnotated) {
   }
 }
 
-TEST(Unroll, StatesThatPassThroughAndSwap) {
+TEST(Unroll, PassedAndSwappedStates) {
   Program program = lowered(
       "program p(X: f64[4], Z: f64[4]) -> (A: f64[4], B: f64[4], C: f64[4]) {\n"
       "  (A, B, C) = iterate 5 (a = X, b = Z, c = X) { d[i] = a[i] + b[3 - i]; (b, d, c) } }");
@@ -142,7 +142,7 @@ std::string nested(const std::string& inside) {
          inside + " + f64(t); w }\n    z } }";
 }
 
-TEST(Unroll, IteratesInIterates) {
+TEST(Unroll, NestedIterates) {
   for (const char* inside : {"1", "f64(s) * 10"})
     for (std::int64_t steps : {2, 3, 5}) {
       Program program = lowered(nested(inside));
@@ -162,7 +162,7 @@ TEST(Unroll, IteratesInIterates) {
 constexpr std::string_view not_inside =
     "`Y` cannot be unrolled: an iterate or a group inside it uses its counter or that of an enclosing iterate";
 
-TEST(Unroll, ACounterThatAnIterateInsideUses) {
+TEST(Unroll, CounterUsedByANestedIterate) {
   Program program = lowered(nested("f64(s) * 10"));
   PlannedResult result = unroll(program, "Y", 2);
   ASSERT_EQ(result.problems.size(), 1u);
@@ -181,7 +181,7 @@ TEST(Unroll, ACounterThatAnIterateInsideUses) {
 }
 
 // A group of operations that see the counter has that counter as a dim.
-TEST(Unroll, GroupsThatSeeACounter) {
+TEST(Unroll, GroupsThatUseACounter) {
   Program program = lowered(
       "program p(X: f64[6], W: f64[9, 6]) -> (Y: f64[6]) {\n"
       "  Y = iterate t in 1..8 (x = X) { a[i] = x[i] + W[t, i]; y[i] = a[i-1 else 0] * f64(t) + a[i]; y } }");

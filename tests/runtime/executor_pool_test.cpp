@@ -29,7 +29,7 @@ struct Meeting {
   }
 };
 
-TEST(ExecutorPool, BothThreadsCome) {
+TEST(ExecutorPool, BothThreadsRun) {
   Pool pool;
   ASSERT_TRUE(pool.start(2));
   for (int round = 0; round < 3; ++round) {
@@ -69,7 +69,7 @@ void overflow_on_another_thread() {
   pool.run(fault_on_another, &meeting);
 }
 
-TEST(ExecutorPoolDeathTest, AFullStackOfAnyThreadReachesTheHandler) {
+TEST(ExecutorPoolDeathTest, StackOverflowOfAnyThreadReachesTheHandler) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(overflow_on_another_thread(), testing::ExitedWithCode(70), "");
 }

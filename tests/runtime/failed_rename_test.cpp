@@ -55,10 +55,10 @@ void expect_undone_at(const std::string& which) {
   EXPECT_EQ(folder.count(), 3u);
 }
 
-TEST(FailedRename, EveryOutputIsAsBefore) {
+TEST(FailedRename, RestoresEveryOutput) {
   for (const char* which : {"a", "b", "c"}) expect_undone_at(which);
 }
-TEST(FailedRename, AlsoWhereNamesCannotBeExchanged) {
+TEST(FailedRename, WithoutAtomicExchange) {
   can_exchange = false;
   for (const char* which : {"a", "b", "c"}) expect_undone_at(which);
   can_exchange = true;

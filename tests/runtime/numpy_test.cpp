@@ -58,7 +58,7 @@ void expect_same(const std::string& theirs, const std::string& file, const std::
   EXPECT_FALSE(found >> b) << file;
 }
 
-TEST(NumPy, EveryFileThatItWritesIsReadWithTheSameValues) {
+TEST(NumPy, ReadsEveryFileOfNumPy) {
   TempFolder folder;
   output_of(script + ("write " + folder.path()));
   std::istringstream index(read_file(folder.file("index")));
@@ -85,7 +85,7 @@ Tensor sample(ElementType type, Shape shape) {
   return tensor;
 }
 
-TEST(NumPy, ReadsEveryFileThatWeWrite) {
+TEST(NumPy, NumPyReadsEveryFile) {
   TempFolder folder;
   std::vector<NamedTensor> all;
   std::vector<OutputFile> outputs;
@@ -118,7 +118,7 @@ TEST(NumPy, ReadsEveryFileThatWeWrite) {
   }
 }
 
-TEST(NumPy, WhatWeWriteIsUsedWhereItLies) {
+TEST(NumPy, WrittenFilesAreUsedWithoutACopy) {
   Tensor tensor = sample(ElementType::f32, {7, 3});
   SharedBytes npy =
       bytes_of_text(npy_header(tensor.type(), tensor.shape()) + std::string(bytes_of(Content::value_type(tensor))));

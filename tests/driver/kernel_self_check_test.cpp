@@ -1,5 +1,5 @@
-// The self-check of kernels (backend/trial/self_check.h) for every target: here where this processor runs the code, under qemu where
-// it does not. And what it says of a kernel that is wrong.
+// The self-check of kernels (backend/trial/self_check.h) for every target: natively if this processor runs the
+// code, otherwise under qemu. And the errors that it reports for wrong kernels.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ CompiledProgram lowered_for(const Target& target, const tap::test::KernelProgram
   return backend::lower(tap::test::blocks_of(program), false, machine_of(target));
 }
 
-TEST(KernelTrials, TargetsThatRunHere) {
+TEST(KernelSelfCheck, SupportedTargetsPass) {
   for (const char* name : {"native", "x86-64-v3", "x86-64-v4"}) {
     const Target target = *target_named(name);
     if (!runs_here(target)) continue;
@@ -41,7 +41,7 @@ TEST(KernelTrials, TargetsThatRunHere) {
 }
 
 // No masked store is left under a constant mask, for any target: LLVM stores too many bytes there (exact_masks.h).
-TEST(KernelTrials, NoStoreIsUnderAConstantMask) {
+TEST(KernelSelfCheck, NoStoreIsUnderAConstantMask) {
   for (const std::string& name : target_names())
     for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
       const Target target = *target_named(name);
@@ -59,7 +59,7 @@ TEST(KernelTrials, NoStoreIsUnderAConstantMask) {
 }
 
 // With AVX-512 no masked access is narrower than a vector register: LLVM loses the mask's upper half (narrow_masks.h).
-TEST(KernelTrials, NoMaskedAccessIsNarrow) {
+TEST(KernelSelfCheck, NoMaskedAccessIsNarrow) {
   const std::regex access(R"(@llvm\.masked\.(?:store|load)\.v(\d+)(?:i|f|bf)(\d+)\.)");
   int seen = 0;
   for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
@@ -172,7 +172,7 @@ void expect_as_wanted(const CompiledProgram& compiled, const std::vector<std::pa
   }
 }
 
-TEST(KernelTrials, Aarch64UnderQemu) {
+TEST(KernelSelfCheck, Aarch64UnderQemu) {
   // Both are installed with the other dependencies: without them nothing would be tested.
   ASSERT_TRUE(is_there("qemu-aarch64") && is_there("aarch64-linux-gnu-gcc"));
   const Target target = *target_named("aarch64");
@@ -230,7 +230,7 @@ std::int32_t changes_an_operand(const std::int64_t* box, void* const* buffers, c
   return 0;
 }
 
-TEST(KernelTrials, WhatIsWrongIsTold) {
+TEST(KernelSelfCheck, WrongKernelsAreRejected) {
   const tap::test::KernelProgram program{"y", "program p(x: f32[20]) -> (y: f32[20]) { y[i] = 2 * x[i] }"};
   const CompiledProgram compiled = lowered_for(*target_named("native"), program);
   ASSERT_EQ(compiled.kernels.kernels.size(), 1u);
