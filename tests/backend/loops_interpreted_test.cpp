@@ -60,7 +60,7 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
   std::vector<Tensor> tensors;
   for (std::size_t t = 0; t < kernel.operands + kernel.results; ++t)
     tensors.push_back(some_values(kernel.tensors[t].type, start + static_cast<std::int64_t>(3 * t)));
-  std::vector<Tensor> wanted = tensors;
+  std::vector<Tensor> expected = tensors;
   auto call_on = [&](auto memory_of) {
     Call call;
     call.first_tile = first_tile;
@@ -70,7 +70,7 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
       call.add({memory_of(t), row_major_strides(kernel.tensors[t].type.shape)});
     return call;
   };
-  Call plain = call_on([&](std::size_t t) { return wanted[t].mutable_data(); });
+  Call plain = call_on([&](std::size_t t) { return expected[t].mutable_data(); });
   std::optional<LoopFailure> failure;
   try {
     failure = interpret(kernel, plain);
@@ -91,14 +91,14 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
       continue;
     }
     for (std::size_t t = 0; t < tensors.size(); ++t) {
-      if (memory[t]->same_as(wanted[t])) continue;
+      if (memory[t]->same_as(expected[t])) continue;
       std::string cells;
       Tensor got(tensors[t].type(), tensors[t].shape());
       std::memcpy(got.mutable_data(), memory[t]->data(), got.byte_size());
       for (std::int64_t c = 0; c < got.size(); ++c)
-        if (got.load_f64(c) != wanted[t].load_f64(c))
+        if (got.load_f64(c) != expected[t].load_f64(c))
           cells += " [" + std::to_string(c) + "] " + std::to_string(got.load_f64(c)) + " not " +
-                   std::to_string(wanted[t].load_f64(c));
+                   std::to_string(expected[t].load_f64(c));
       FAIL() << kernel.tensors[t].name << " over " << to_string(box) << ":" << cells << "\n" << print(kernel);
     }
   }

@@ -51,15 +51,15 @@ TEST(ObjectCompiler, DoesNotDependOnThreadCount) {
 // Else a sanitizer would not see what kernels read and write.
 TEST(ObjectCompiler, KernelsAreSanitizedLikeTheBuild) {
 #if defined(__SANITIZE_THREAD__)
-  const std::vector<bool> wanted{true, false};
+  const std::vector<bool> expected{true, false};
 #elif defined(__SANITIZE_ADDRESS__)
-  const std::vector<bool> wanted{false, true};
+  const std::vector<bool> expected{false, true};
 #else
-  const std::vector<bool> wanted{false, false};
+  const std::vector<bool> expected{false, false};
 #endif
   for (const Object& object : ObjectCompiler({}).compile(some_kernels())) {
     auto calls = [&](const char* function) { return object.bytes.find(function) != std::string::npos; };
-    EXPECT_EQ((std::vector<bool>{calls("__tsan_write"), calls("__asan_")}), wanted);
+    EXPECT_EQ((std::vector<bool>{calls("__tsan_write"), calls("__asan_")}), expected);
   }
 }
 
@@ -80,10 +80,10 @@ TEST(ObjectCompiler, CacheReturnsStoredObjects) {
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
   ObjectCompiler with({.cache = cache});
   auto kernels = some_kernels();
-  auto wanted = made(ObjectCompiler({}), kernels);
+  auto expected = made(ObjectCompiler({}), kernels);
   EXPECT_EQ(cached(with, kernels), 0u);
   EXPECT_EQ(cached(with, kernels), kernels.size());
-  EXPECT_EQ(made(with, kernels), wanted);
+  EXPECT_EQ(made(with, kernels), expected);
   EXPECT_TRUE(cache->take_warnings().empty());
 }
 

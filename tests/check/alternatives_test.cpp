@@ -31,11 +31,11 @@ std::string difference(const Program& program, std::mt19937& random) {
     const RegionBody* region = op.region();
     if (!region || region->kind != RegionKind::choice) continue;
     std::vector<Tensor> inputs = random_inputs(program[region->graph], random);
-    std::vector<Tensor> wanted = interpret(program, region->graph, inputs).outputs;
+    std::vector<Tensor> expected = interpret(program, region->graph, inputs).outputs;
     for (const Alternative& a : region->alternatives) {
       std::vector<Tensor> found = interpret(program, a.graph, inputs).outputs;
-      for (std::size_t r = 0; r < wanted.size(); ++r) {
-        std::vector<double> x = tap::test::values(wanted[r]), y = tap::test::values(found[r]);
+      for (std::size_t r = 0; r < expected.size(); ++r) {
+        std::vector<double> x = tap::test::values(expected[r]), y = tap::test::values(found[r]);
         for (std::size_t k = 0; k < x.size(); ++k)
           if (std::abs(x[k] - y[k]) > 1e-6 * (1 + std::abs(x[k])))
             return a.rule + ": " + std::to_string(y[k]) + " for " + std::to_string(x[k]);
@@ -66,7 +66,7 @@ TEST(Alternatives, MutantsAreRefusedOrEquivalent) {
       Way mutant = w;
       Changes changes(mutant, random);
       int made = 0;
-      for (std::size_t wanted = 1 + random() % 3; wanted > 0; --wanted) made += changes.any_change();
+      for (std::size_t remaining = 1 + random() % 3; remaining > 0; --remaining) made += changes.any_change();
       if (made == 0 || (mutant.stages == w.stages && mutant.certificate == w.certificate)) continue;
       ++mutants;
       if (resealed(mutant).refused()) {

@@ -58,10 +58,10 @@ struct Mutant {
       std::for_each(reduce->operands.begin(), reduce->operands.end(), move);
     return true;
   }
-  std::optional<std::size_t> cell(Operator* op, CellOp wanted) {
+  std::optional<std::size_t> cell(Operator* op, CellOp with_op) {
     std::vector<std::size_t> found;
     for (std::size_t k = 0; op && k < op->exprs.size(); ++k)
-      if (op->exprs[CellId(k)].op == wanted) found.push_back(k);
+      if (op->exprs[CellId(k)].op == with_op) found.push_back(k);
     if (found.empty()) return std::nullopt;
     return found[any(found.size())];
   }

@@ -92,9 +92,9 @@ class ProgramWriter {
     write_op(op, lines_);
     if (op.op == "propagation_barrier") stop(op.results.at(0).name, op.attributes.word("direction"));
     if (op.op == "sharding_constraint") {
-      std::optional<ir::Sharding> wanted = sharding_of(meshes_, json.at("attrs").at("sharding"));
-      if (!wanted) throw Malformed{"a sharding constraint has no sharding"};
-      say(op.results.at(0).name, *wanted);
+      std::optional<ir::Sharding> expected = sharding_of(meshes_, json.at("attrs").at("sharding"));
+      if (!expected) throw Malformed{"a sharding constraint has no sharding"};
+      say(op.results.at(0).name, *expected);
     }
     if (json.contains("sharding") && json.at("sharding").is_array())
       for (std::size_t r = 0; r < op.results.size(); ++r)

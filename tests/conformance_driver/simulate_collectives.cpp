@@ -91,14 +91,14 @@ class Simulation {
 
   Devices after(const Collective& step) {
     const Mesh &before = mesh_of(step.before), &later = mesh_of(step.after);
-    std::map<std::int64_t, Box> wanted = boxes({later, step.after}, shape_);
+    std::map<std::int64_t, Box> expected = boxes({later, step.after}, shape_);
     Devices next;
     if (step.kind == CollectiveKind::copy || step.kind == CollectiveKind::collective_permute) {
-      for (const auto& [device, box] : wanted) next[device] = take(step, partners(step, device), device, box);
+      for (const auto& [device, box] : expected) next[device] = take(step, partners(step, device), device, box);
       return next;
     }
     for (const auto& group : groups(before, axes_of(step)))
-      for (std::int64_t device : group) next[device] = take(step, group, device, wanted.at(device));
+      for (std::int64_t device : group) next[device] = take(step, group, device, expected.at(device));
     return next;
   }
 

@@ -54,9 +54,9 @@ class Determinism : public testing::Test {
       return backend::Executable(passes::expand(program), options).run(inputs);
     };
     try {
-      const std::vector<Tensor> wanted = run({1, 1, {}});
+      const std::vector<Tensor> expected = run({1, 1, {}});
       for (const Way& way : ways)
-        EXPECT_TRUE(same_bits(run(way), wanted)) << way.threads << " threads, " << way.parts << " parts";
+        EXPECT_TRUE(same_bits(run(way), expected)) << way.threads << " threads, " << way.parts << " parts";
     } catch (const ir::EvaluationError&) { return false; }  // what it reads is no place in a tensor
     return true;
   }

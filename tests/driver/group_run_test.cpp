@@ -36,8 +36,8 @@ ir::Program planned(const ir::Program& program, const std::string& lines) {
   return std::move(certified.stages.back());
 }
 
-void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted, const std::string& where) {
-  passes::test::expect_equal(found, wanted, where);
+void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, const std::string& where) {
+  passes::test::expect_equal(found, expected, where);
 }
 
 // The group on its whole box: native, and what its loops mean, which throws at an access beyond the memory for a value
@@ -84,16 +84,16 @@ void expect_right(const std::string& text, const std::string& lines) {
   SCOPED_TRACE(lines);
   ir::Program program = compiled(text), after = planned(program, lines);
   std::vector<Tensor> inputs = some_inputs(program);
-  auto wanted = ir::interpret(program, program.main, inputs).outputs;
-  expect_same(ir::interpret(after, after.main, inputs).outputs, wanted, "as a graph");
+  auto expected = ir::interpret(program, program.main, inputs).outputs;
+  expect_same(ir::interpret(after, after.main, inputs).outputs, expected, "as a graph");
   ir::BlockProgram blocks = check::test::certified(passes::expand(after));
-  expect_same(ir::interpret(blocks, inputs).outputs, wanted, "on devices");
+  expect_same(ir::interpret(blocks, inputs).outputs, expected, "on devices");
   expect_groups_as_meant(after);
   for (std::size_t threads : {1, 3}) {
     backend::ExecuteOptions options;
     options.scheduled = check::test::require_certified;
     options.threads = threads;
-    expect_same(backend::Executable(blocks, options).run(inputs), wanted, std::to_string(threads) + " threads");
+    expect_same(backend::Executable(blocks, options).run(inputs), expected, std::to_string(threads) + " threads");
   }
 }
 
@@ -219,8 +219,8 @@ TEST(GroupRun, EpiloguesInRegistersKeepTheBits) {
   std::vector<Tensor> inputs = some_inputs(program);
   for (Tensor& input : inputs)
     for (std::int64_t c = 0; c < input.size(); ++c) input.store_f64(c, (input.load_f64(c) + 0.1 * (c % 3)) / 37);
-  auto wanted = backend::Executable(passes::expand(program), {}).run(inputs);
-  expect_same(backend::Executable(passes::expand(fused), {}).run(inputs), wanted, "fused");
+  auto expected = backend::Executable(passes::expand(program), {}).run(inputs);
+  expect_same(backend::Executable(passes::expand(fused), {}).run(inputs), expected, "fused");
 }
 
 TEST(GroupRun, ValuesReadElsewhereAreStored) {
@@ -242,9 +242,9 @@ TEST(GroupRun, NonPointwiseReadersNeedTheStoredRegion) {
 }
 
 // Floats that are combined in another order.
-void expect_near(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted) {
-  for (std::int64_t c = 0; c < wanted[0].size(); ++c)
-    EXPECT_NEAR(found[0].load_f64(c), wanted[0].load_f64(c), 1e-4) << c;
+void expect_near(const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
+  for (std::int64_t c = 0; c < expected[0].size(); ++c)
+    EXPECT_NEAR(found[0].load_f64(c), expected[0].load_f64(c), 1e-4) << c;
 }
 
 // The most bytes that a thread has for values inside groups.

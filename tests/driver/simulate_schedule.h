@@ -111,7 +111,7 @@ class ScheduleSimulator {
       }
   }
 
-  const ir::Preparation* wanted(const ir::ScheduledKernel& kernel, std::size_t operand) const {
+  const ir::Preparation* preparation_of(const ir::ScheduledKernel& kernel, std::size_t operand) const {
     for (const ir::Preparation& how : s_.prepared[kernel.computes.index()])
       if (how.operand == operand) return &how;
     return nullptr;
@@ -144,7 +144,7 @@ class ScheduleSimulator {
   void prepare(const ir::KernelCall& call) {
     const ir::ScheduledKernel& kernel = s_.kernels.at(call.kernel);
     if (!kernel.packs) return task(call);
-    const ir::Preparation& how = *wanted(kernel, *kernel.packs);
+    const ir::Preparation& how = *preparation_of(kernel, *kernel.packs);
     const std::size_t size = size_of(how.type.element);
     const ir::BufferId from = call.buffers[0].id, to = call.buffers[1].id;
     each_packed(kernel, how,
@@ -171,7 +171,7 @@ class ScheduleSimulator {
     for (const ir::KernelCall& call : ir::members(row)) {
       std::vector<Datum> operands, results;
       for (std::uint32_t k = 0; k < op.operands.size(); ++k) {
-        const ir::Preparation* how = wanted(kernel, k);
+        const ir::Preparation* how = preparation_of(kernel, k);
         operands.push_back(how ? unpacked(call.buffers.at(k).id, kernel, *how)
                                : loaded(call.buffers.at(k).id, op.operands[k]));
       }

@@ -63,18 +63,18 @@ Tensor values(ElementType type, const Shape& shape, std::int64_t start, bool sma
 }
 
 // Empty, or where they differ by more than they may.
-std::string difference(const std::vector<Tensor>& found, const ir::InterpretResult& wanted) {
-  if (found.size() != wanted.outputs.size()) return "another number of results";
+std::string difference(const std::vector<Tensor>& found, const ir::InterpretResult& expected) {
+  if (found.size() != expected.outputs.size()) return "another number of results";
   for (std::size_t k = 0; k < found.size(); ++k) {
     const Tensor& a = found[k];
-    const Tensor& b = wanted.outputs[k];
+    const Tensor& b = expected.outputs[k];
     if (a.shape() != b.shape() || a.type() != b.type()) return "a result of another type";
     for (std::int64_t c = 0; c < a.size(); ++c) {
       if (!is_float(a.type())) {
         if (a.load_i64(c) != b.load_i64(c)) return "another integer";
         continue;
       }
-      double x = a.load_f64(c), y = b.load_f64(c), bound = wanted.bounds[k].load_f64(c);
+      double x = a.load_f64(c), y = b.load_f64(c), bound = expected.bounds[k].load_f64(c);
       if (x == y || (std::isnan(x) && std::isnan(y))) continue;
       double allowed = std::isinf(bound) ? 1e-3 * std::max(1.0, std::fabs(y)) : 2 * bound;
       if (!(std::fabs(x - y) <= allowed))
@@ -152,7 +152,7 @@ class Subject {
     }
     ir::InterpretOptions with_bounds = options_;
     with_bounds.with_bounds = true;
-    wanted_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
+    expected_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
   }
 
   void write_mlir(const ir::Program& program, const std::string& path) {
@@ -182,11 +182,11 @@ class Subject {
         for (const ir::BlockPlacement& placed : operation.placements)
           cut_ |= placed.axis && last[placed.mesh].name == "s";
     for (const Diagnostic& told : certified.told) left_whole_ |= told.code == Code::pass_declined;
-    if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, wanted_); !d.empty())
+    if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, expected_); !d.empty())
       return "the plan changes the result: " + d;
     ir::BlockProgram blocks = passes::expand(last);
     if (std::string why = check::test::refusal_of(blocks); !why.empty()) return "refused: " + why;
-    std::string d = difference(interpret(blocks, inputs_, options_).outputs, wanted_);
+    std::string d = difference(interpret(blocks, inputs_, options_).outputs, expected_);
     return d.empty() ? "" : "the devices compute something else: " + d;
   }
 
@@ -194,7 +194,7 @@ class Subject {
   ir::Program program_, lowered_;
   std::vector<Tensor> inputs_;
   ir::InterpretOptions options_;
-  ir::InterpretResult wanted_;
+  ir::InterpretResult expected_;
   bool cut_ = false, left_whole_ = false;  // by the last trial
 };
 

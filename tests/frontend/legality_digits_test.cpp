@@ -95,19 +95,19 @@ RC_GTEST_PROP(SplitDigitsProperty, AgreesWithEnumeration, ()) {
   std::vector<Writer> writers;
   std::vector<WriteMap> maps;
   for (const ir::Operator& op : random.ops) writers.push_back({&op, 0}), maps.push_back(write_map(op, 0));
-  auto wanted = enumerate_writes(random.shape, writers, maps, 1 << 20);
-  RC_ASSERT(wanted.has_value());
+  auto expected = enumerate_writes(random.shape, writers, maps, 1 << 20);
+  RC_ASSERT(expected.has_value());
   auto found = Legality({.closed_forms = false}).check_writes(random.shape, writers);
   RC_TAG(!found ? "legal" : found->index() == 1 ? "twice" : found->index() == 2 ? "outside" : "never");
-  RC_ASSERT(found.has_value() == wanted->has_value());
+  RC_ASSERT(found.has_value() == expected->has_value());
   if (!found) return;
-  RC_ASSERT(found->index() == (**wanted).index());
+  RC_ASSERT(found->index() == (**expected).index());
   if (auto* v = std::get_if<WrittenTwice>(&*found)) {
     RC_ASSERT(writes(random.ops[v->first], v->first_point, v->cell));
     RC_ASSERT(writes(random.ops[v->second], v->second_point, v->cell));
     RC_ASSERT(v->first != v->second || v->first_point != v->second_point);
   }
-  if (auto* v = std::get_if<NeverWritten>(&*found)) RC_ASSERT(v->cell == std::get<NeverWritten>(**wanted).cell);
+  if (auto* v = std::get_if<NeverWritten>(&*found)) RC_ASSERT(v->cell == std::get<NeverWritten>(**expected).cell);
 }
 
 }  // namespace

@@ -161,15 +161,15 @@ TEST(AxisAlgebra, RemainderAndSharedPartAreTheWhole) {
 TEST(AxisAlgebra, MergedKeepsTheNumberOfBoth) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     SubAxis p = digit(mesh, a), q = digit(mesh, b);
-    std::optional<AxisRef> wanted;
+    std::optional<AxisRef> expected;
     for (const AxisRef& c : all.all) {
       SubAxis r = digit(mesh, c);
       bool both = r.size == p.size * q.size;
       for (std::int64_t k = 0; k < all.n && both; ++k)
         both = value(k, all.n, r) == value(k, all.n, p) * q.size + value(k, all.n, q);
-      if (both) wanted = c;
+      if (both) expected = c;
     }
-    EXPECT_EQ(merged(mesh, a, b), wanted);
+    EXPECT_EQ(merged(mesh, a, b), expected);
   });
 }
 

@@ -73,12 +73,12 @@ TEST(Row, BlocksOfTwoDims) {
   }
   const std::vector<Task> rows = applications(op, {}, {OperationId(3), everywhere, op.box(), {}, {}});
   EXPECT_EQ(rows.size(), 4u);
-  std::vector<Task> wanted;
+  std::vector<Task> expected;
   for (Box& box : application_boxes(op, {2, 3}, op.box()))
-    wanted.emplace_back(Application{OperationId(3), everywhere, std::move(box), {}, {}});
+    expected.emplace_back(Application{OperationId(3), everywhere, std::move(box), {}, {}});
   std::vector<Task> listed = one_by_one(rows);
   EXPECT_EQ(listed.size(), 350u);
-  EXPECT_TRUE(std::is_permutation(listed.begin(), listed.end(), wanted.begin(), wanted.end()));
+  EXPECT_TRUE(std::is_permutation(listed.begin(), listed.end(), expected.begin(), expected.end()));
 }
 
 // Lists become rows where each is as far from the one before, all of it; whatever they are, nothing is lost.

@@ -50,14 +50,14 @@ class EquationRun {
 
  private:
   void components(const ast::Reduce& reduce) {
-    std::vector<ElementType> wanted;
+    std::vector<ElementType> types;
     for (const ast::LeftSide& left : equation_.left)
-      if (const Entry* known = outer_.find(left.base.text, Entry::tensor)) wanted.push_back(known->cells->type);
-    if (wanted.size() != equation_.left.size()) wanted.clear();
-    wanted = compiler_.state_types(reduce, inner_, wanted);
-    auto state = compiler_.compile_reduction(reduce, inner_, wanted);
+      if (const Entry* known = outer_.find(left.base.text, Entry::tensor)) types.push_back(known->cells->type);
+    if (types.size() != equation_.left.size()) types.clear();
+    types = compiler_.state_types(reduce, inner_, types);
+    auto state = compiler_.compile_reduction(reduce, inner_, types);
     for (std::size_t c = 0; c < equation_.left.size(); ++c)
-      write(c, *target(c, wanted[c]), [state, c](Frame& f) {
+      write(c, *target(c, types[c]), [state, c](Frame& f) {
         std::vector<Value> values;
         state(f, values);
         return values[c];

@@ -146,13 +146,13 @@ TEST(Oracle, Examples) {
           t.store_f64(k, static_cast<double>((5 * k + 1) % 9) / (is_float(type.element) ? 8 : 9));
         inputs.push_back(std::move(t));
       }
-      const auto wanted = ir::interpret(program, program.main, inputs).outputs;
+      const auto expected = ir::interpret(program, program.main, inputs).outputs;
       const auto found = evaluate(parsed(text), library(), inputs, {name, example.dims});
-      ASSERT_EQ(found.size(), wanted.size());
+      ASSERT_EQ(found.size(), expected.size());
       for (std::size_t k = 0; k < found.size(); ++k) {
-        ASSERT_EQ(found[k].shape(), wanted[k].shape());
+        ASSERT_EQ(found[k].shape(), expected[k].shape());
         for (std::int64_t c = 0; c < found[k].size(); ++c) {
-          const double a = found[k].load_f64(c), b = wanted[k].load_f64(c);
+          const double a = found[k].load_f64(c), b = expected[k].load_f64(c);
           EXPECT_TRUE(std::fabs(a - b) <= 1e-5 * std::max(1.0, std::fabs(b)) || (std::isnan(a) && std::isnan(b)))
               << a << " and " << b;
         }

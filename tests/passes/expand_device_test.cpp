@@ -116,10 +116,10 @@ TEST(ExpandDevice, AgreesWithExpand) {
       SCOPED_TRACE(fmt::format("{}, seed {}{}", sample.name, seed, test::written(program)));
       const ir::Program realised = realise(apply_splits(program, plan_of_shardings(program).plan).program).program;
       for (std::int64_t device : {std::int64_t{0}, std::int64_t{5}, static_cast<std::int64_t>(random() % 16)}) {
-        const ir::BlockProgram wanted = expand(realised, device), found = expand_device(realised, device);
-        ASSERT_EQ(found.graphs.size(), wanted.graphs.size());
-        for (std::size_t g = 0; g < wanted.graphs.size(); ++g)
-          ASSERT_EQ(written(realised, found.graphs[g]), written(realised, wanted.graphs[g])) << "device " << device;
+        const ir::BlockProgram expected = expand(realised, device), found = expand_device(realised, device);
+        ASSERT_EQ(found.graphs.size(), expected.graphs.size());
+        for (std::size_t g = 0; g < expected.graphs.size(); ++g)
+          ASSERT_EQ(written(realised, found.graphs[g]), written(realised, expected.graphs[g])) << "device " << device;
         for (const ir::Task& task : found.graphs[realised.main.index()].tasks)
           moves += std::holds_alternative<ir::Move>(task);
       }

@@ -43,11 +43,11 @@ TEST(ExplicitReshards, NoReshardNeeded) {
 }
 
 constexpr std::string_view matrix_product_source =
-    "program p(X: f32[8, 16] @ m[{}, {a}], W: f32[16, 4] @ m[{a}, {}]) -> (Y: f32[8, 4] @ m[WANTED]) {\n"
+    "program p(X: f32[8, 16] @ m[{}, {a}], W: f32[16, 4] @ m[{a}, {}]) -> (Y: f32[8, 4] @ m[SHARDING]) {\n"
     "  Y[i, o] = sum[k] X[i, k] * W[k, o] }";
-Lines product_moves(const std::string& wanted) {
+Lines product_moves(const std::string& sharding) {
   std::string text = "mesh m = [a: 4, b: 2]\n" + std::string(matrix_product_source);
-  text.replace(text.find("WANTED"), 6, wanted);
+  text.replace(text.find("SHARDING"), 8, sharding);
   return moves(test::lowered(text));
 }
 

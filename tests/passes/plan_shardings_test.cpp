@@ -105,7 +105,7 @@ TEST(PlanOfShardings, RandomShardingsPreserveResults) {
   for (const test::Sample& sample : test::samples) {
     const Program lowered = run(lowering(), test::lowered(sample.text)).program;
     const auto inputs = test::some_inputs(lowered);
-    const auto wanted = interpret(lowered, lowered.main, inputs).outputs;
+    const auto expected = interpret(lowered, lowered.main, inputs).outputs;
     for (int round = 0; round < 12; ++round) {
       Program program = lowered;
       test::shard_at_random(program, random);
@@ -116,7 +116,7 @@ TEST(PlanOfShardings, RandomShardingsPreserveResults) {
       ASSERT_TRUE(split.problems.empty());
       Program realised = realise(split.program).program;
       ASSERT_EQ(verify(realised), std::vector<std::string>{});
-      test::expect_equal(interpret(expand(realised), inputs).outputs, wanted, "sharded");
+      test::expect_equal(interpret(expand(realised), inputs).outputs, expected, "sharded");
       if (HasFailure()) return;
     }
   }

@@ -310,11 +310,11 @@ TEST(SplitProperty, RandomChainsUnderRandomPlans) {
     BlockProgram blocks = expand(sharded);
     RC_ASSERT(check::test::refusal_of(blocks) == "");
     RC_LOG() << print(blocks.program, blocks.graphs[program.main.index()]);
-    std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
+    std::vector<Tensor> expected = interpret(program, program.main, inputs).outputs;
     for (const std::vector<Tensor>& got :
          {interpret(sharded, program.main, inputs).outputs, interpret(blocks, inputs).outputs})
-      for (std::size_t k = 0; k < wanted.size(); ++k)
-        RC_ASSERT(std::memcmp(got[k].data(), wanted[k].data(), wanted[k].byte_size()) == 0);
+      for (std::size_t k = 0; k < expected.size(); ++k)
+        RC_ASSERT(std::memcmp(got[k].data(), expected[k].data(), expected[k].byte_size()) == 0);
     ++seen.programs;
     bool moves = false;
     for (const Task& task : blocks.graphs[program.main.index()].tasks) moves |= std::holds_alternative<Move>(task);

@@ -41,10 +41,10 @@ std::string line(const std::string& file, const std::string& entry, const Tensor
 }
 
 void expect_same(const std::string& theirs, const std::string& file, const std::string& entry, const Tensor& ours) {
-  std::istringstream wanted(theirs), found(line(file, entry, ours));
+  std::istringstream expected(theirs), found(line(file, entry, ours));
   std::string a, b;
   std::int64_t at = -4;
-  while (wanted >> a) {
+  while (expected >> a) {
     ASSERT_TRUE(found >> b) << theirs;
     if (b == "#") {
       double value = std::strtod(a.c_str(), nullptr);
