@@ -43,7 +43,7 @@ class Guarded {
 };
 
 // Values of all signs, with fractions where the type has them; coordinates are small.
-Tensor some_values(const TensorType& type, std::int64_t start) {
+Tensor sample_values(const TensorType& type, std::int64_t start) {
   Tensor t(type.element, type.shape);
   for (std::int64_t c = 0; c < t.size(); ++c) {
     std::int64_t value = (start + 7 * c) % 23 - (type.element == ElementType::u8 ? 0 : 9);
@@ -59,7 +59,7 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
                  std::int64_t start = 0, std::int64_t first_tile = 0, std::int64_t end_tile = 1) {
   std::vector<Tensor> tensors;
   for (std::size_t t = 0; t < kernel.operands + kernel.results; ++t)
-    tensors.push_back(some_values(kernel.tensors[t].type, start + static_cast<std::int64_t>(3 * t)));
+    tensors.push_back(sample_values(kernel.tensors[t].type, start + static_cast<std::int64_t>(3 * t)));
   std::vector<Tensor> expected = tensors;
   auto call_on = [&](auto memory_of) {
     Call call;

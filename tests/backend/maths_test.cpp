@@ -162,7 +162,7 @@ TEST(Maths, HugeArgumentsAreReducedExactly) {
 }
 
 // Any bytes, then what the operation made of them: by lanes as one by one.
-void expect_lanes_alike(const ArrayFunction& one, const ArrayFunction& many, ElementType from, ElementType to,
+void expect_lanes_agree(const ArrayFunction& one, const ArrayFunction& many, ElementType from, ElementType to,
                         const std::string& what) {
   constexpr std::size_t n = 512;
   std::mt19937_64 random(11);
@@ -179,7 +179,7 @@ TEST(Maths, VectorCastsMatchScalarCasts) {
   constexpr ElementType others[] = {ElementType::i64, ElementType::i32, ElementType::i16,
                                     ElementType::i8,  ElementType::u8,  ElementType::boolean};
   auto check = [](ElementType from, ElementType to) {
-    expect_lanes_alike(ArrayFunction::cast(from, to, 0), ArrayFunction::cast(from, to, 8), from, to,
+    expect_lanes_agree(ArrayFunction::cast(from, to, 0), ArrayFunction::cast(from, to, 8), from, to,
                        std::string(info(from).name) + " to " + std::string(info(to).name));
   };
   for (ElementType a : floats) {
@@ -198,7 +198,7 @@ TEST(Maths, VectorOpsMatchScalarOps) {
       if (!ir::is_strict(op) || !ir::accepts(ir::info(op).arguments, type)) continue;
       if (operation_may_fail(op, type, nullptr) || ir::info(op).kind == ir::CellKind::function) continue;
       bool to_bool = ir::info(op).result == ir::CellResult::boolean;
-      expect_lanes_alike(ArrayFunction(op, type, 0), ArrayFunction(op, type, 8), type,
+      expect_lanes_agree(ArrayFunction(op, type, 0), ArrayFunction(op, type, 8), type,
                          to_bool ? ElementType::boolean : type,
                          std::string(ir::info(op).name) + " of " + std::string(info(type).name));
     }

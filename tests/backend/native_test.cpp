@@ -151,14 +151,14 @@ TEST(Native, ScatterWithExtremeIndices) {
     auto v = b.parallel("v", 5), t = b.reduction("t", 9);
     auto ids = b.operand(i64, {9}), x = b.operand(f32, {9});
     b.result(f32, {5}, {b[v]});
-    auto three = b.literal(i64, 3), place = b.apply(mirrored ? CellOp::sub : CellOp::add, {three, b.index(v)});
-    auto other = b.apply(CellOp::not_equal, {place, b.read(ids, {b[t]})});
+    auto three = b.literal(i64, 3), target = b.apply(mirrored ? CellOp::sub : CellOp::add, {three, b.index(v)});
+    auto other = b.apply(CellOp::not_equal, {target, b.read(ids, {b[t]})});
     auto term = b.apply(CellOp::select, {other, b.literal(f32, 0), b.read(x, {b[t]})});
     auto op = b.reduce(add_monoid(program, "sum", f32), {term});
     ASSERT_TRUE(native_scatter(program, op));
     Tensor far(i64, {9});
-    const std::int64_t places[] = {least, least + 1, least + 3, -1, 3, 4, most, most - 1, most - 3};
-    for (std::int64_t c = 0; c < 9; ++c) far.store_i64(c, places[c]);
+    const std::int64_t far_ids[] = {least, least + 1, least + 3, -1, 3, 4, most, most - 1, most - 3};
+    for (std::int64_t c = 0; c < 9; ++c) far.store_i64(c, far_ids[c]);
     expect_native_is_oracle(program, op, {far, whole_numbers(f32, {9})});
   }
 }

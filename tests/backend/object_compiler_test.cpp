@@ -15,7 +15,7 @@ namespace tap::backend::test {
 namespace {
 
 // y[i] = factor · x[i], of several sizes
-std::vector<Kernel> some_kernels(const char* names = "i") {
+std::vector<Kernel> sample_kernels(const char* names = "i") {
   std::vector<Kernel> kernels;
   for (int factor = 1; factor <= 6; ++factor) {
     Build b("y");
@@ -41,7 +41,7 @@ std::size_t cached(const ObjectCompiler& compiler, const std::vector<Kernel>& ke
 }
 
 TEST(ObjectCompiler, DoesNotDependOnThreadCount) {
-  auto kernels = some_kernels();
+  auto kernels = sample_kernels();
   auto alone = made(ObjectCompiler({.threads = 1}), kernels);
   EXPECT_EQ(made(ObjectCompiler({.threads = 4}), kernels), alone);
   EXPECT_EQ(made(ObjectCompiler({.threads = 64}), kernels), alone);
@@ -57,14 +57,14 @@ TEST(ObjectCompiler, KernelsAreSanitizedLikeTheBuild) {
 #else
   const std::vector<bool> expected{false, false};
 #endif
-  for (const Object& object : ObjectCompiler({}).compile(some_kernels())) {
+  for (const Object& object : ObjectCompiler({}).compile(sample_kernels())) {
     auto calls = [&](const char* function) { return object.bytes.find(function) != std::string::npos; };
     EXPECT_EQ((std::vector<bool>{calls("__tsan_write"), calls("__asan_")}), expected);
   }
 }
 
 TEST(ObjectCompiler, SymbolsDependOnTheComputationOnly) {
-  auto objects = made(ObjectCompiler({}), some_kernels());
+  auto objects = made(ObjectCompiler({}), sample_kernels());
   std::set<std::string> symbols;
   for (const auto& [symbol, bytes] : objects) {
     EXPECT_TRUE(symbol.starts_with("k_") && symbol.size() == 34) << symbol;
@@ -72,14 +72,14 @@ TEST(ObjectCompiler, SymbolsDependOnTheComputationOnly) {
     symbols.insert(symbol);
   }
   EXPECT_EQ(symbols.size(), objects.size());
-  EXPECT_EQ(made(ObjectCompiler({}), some_kernels("row")), objects) << "names make no difference";
+  EXPECT_EQ(made(ObjectCompiler({}), sample_kernels("row")), objects) << "names make no difference";
 }
 
 TEST(ObjectCompiler, CacheReturnsStoredObjects) {
   TempFolder folder;
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
   ObjectCompiler with({.cache = cache});
-  auto kernels = some_kernels();
+  auto kernels = sample_kernels();
   auto expected = made(ObjectCompiler({}), kernels);
   EXPECT_EQ(cached(with, kernels), 0u);
   EXPECT_EQ(cached(with, kernels), kernels.size());
@@ -88,7 +88,7 @@ TEST(ObjectCompiler, CacheReturnsStoredObjects) {
 }
 
 TEST(ObjectCompiler, EqualKernelsOfOneProgramShareAFunction) {
-  auto kernels = some_kernels();
+  auto kernels = sample_kernels();
   kernels.push_back(kernels.front());
   Jit jit;
   auto functions = jit.compile(kernels);
@@ -166,7 +166,7 @@ TEST(KernelCache, OnlyEntriesAreTrimmed) {
 TEST(Jit, RejectedKernelsAreNotCached) {
   TempFolder folder;
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
-  const std::vector<Kernel> kernels = some_kernels();
+  const std::vector<Kernel> kernels = sample_kernels();
   const std::vector<std::string> against(kernels.size(), "something");
   Jit refusing({.cache = cache, .cache_immediately = false});
   auto refuse = [](std::size_t k, KernelFunction) {

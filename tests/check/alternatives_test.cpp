@@ -49,7 +49,7 @@ TEST(Alternatives, AreJustifiedAndPreserveResults) {
   std::mt19937 random(5);
   for (const Offering& o : offerings()) {
     SCOPED_TRACE(o.name);
-    Way w = offered(o.text);
+    CertifiedRun w = offered(o.text);
     ASSERT_FALSE(w.certificate.steps.empty());
     for (const Step& step : w.certificate.steps) EXPECT_FALSE(step.alternatives.empty());
     EXPECT_EQ(cases::refusals(verdict_of(w)), "");
@@ -61,9 +61,9 @@ TEST(Alternatives, MutantsAreRefusedOrEquivalent) {
   std::mt19937 random(20261123);
   std::size_t mutants = 0, refused = 0, ill_formed = 0;
   for (const Offering& o : offerings()) {
-    const Way w = offered(o.text);
+    const CertifiedRun w = offered(o.text);
     for (int t = 0; t < mutants_of_each; ++t) {
-      Way mutant = w;
+      CertifiedRun mutant = w;
       Changes changes(mutant, random);
       int made = 0;
       for (std::size_t remaining = 1 + random() % 3; remaining > 0; --remaining) made += changes.any_change();
@@ -87,7 +87,7 @@ TEST(Alternatives, MutantsAreRefusedOrEquivalent) {
 
 // The smallest: mul becomes add in a step of a product.
 TEST(Alternatives, SumInsteadOfProductIsRefused) {
-  Way w = offered(offerings()[0].text);
+  CertifiedRun w = offered(offerings()[0].text);
   Program& program = w.stages.back();
   for (const AlternativeClaim& a : w.certificate.steps.back().alternatives)
     for (Operation& operation : program.graphs[a.claim.after.index()].operations) {
@@ -105,14 +105,14 @@ TEST(Alternatives, SumInsteadOfProductIsRefused) {
 }
 
 TEST(Alternatives, RewriteWithoutItsRuleIsRefused) {
-  Way w = offered(offerings()[9].text);
+  CertifiedRun w = offered(offerings()[9].text);
   ASSERT_TRUE(w.rules.has_value());
   EXPECT_EQ(cases::refusals(verdict_of(w)), "");
-  Way without = w;
+  CertifiedRun without = w;
   without.rules.reset();
   EXPECT_EQ(cases::first_refusal(verdict_of(without)), "choice");
   // The rule, and not what is claimed of it, says what the replacement is.
-  Way other = w;
+  CertifiedRun other = w;
   for (Operator& op : other.rules->operators)
     if (op.map() && !op.reads.empty()) op.reads[0].projection.start.rows[0].offset += 1;
   EXPECT_TRUE(verdict_of(other).refused());
@@ -135,7 +135,7 @@ TEST(Alternatives, OfferedSemiringsAreKnown) {
                            "bitxor(bitxor(A[i, j], B[j, k]), C[k, l])",
                            "A[i, j] and B[j, k] and C[k, l]",
                            "A[i, j] or B[j, k] or C[k, l]"};
-  std::size_t offered_ones = 0;
+  std::size_t offered_count = 0;
   for (const char* type : {"i64", "u8", "f64", "bool"})
     for (const auto& [sum, identity] : sums)
       for (const char* product : factors) {
@@ -145,12 +145,12 @@ TEST(Alternatives, OfferedSemiringsAreKnown) {
                                  "[3, 4]) -> (Y: " + t + "[2, 4]) { Y[i, l] = own[j, k] (" + product + ") }";
         auto compiled = tap::test::compile_text(text);
         if (!compiled.compiled) continue;
-        Way w = way(compiled.compiled->program, pass("offer_choices"), {});
+        CertifiedRun w = certified_run(compiled.compiled->program, pass("offer_choices"), {});
         if (w.certificate.steps.empty()) continue;
-        ++offered_ones;
+        ++offered_count;
         EXPECT_EQ(cases::refusals(verdict_of(w)), "") << text;
       }
-  EXPECT_GE(offered_ones, 12u);
+  EXPECT_GE(offered_count, 12u);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST(Choices, HandWrittenMatrixProductMatches) {
   ASSERT_EQ(found.count("C"), 1u);
   ASSERT_EQ(found["C"]->alternatives.size(), 1u);
   EXPECT_EQ(found["C"]->alternatives[0].rule, "rewrite matmul_rule(x, w) => sum_in(products(x, w))");
-  Way first = picked(o.program, ""), second = picked(o.program, "choose C 1\n");
+  CertifiedRun first = picked(o.program, ""), second = picked(o.program, "choose C 1\n");
   EXPECT_EQ(assumed(first), std::vector<std::string>{});
   EXPECT_EQ(assumed(second),
             std::vector<std::string>{"the rule `rewrite matmul_rule(x, w) => sum_in(products(x, w))`"});
@@ -33,7 +33,7 @@ TEST(Choices, LinearAsMatmulAndSum) {
       program p(X: f64[3, 4], W: f64[4, 5], b: f64[5]) -> (Y: f64[3, 5]) { Y = relu(linear(X, W, b)) })");
   auto found = choices(o.program);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(o.said("already computes"));
+  EXPECT_TRUE(o.has_remark("already computes"));
   Program second = chosen(o.program, "choose " + plan_name(found.begin()->first) + " 1\n");
   EXPECT_EQ(evaluate(second), evaluate(o.source));
   const Graph& main = second[second.main];
@@ -52,7 +52,7 @@ TEST(Choices, GuardIsEvaluatedForTheGivenSizes) {
   small.replace(small.find("= 8"), 3, "= 4");
   Offered o = offer(small);
   EXPECT_TRUE(choices(o.program).empty());
-  EXPECT_TRUE(o.said("`matmul.in > 6` is false: `matmul.in` is 4"));
+  EXPECT_TRUE(o.has_remark("`matmul.in > 6` is false: `matmul.in` is 4"));
 }
 
 TEST(Choices, SeveralOperationsMatchUnlessUsedInside) {
@@ -71,7 +71,7 @@ TEST(Choices, SeveralOperationsMatchUnlessUsedInside) {
 
   Offered used = offer(head + ", S: f64[3])" + softmax + "S[i] = s[i] + 1\n}");
   EXPECT_EQ(choices(used.program).count("Y"), 0u);
-  EXPECT_TRUE(used.said("`s`, which it would no longer compute, is also used elsewhere"));
+  EXPECT_TRUE(used.has_remark("`s`, which it would no longer compute, is also used elsewhere"));
 }
 
 TEST(Choices, SplitAndBarrierPreventRewrites) {
@@ -85,10 +85,10 @@ TEST(Choices, SplitAndBarrierPreventRewrites) {
   EXPECT_EQ(choices(offer(head + "}").program).count("Y"), 1u);
   Offered split = offer(head + "split Y on axis 0 into 2\n}");
   EXPECT_EQ(choices(split.program).count("Y"), 0u);
-  EXPECT_TRUE(split.said("the program splits an operation that it replaces"));
+  EXPECT_TRUE(split.has_remark("the program splits an operation that it replaces"));
   Offered barrier = offer(head + "barrier s both\n}");
   EXPECT_EQ(choices(barrier.program).count("Y"), 0u);
-  EXPECT_TRUE(barrier.said("`s`, which it would no longer compute, has a sharding or a split"));
+  EXPECT_TRUE(barrier.has_remark("`s`, which it would no longer compute, has a sharding or a split"));
 }
 
 TEST(Choices, ValueWithSeveralWritersIsNotRewritten) {
@@ -116,7 +116,7 @@ TEST(Choices, ChoicesNest) {
   auto inner = choices(o.program, outer["C"]->alternatives[0].graph);
   ASSERT_EQ(inner.size(), 1u);
   Program once = chosen(o.program, "choose C 1\n");
-  Way twice = picked(o.program, "choose C 1\nchoose C 1\n");
+  CertifiedRun twice = picked(o.program, "choose C 1\nchoose C 1\n");
   EXPECT_EQ(twice.problems.size(), 0u);
   EXPECT_EQ(assumed(twice).size(), 2u);
   EXPECT_EQ(once[once.main].operations.size(), 2u);
@@ -177,7 +177,7 @@ TEST(Choices, CyclicMatchesAreNotOffered) {
           B[i] = n[i] * v[i]
       })");
   EXPECT_TRUE(choices(o.program).empty());
-  EXPECT_TRUE(o.said("it would form a cycle with other choices"));
+  EXPECT_TRUE(o.has_remark("it would form a cycle with other choices"));
 }
 
 TEST(Choices, OperationsInBetweenAreMovedAfter) {
@@ -200,7 +200,7 @@ TEST(Choices, InvalidPicksAreReported) {
   Offered o = offer(products + R"(
       rewrite matmul(x, w) => sum_in(products(x, w))
       program p(A: f32[3, 4], B: f32[4, 5]) -> (D: f32[3, 5]) { C = matmul(A, B)  D = relu(C) })");
-  Way w = picked(o.program, "choose C 2\nchoose E 1\nchoose D 1\nchoose C 1\n");
+  CertifiedRun w = picked(o.program, "choose C 2\nchoose E 1\nchoose D 1\nchoose C 1\n");
   ASSERT_EQ(w.problems.size(), 4u);
   EXPECT_EQ(w.problems[0].message, "`C` has no alternative 2; it has 0 to 1");
   EXPECT_EQ(w.problems[1].message, "unknown operation `E`");

@@ -40,14 +40,14 @@ struct Mutant {
   // The arena with one node changed.
   static bool change_cell(Operator& op, std::size_t at, CellNode node) {
     CellExprs exprs;
-    std::vector<CellId> place;
+    std::vector<CellId> new_ids;
     for (std::size_t k = 0; k < op.exprs.size(); ++k) {
       CellNode copy = k == at ? node : op.exprs[CellId(k)];
-      for (CellId& arg : copy.args) arg = place[arg.index()];
-      place.push_back(exprs.add(copy));
+      for (CellId& arg : copy.args) arg = new_ids[arg.index()];
+      new_ids.push_back(exprs.add(copy));
     }
     op.exprs = std::move(exprs);
-    auto move = [&](CellId& cell) { cell = place[cell.index()]; };
+    auto move = [&](CellId& cell) { cell = new_ids[cell.index()]; };
     for (Access& read : op.reads) {
       for (auto& c : read.coordinates)
         if (c) move(*c);

@@ -106,9 +106,9 @@ TEST(Mutation, AcceptedDoubleMutantsPreserveResults) {
       Mutant m{c, random};
       const Kind &one = kinds[m.any(kinds.size())], &other = kinds[m.any(kinds.size())];
       if (!one.change(m) || !other.change(m)) continue;
-      const bool right = first_refusal(verdict_of(m.of)).empty();
-      ++(right ? accepted : refused);
-      if (right) {
+      const bool valid = first_refusal(verdict_of(m.of)).empty();
+      ++(valid ? accepted : refused);
+      if (valid) {
         EXPECT_EQ(result_of(m.of.after), result_of(c.before)) << one.name << " and " << other.name << " of " << c.name;
       }
     }

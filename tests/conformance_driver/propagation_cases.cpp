@@ -40,10 +40,10 @@ class Comparison {
     std::optional<Sharding> expected, got = one_form(value.sharding);
     if (!json.is_null()) expected = one_form(sharding_on(program_, json, value.type.shape.size()));
     if (expected != got)
-      wrong_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(program_.meshes, *got) : "none",
-                                   expected ? to_string(program_.meshes, *expected) : "none"));
+      failures_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(program_.meshes, *got) : "none",
+                                      expected ? to_string(program_.meshes, *expected) : "none"));
   }
-  std::vector<std::string> failures() { return std::move(wrong_); }
+  std::vector<std::string> failures() { return std::move(failures_); }
 
  private:
   const ir::Value& value(const std::string& name) const {
@@ -59,7 +59,7 @@ class Comparison {
 
   const ir::Program& program_;
   const ir::Graph& main_;
-  std::vector<std::string> wrong_;
+  std::vector<std::string> failures_;
 };
 
 }  // namespace

@@ -44,19 +44,19 @@ TEST(Cost, KernelsAreEvaluatedOnce) {
   Model model(one_device(), 1);
   const pipeline::Compilation made = compiled(chain);
   const Cost first = cost_of(model, made).total;
-  const std::size_t looked = model.works().evaluations();
-  EXPECT_EQ(looked, made.lowered->kernels.kernels.size());
+  const std::size_t evaluated = model.works().evaluations();
+  EXPECT_EQ(evaluated, made.lowered->kernels.kernels.size());
   EXPECT_EQ(cost_of(model, made).total, first);
-  EXPECT_EQ(model.works().evaluations(), looked);
+  EXPECT_EQ(model.works().evaluations(), evaluated);
 }
 
 TEST(Cost, ChangedPlanLineReevaluatesItsKernelsOnly) {
   Model model(one_device(), 1);
   cost_of(model, compiled(chain));
-  const std::size_t looked = model.works().evaluations();
+  const std::size_t evaluated = model.works().evaluations();
   // Blocks of rows: one more box of M's kernel, or a kernel of its own; nothing else.
   cost_of(model, compiled(chain, "plan 2\nsplit M dim i into 4 over sequential\n"));
-  EXPECT_EQ(model.works().evaluations(), looked + 1);
+  EXPECT_EQ(model.works().evaluations(), evaluated + 1);
 }
 
 TEST(Cost, EvaluationsDoNotGrowWithBlocks) {

@@ -97,7 +97,7 @@ TEST(Pipeline, RequiredProofRejectsAssumptions) {
   EXPECT_NO_THROW(require_justified(with(check::Standing::proved), true));
 }
 
-Compilation cut_into(int blocks) {
+Compilation split_into(int blocks) {
   auto outcome = tap::test::compile_text(
       "program p(X: f32[8192, 16], W: f32[16, 16], V: f32[8192, 16]) -> (P: f32[8192, 16], T: f32[16, 16], "
       "C: f32[8192]) {\n"
@@ -131,7 +131,7 @@ std::pair<std::int64_t, std::size_t> calls_of(const Compilation& made) {
 }
 
 TEST(Pipeline, ThousandsOfBlocksCostNoMoreThanFour) {
-  const Compilation four = cut_into(4), thousands = cut_into(4096);
+  const Compilation four = split_into(4), thousands = split_into(4096);
   auto [few, few_proved] = calls_of(four);
   auto [many, many_proved] = calls_of(thousands);
   EXPECT_GT(many, 500 * few);
@@ -269,9 +269,9 @@ TEST(Pipeline, RowsOfUnequalBlocks) {
     Compilation made = certified(outcome.compiled->program,
                                  std::get<ir::Plan>(ir::parse_plan(std::string("plan 2\n") + lines)), Stage::schedule);
     EXPECT_FALSE(made.verdict.refused()) << lines << summary(made);
-    ir::BlockProgram apart = *made.expanded();
-    for (ir::BlockGraph& graph : apart.graphs) graph = one_by_one(graph);
-    EXPECT_EQ(check::test::refusal_of(apart), "") << lines;
+    ir::BlockProgram without_rows = *made.expanded();
+    for (ir::BlockGraph& graph : without_rows.graphs) graph = one_by_one(graph);
+    EXPECT_EQ(check::test::refusal_of(without_rows), "") << lines;
   }
 }
 

@@ -72,7 +72,7 @@ inline StageCase stage_case(std::string name, const std::string& text, const std
   pipeline::Compilation certified =
       test::certified(program, std::get<ir::Plan>(ir::parse_plan("plan 2\n" + lines)), pipeline::Stage::schedule);
   EXPECT_EQ(check::test::first_refusal(certified.verdict), "") << name;
-  std::vector<Tensor> inputs = passes::test::some_inputs(program);
+  std::vector<Tensor> inputs = passes::test::sample_inputs(program);
   StageCase made{std::move(name), *certified.expanded(), *certified.schedule, inputs, {}, {}, {}};
   made.expected = ir::interpret(program, program.main, inputs, {.kernel = add_left_whole}).outputs;
   made.kernels = backend::lower(made.blocks).kernels.kernels;

@@ -25,7 +25,7 @@ struct Counts {
 };
 
 template <class Stage, class Result>
-void expect_right(Result result, const StageCase& c, const Stage& changed, const std::string& what) {
+void expect_correct(Result result, const StageCase& c, const Stage& changed, const std::string& what) {
   try {
     passes::test::expect_equal(result(c, changed), c.expected, what);
   } catch (const std::exception& why) { ADD_FAILURE() << what << " is accepted: " << why.what(); }
@@ -45,7 +45,7 @@ void change_twice(const std::vector<StageKind<Stage>>& kinds, const std::vector<
       if (!one.change(changed, random) || !tidy(changed) || !other.change(changed, random) || !tidy(changed)) continue;
       std::string why = refusal(c, changed);
       ++(why.empty() ? accepted : refused);
-      if (why.empty()) expect_right(result, c, changed, fmt::format("{} and {} of {}", one.name, other.name, c.name));
+      if (why.empty()) expect_correct(result, c, changed, fmt::format("{} and {} of {}", one.name, other.name, c.name));
     }
   std::printf("%zu mutants of two changes refused, %zu accepted\n", refused, accepted);
   EXPECT_GE(refused, 400u);
@@ -66,11 +66,11 @@ Counts change(const std::vector<StageKind<Stage>>& kinds, std::vector<StageCase>
           ++counts.harmless;
           counts.accepted += why.empty();
           EXPECT_EQ(why, "") << kind.name << " of " << c.name;
-          expect_right(result, c, *changed, std::string(kind.name) + " of " + c.name);
+          expect_correct(result, c, *changed, std::string(kind.name) + " of " + c.name);
           continue;
         }
         if (why.empty()) {
-          expect_right(result, c, *changed, std::string(kind.name) + " of " + c.name);
+          expect_correct(result, c, *changed, std::string(kind.name) + " of " + c.name);
           continue;
         }
         ++mutants;

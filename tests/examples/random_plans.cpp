@@ -137,7 +137,7 @@ class Subject {
         return false;
       }
       ++counts.shardings;
-      counts.followed += cut_;
+      counts.followed += is_split_;
       counts.left_whole += left_whole_;
     }
     return true;
@@ -161,7 +161,7 @@ class Subject {
       text = driver::mlir_text(passes::run(passes::lowering(), program).program);
     } catch (const Failure& refused) { text = "// " + refused.diagnostic.message + "\n"; }
     std::ofstream(path, std::ios::app) << "// " << name_ << "\n" << text << "// -----\n";
-    cut_ = true;
+    is_split_ = true;
   }
 
   // Each subject has numbers of its own.
@@ -176,12 +176,12 @@ class Subject {
       if (finding.standing == check::Standing::refused) return "refused: " + finding.where + ": " + finding.detail;
     // What the steps between computed is proved; the random programs evaluate them all.
     const ir::Program& last = certified.stages.back();
-    cut_ = left_whole_ = false;
+    is_split_ = left_whole_ = false;
     for (const ir::Graph& graph : last.graphs)
       for (const ir::Operation& operation : graph.operations)
         for (const ir::BlockPlacement& placed : operation.placements)
-          cut_ |= placed.axis && last[placed.mesh].name == "s";
-    for (const Diagnostic& told : certified.told) left_whole_ |= told.code == Code::pass_declined;
+          is_split_ |= placed.axis && last[placed.mesh].name == "s";
+    for (const Diagnostic& diagnostic : certified.told) left_whole_ |= diagnostic.code == Code::pass_declined;
     if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, expected_); !d.empty())
       return "the plan changes the result: " + d;
     ir::BlockProgram blocks = passes::expand(last);
@@ -195,7 +195,7 @@ class Subject {
   std::vector<Tensor> inputs_;
   ir::InterpretOptions options_;
   ir::InterpretResult expected_;
-  bool cut_ = false, left_whole_ = false;  // by the last trial
+  bool is_split_ = false, left_whole_ = false;  // by the last trial
 };
 
 // The oracle takes microseconds for a point, and each plan asks it twice.

@@ -20,12 +20,12 @@ TEST(SplitDigits, FlattenedAxesBecomeTheirDigits) {
   b.at_least_zero(B::at({{k, 1}, {i, -1}}));
   b.write({28, 5}, {B::at({{i, 7}, {j, 1}}), B::at({{k, 1}})});
   ir::Operator op = b.build();
-  SplitDigits apart = split_digits({28, 5}, {write_map(op, 0)});
-  EXPECT_EQ(apart.shape, (Shape{4, 5}));
-  ASSERT_EQ(apart.maps[0].dims.size(), 2u);
-  EXPECT_EQ(apart.maps[0].dims[1].dim, k);
-  EXPECT_EQ(apart.maps[0].projection.start(ir::Point{3, 2}), (ir::Point{3, 2}));
-  EXPECT_EQ(apart.first_cell({3, 2}), (ir::Point{21, 2}));
+  SplitDigits digits = split_digits({28, 5}, {write_map(op, 0)});
+  EXPECT_EQ(digits.shape, (Shape{4, 5}));
+  ASSERT_EQ(digits.maps[0].dims.size(), 2u);
+  EXPECT_EQ(digits.maps[0].dims[1].dim, k);
+  EXPECT_EQ(digits.maps[0].projection.start(ir::Point{3, 2}), (ir::Point{3, 2}));
+  EXPECT_EQ(digits.first_cell({3, 2}), (ir::Point{21, 2}));
 }
 
 // y[n-1-i] of one writer and y[i] of another: their points at the begin write different cells.

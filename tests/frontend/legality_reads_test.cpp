@@ -9,7 +9,7 @@ namespace {
 using namespace testing;
 
 class LegalityReads : public LegalityTest {};
-INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityReads, ::testing::Bool(), way_of_deciding);
+INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityReads, ::testing::Bool(), method_name);
 
 TEST(Isl, IsTheSystemLibraryNotLlvmsCopy) { EXPECT_STREQ(isl_version(), "isl-0.25-GMP\n"); }
 

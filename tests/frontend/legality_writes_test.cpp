@@ -7,7 +7,7 @@ namespace {
 using namespace testing;
 
 class LegalityWrites : public LegalityTest {};
-INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityWrites, ::testing::Bool(), way_of_deciding);
+INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityWrites, ::testing::Bool(), method_name);
 
 TEST_P(LegalityWrites, ExamplesOfTheLanguageReference) {
   EXPECT_FALSE(writes({}, {writer({}, {})}));
@@ -152,15 +152,15 @@ TEST_P(LegalityWrites, HoleIsReportedWithItsTrip) {  // y[i] for i < 4 - t: the 
 
 TEST_P(LegalityWrites, CountersPartitionAValueBetweenTwoWriters) {  // y[i] for i < t, y[i] for i >= t
   for (std::uint32_t level : {0u, 1u}) {
-    B before, behind;
-    for (B* b : {&before, &behind}) {
+    B before, after;
+    for (B* b : {&before, &after}) {
       b->parallel(0, 4);
       b->counter(0, 3, b == &before ? 0 : level);
       b->write({4}, {B::at({{0, 1}})});
     }
     before.at_least_zero(B::at({{1, 1}, {0, -1}}, -1));
-    behind.at_least_zero(B::at({{0, 1}, {1, -1}}));
-    EXPECT_EQ(writes({4}, {before.build(), behind.build()}).has_value(), level == 1);
+    after.at_least_zero(B::at({{0, 1}, {1, -1}}));
+    EXPECT_EQ(writes({4}, {before.build(), after.build()}).has_value(), level == 1);
   }
 }
 

@@ -196,15 +196,15 @@ std::vector<Axes> lists() {
 
 TEST(AxisLists, SplitAtASizeKeepsTheNumber) {
   for (const Axes& axes : lists())
-    for (std::int64_t places = 1; places <= size_of(mesh, axes); ++places) {
-      auto cut = cut_at(mesh, axes, places);
-      if (!cut) continue;
-      EXPECT_EQ(size_of(mesh, cut->major), places);
-      EXPECT_EQ(size_of(mesh, cut->major) * size_of(mesh, cut->minor), size_of(mesh, axes));
-      for (std::int64_t place = 0; place < device_count(mesh); place += 7) {
-        auto position = position_of(mesh, place);
+    for (std::int64_t major_size = 1; major_size <= size_of(mesh, axes); ++major_size) {
+      auto split = cut_at(mesh, axes, major_size);
+      if (!split) continue;
+      EXPECT_EQ(size_of(mesh, split->major), major_size);
+      EXPECT_EQ(size_of(mesh, split->major) * size_of(mesh, split->minor), size_of(mesh, axes));
+      for (std::int64_t index = 0; index < device_count(mesh); index += 7) {
+        auto position = position_of(mesh, index);
         EXPECT_EQ(number(position, axes),
-                  number(position, cut->major) * size_of(mesh, cut->minor) + number(position, cut->minor));
+                  number(position, split->major) * size_of(mesh, split->minor) + number(position, split->minor));
       }
     }
   EXPECT_EQ(cut_at(mesh, {whole("y")}, 4), (CutAxes{{part_of("y", 1, 4)}, {part_of("y", 4, 3)}}));
@@ -241,8 +241,8 @@ TEST(AxisLists, Difference) {
 TEST(AxisLists, MergedKeepsTheNumber) {
   for (const Axes& axes : lists()) {
     Axes fewer = merged(mesh, axes);
-    for (std::int64_t place = 0; place < device_count(mesh); place += 5)
-      EXPECT_EQ(number(position_of(mesh, place), axes), number(position_of(mesh, place), fewer));
+    for (std::int64_t index = 0; index < device_count(mesh); index += 5)
+      EXPECT_EQ(number(position_of(mesh, index), axes), number(position_of(mesh, index), fewer));
     for (std::size_t k = 1; k < fewer.size(); ++k) EXPECT_EQ(merged(mesh, fewer[k - 1], fewer[k]), std::nullopt);
   }
 }

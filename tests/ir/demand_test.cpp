@@ -251,12 +251,12 @@ Needed enumerate(const RandomGroup& group, const Box& box) {
     Box whole = op.box();
     auto p = first_point(whole);
     for (bool more = p.has_value(); more; more = next_point(whole, *p)) {
-      bool asked = o + 1 == graph.operations.size();
+      bool requested = o + 1 == graph.operations.size();
       for (const GroupAnchor& a : group.anchors)
-        if (a.operation == o) asked &= box.dims[a.dim].contains((*p)[a.inner_dim]);
+        if (a.operation == o) requested &= box.dims[a.dim].contains((*p)[a.inner_dim]);
       for (const Access& write : op.writes)
-        asked |= needed.values[operation.results[write.tensor].index()].count(write.projection.start(*p)) > 0;
-      if (!asked) continue;
+        requested |= needed.values[operation.results[write.tensor].index()].count(write.projection.start(*p)) > 0;
+      if (!requested) continue;
       needed.operations[o].insert(*p);
       for (const Access& read : op.reads) {
         Point cell = read.projection.start(*p);
@@ -281,32 +281,32 @@ Box hull_of(const Points& points) {
 RC_GTEST_PROP(DemandProperty, CoversTheEnumeratedDemand, ()) {
   RandomGroup group = random_group(false);
   Box box = random_box(group.dims);
-  Demand asked = demand(group.view(), box);
+  Demand computed = demand(group.view(), box);
   MovingDemand windows = moving_demand(group.view());
   Needed needed = enumerate(group, box);
   const Graph& graph = group.program[group.graph];
   for (std::size_t o = 0; o < needed.operations.size(); ++o) {
-    for (const Point& p : needed.operations[o]) RC_ASSERT(asked.operations[o].contains(p));
+    for (const Point& p : needed.operations[o]) RC_ASSERT(computed.operations[o].contains(p));
     const Operator& op = group.program[graph.operations[o].op];
-    for (std::size_t d = 0; d < op.dims.size() && !asked.operations[o].empty(); ++d)
+    for (std::size_t d = 0; d < op.dims.size() && !computed.operations[o].empty(); ++d)
       RC_ASSERT(
-          intersect(windows.operations[o][d].bounds(box), op.dims[d].range).contains(asked.operations[o].dims[d]));
+          intersect(windows.operations[o][d].bounds(box), op.dims[d].range).contains(computed.operations[o].dims[d]));
   }
   for (std::size_t v = 0; v < needed.values.size(); ++v) {
-    for (const Point& p : needed.values[v]) RC_ASSERT(asked.values[v].contains(p));
-    for (std::size_t axis = 0; axis < 2 && !asked.values[v].empty(); ++axis)
-      RC_ASSERT(windows.values[v][axis].bounds(box).contains(asked.values[v].dims[axis]));
+    for (const Point& p : needed.values[v]) RC_ASSERT(computed.values[v].contains(p));
+    for (std::size_t axis = 0; axis < 2 && !computed.values[v].empty(); ++axis)
+      RC_ASSERT(windows.values[v][axis].bounds(box).contains(computed.values[v].dims[axis]));
   }
 }
 
 RC_GTEST_PROP(DemandProperty, IsTightForUnitCoefficients, ()) {
   RandomGroup group = random_group(true);
   Box box = random_box(group.dims);
-  Demand asked = demand(group.view(), box);
+  Demand computed = demand(group.view(), box);
   Needed needed = enumerate(group, box);
   for (std::size_t o = 0; o < needed.operations.size(); ++o) {
-    if (needed.operations[o].empty()) RC_ASSERT(asked.operations[o].empty());
-    else RC_ASSERT(asked.operations[o] == hull_of(needed.operations[o]));
+    if (needed.operations[o].empty()) RC_ASSERT(computed.operations[o].empty());
+    else RC_ASSERT(computed.operations[o] == hull_of(needed.operations[o]));
   }
 }
 

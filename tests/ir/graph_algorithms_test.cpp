@@ -205,10 +205,10 @@ RC_GTEST_PROP(GraphAlgorithms, ValidOrderStaysAndShuffledOrderIsSorted, ()) {
   order = topological_order(shuffled);
   RC_ASSERT(order.has_value());
   RC_ASSERT(order->size() == graph.operations.size());
-  Graph mended = shuffled;
-  mended.operations.clear();
-  for (OperationId id : *order) mended.operations.push_back(shuffled[id]);
-  b.graph() = mended;
+  Graph sorted = shuffled;
+  sorted.operations.clear();
+  for (OperationId id : *order) sorted.operations.push_back(shuffled[id]);
+  b.graph() = sorted;
   RC_ASSERT(verify(b.program()).empty());
 }
 

@@ -252,35 +252,38 @@ RC_GTEST_PROP(Text, SurvivesShuffledLines, ()) {
 }
 
 TEST(Text, ErrorsNameLineAndCause) {
-  auto says = [](std::string_view text) { return message_of(parse_program(text)); };
-  EXPECT_EQ(says(""), "line 0: the text is empty");
-  EXPECT_EQ(says("tap-ir 2\n"), "line 1: the version of the text must be 1");
-  EXPECT_EQ(says("tap-ir 1\nvalue 0 X f32[]\n"), "line 2: `value` does not begin a section");
-  EXPECT_EQ(says("tap-ir 1\nmain 3\n"), "line 2: number 3 of 0 graphs");
-  EXPECT_EQ(says("tap-ir 1\ngraph 1 g\n"), "line 2: found number 1, expected 0");
-  EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  inputs (0)\n"), "line 3: number 0 of 0 values");
-  EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  do 7 () -> ()\n"), "line 3: number 7 of 0 operators");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = add f32 (0, 0)\n"), "line 3: number 0 of 0 cells");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 200\n"), "line 3: a number is outside -128..127");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant f16 0.1\n"), "line 3: `0.1` is not exact in f16");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 1\n  cell 1 = constant i8 1\n"),
+  auto error_of = [](std::string_view text) { return message_of(parse_program(text)); };
+  EXPECT_EQ(error_of(""), "line 0: the text is empty");
+  EXPECT_EQ(error_of("tap-ir 2\n"), "line 1: the version of the text must be 1");
+  EXPECT_EQ(error_of("tap-ir 1\nvalue 0 X f32[]\n"), "line 2: `value` does not begin a section");
+  EXPECT_EQ(error_of("tap-ir 1\nmain 3\n"), "line 2: number 3 of 0 graphs");
+  EXPECT_EQ(error_of("tap-ir 1\ngraph 1 g\n"), "line 2: found number 1, expected 0");
+  EXPECT_EQ(error_of("tap-ir 1\ngraph 0 g\n  inputs (0)\n"), "line 3: number 0 of 0 values");
+  EXPECT_EQ(error_of("tap-ir 1\ngraph 0 g\n  do 7 () -> ()\n"), "line 3: number 7 of 0 operators");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = add f32 (0, 0)\n"), "line 3: number 0 of 0 cells");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 200\n"), "line 3: a number is outside -128..127");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = constant f16 0.1\n"), "line 3: `0.1` is not exact in f16");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 1\n  cell 1 = constant i8 1\n"),
             "line 4: cell 1 repeats cell 0");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n"), "line 2: an operator has no body");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  dim i 0..4 parallel\n  where i + i >= 0\n"), "line 4: a term occurs twice");
-  EXPECT_EQ(says("tap-ir 1\nrewrite \"open\n"), "line 2: unterminated quoted string");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n"), "line 2: an operator has no body");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  dim i 0..4 parallel\n  where i + i >= 0\n"),
+            "line 4: a term occurs twice");
+  EXPECT_EQ(error_of("tap-ir 1\nrewrite \"open\n"), "line 2: unterminated quoted string");
 }
 
 // Meshes and axes are known by name when they are read.
 TEST(Text, UnknownMeshesAndAxesAreRefused) {
   const std::string begin = "tap-ir 1\nmesh pod [data: 2]\ngraph 0 g\n  value 0 X f32[4]\n";
-  auto says = [&](const std::string& line) { return message_of(parse_program(begin + "  " + line + "\nmain 0\n")); };
-  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{data}]"), "no error");
-  EXPECT_EQ(says("value 1 Y f32[4] @ rack[{data}]"), "line 5: the mesh rack is not declared");
-  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{model}]"), "line 5: the mesh pod has no axis model");
-  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{}; replicated {model}]"), "line 5: the mesh pod has no axis model");
+  auto error_of = [&](const std::string& line) {
+    return message_of(parse_program(begin + "  " + line + "\nmain 0\n"));
+  };
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ pod[{data}]"), "no error");
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ rack[{data}]"), "line 5: the mesh rack is not declared");
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ pod[{model}]"), "line 5: the mesh pod has no axis model");
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ pod[{}; replicated {model}]"), "line 5: the mesh pod has no axis model");
   const std::string operation = "do 0 () -> (0) placed [0 over axis ";
-  EXPECT_EQ(says(operation + "rack.data]"), "line 5: the mesh rack is not declared");
-  EXPECT_EQ(says(operation + "pod.model]"), "line 5: the mesh pod has no axis model");
+  EXPECT_EQ(error_of(operation + "rack.data]"), "line 5: the mesh rack is not declared");
+  EXPECT_EQ(error_of(operation + "pod.model]"), "line 5: the mesh pod has no axis model");
 }
 
 // A request to split has the axis alone where that says which; its mesh, too, where it does not.

@@ -120,10 +120,10 @@ std::vector<std::int64_t> broadcast(const std::vector<std::int64_t>& a, const st
   std::vector<std::int64_t> result(std::max(a.size(), b.size()), 1);
   for (const auto* one : {&a, &b})
     for (std::size_t k = 1; k <= one->size(); ++k) {
-      std::int64_t& there = result[result.size() - k];
-      const std::int64_t here = (*one)[one->size() - k];
-      if (there != here && there != 1 && here != 1) throw Fault("shapes that do not broadcast");
-      if (here != 1) there = here;
+      std::int64_t& common = result[result.size() - k];
+      const std::int64_t other = (*one)[one->size() - k];
+      if (common != other && common != 1 && other != 1) throw Fault("shapes that do not broadcast");
+      if (other != 1) common = other;
     }
   return result;
 }

@@ -191,9 +191,9 @@ std::vector<Eval> CellCompiler::coordinates(const std::vector<ast::ExprId>& item
       const Entry* entry = names.find(l->pack, Entry::variables);
       if (!entry) throw Fault("no pack " + l->pack);
       result.push_back([slots = entry->slots, extents = entry->numbers](Frame& f) {
-        std::int64_t place = 0;
-        for (std::size_t a = 0; a < slots.size(); ++a) place = place * extents[a] + f.slots[slots[a]].i;
-        return integer(place);
+        std::int64_t offset = 0;
+        for (std::size_t a = 0; a < slots.size(); ++a) offset = offset * extents[a] + f.slots[slots[a]].i;
+        return integer(offset);
       });
     } else {
       result.push_back(compile(items[k], names, natural(items[k], names).value_or(ElementType::i64)).eval);
@@ -212,18 +212,18 @@ Typed CellCompiler::read(const ast::Index& index, const Names& names) const {
   Eval fill = index.fill ? compile(*index.fill, names, entry->cells->type).eval : Eval{};
   return {entry->cells->type, [cells = entry->cells, at = coordinates(index.indices, *entry->cells, names), fill,
                                by_data, name = index.base.text](Frame& f) {
-            std::int64_t place = 0;
+            std::int64_t offset = 0;
             for (std::size_t a = 0; a < at.size(); ++a) {
               const std::int64_t i = at[a](f).i;
               if (i < 0 || i >= cells->shape[a]) {
                 if (fill) return fill(f);
-                if (f.beside) return Value{};
+                if (f.out_of_range) return Value{};
                 if (by_data) throw Stop("an index is out of range");
                 throw Fault("a read outside of " + name);
               }
-              place = place * cells->shape[a] + i;
+              offset = offset * cells->shape[a] + i;
             }
-            return cells->cells[static_cast<std::size_t>(place)];
+            return cells->cells[static_cast<std::size_t>(offset)];
           }};
 }
 
@@ -260,11 +260,11 @@ Typed CellCompiler::function(const ast::Call& call, const Names& names, std::opt
   std::vector<ast::ExprId> ids;
   for (const ast::Arg& a : call.args) ids.push_back(a.value);
   auto type = first_natural(ids, names);
-  if (!type && !info.gives_bool) type = expected;
+  if (!type && !info.returns_bool) type = expected;
   Typed a = compile(ids.at(0), names, type);
   Typed b = info.arguments == 2 ? compile(ids.at(1), names, type) : a;
   if (a.type != b.type) throw Fault("two types in one call");
-  return {info.gives_bool ? ElementType::boolean : a.type,
+  return {info.returns_bool ? ElementType::boolean : a.type,
           [of = info.call, t = a.type, a = a.eval, b = b.eval, two = info.arguments == 2](Frame& f) {
             const Value first = a(f);
             return of(t, first, two ? b(f) : first);
@@ -283,7 +283,7 @@ std::optional<ElementType> CellCompiler::natural_of_call(const ast::Call& call, 
     if (auto* info = function_named(first)) {
       std::vector<ast::ExprId> ids;
       for (const ast::Arg& a : call.args) ids.push_back(a.value);
-      return info->gives_bool ? ElementType::boolean : first_natural(ids, names);
+      return info->returns_bool ? ElementType::boolean : first_natural(ids, names);
     }
   }
   auto [op, at] = library_.find<ast::OpDecl>(call.callee.back().text);

@@ -16,7 +16,9 @@ namespace {
 using namespace tap::ir;
 using namespace tap::ir::test;
 
-std::vector<std::uint8_t> some_bytes() { return *rc::gen::resize(60, rc::gen::arbitrary<std::vector<std::uint8_t>>()); }
+std::vector<std::uint8_t> random_bytes() {
+  return *rc::gen::resize(60, rc::gen::arbitrary<std::vector<std::uint8_t>>());
+}
 
 Operator random_operator(Program& program, std::vector<std::uint8_t> bytes, int kind) {
   backend::test::Choices choices(std::move(bytes));
@@ -26,7 +28,7 @@ Operator random_operator(Program& program, std::vector<std::uint8_t> bytes, int 
 
 RC_GTEST_PROP(Canonical, ShuffledOperatorsHaveTheSameForm, ()) {
   Program program;
-  Operator op = random_operator(program, some_bytes(), *rc::gen::inRange(0, 4));
+  Operator op = random_operator(program, random_bytes(), *rc::gen::inRange(0, 4));
   test::Shuffled other = test::shuffled(op, *rc::gen::arbitrary<std::uint64_t>());
   CanonicalForm a = canonical_form(program, op), b = canonical_form(program, other.op);
   RC_ASSERT(a.code == b.code);
@@ -43,7 +45,7 @@ RC_GTEST_PROP(Canonical, ShuffledOperatorsHaveTheSameForm, ()) {
 RC_GTEST_PROP(Canonical, EqualFormsComputeTheSameFunction, ()) {
   static std::map<std::vector<std::int64_t>, std::pair<Program, Operator>> seen;
   Program program;
-  Operator op = random_operator(program, some_bytes(), *rc::gen::inRange(0, 4));
+  Operator op = random_operator(program, random_bytes(), *rc::gen::inRange(0, 4));
   CanonicalForm form = canonical_form(program, op);
   auto [known, fresh] = seen.emplace(form.code, std::pair(program, op));
   if (fresh) return;

@@ -35,14 +35,14 @@ SplitResult applied(const Program& program, const std::string& lines) {
 }
 
 // What the devices compute is the whole; the checker takes it.
-BlockProgram expect_same(const Program& program, const SplitResult& cut) {
-  EXPECT_TRUE(cut.problems.empty()) << cut.problems[0].message;
-  const Program sharded = realise(cut.program).program;
+BlockProgram expect_same(const Program& program, const SplitResult& split) {
+  EXPECT_TRUE(split.problems.empty()) << split.problems[0].message;
+  const Program sharded = realise(split.program).program;
   EXPECT_EQ(verify(sharded), std::vector<std::string>{});
   EXPECT_EQ(std::get<Program>(parse_program(print(sharded))), sharded);
   BlockProgram blocks = expand(sharded);
   EXPECT_EQ(check::test::refusal_of(blocks), "");
-  const auto inputs = test::some_inputs(program);
+  const auto inputs = test::sample_inputs(program);
   test::expect_equal(interpret(blocks, inputs).outputs, interpret(program, program.main, inputs).outputs, "sharded");
   return blocks;
 }
@@ -165,7 +165,7 @@ TEST(SeveralWriters, NonBoxWritesAreRefused) {
 TEST(SeveralWriters, NonBoxWritesUseAStagingBuffer) {
   struct {
     const char *equations, *lines;
-    std::size_t apart;
+    std::size_t staged;
   } cases[] = {
       {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]", "split Y@0 dim i into 2 over pod.a\n", 1},
       {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]",
@@ -181,17 +181,17 @@ TEST(SeveralWriters, NonBoxWritesUseAStagingBuffer) {
        "split Y dim r into 2 over pod.a\nsplit Y dim k into 3 over threads\n", 1},
       {"Y[2*i + r] = A[i - 1 else 0] for i in 1..5, r in -2..0", "split Y dim r into [-2, -2, 0] over pod.a\n", 1},
   };
-  for (const auto& [equations, lines, apart] : cases) {
+  for (const auto& [equations, lines, staged] : cases) {
     SCOPED_TRACE(std::string(equations) + "\n" + lines);
     const Program program = test::lowered("mesh pod = [a: 2]\nprogram p(A: i64[4], B: i64[4]) -> (Z: i64[8]) {\n  " +
                                           std::string(equations) + "\n  Z[i] = Y[i] - Y[7 - i]\n}");
     const SplitResult result = applied(program, lines);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
     const std::vector<Value>& values = result.program[result.program.main].values;
-    auto is_apart = [](const Value& v) {
+    auto is_staged = [](const Value& v) {
       return v.name.find(".staged") != std::string::npos && v.name.find(".partial") == std::string::npos;
     };
-    EXPECT_EQ(std::ranges::count_if(values, is_apart), apart);
+    EXPECT_EQ(std::ranges::count_if(values, is_staged), staged);
     expect_same(program, result);
   }
 }

@@ -30,7 +30,7 @@ TEST(Fuse, SoftmaxOverItsRows) {
   const Operator& group = result.program[main.operations[0].op];
   EXPECT_EQ(to_string(group.reads[0].projection, group.dim_names()), "ZRange(start: [i, 0], shape: [1, 7])");
   EXPECT_EQ(to_string(group.writes[0].projection, group.dim_names()), "ZRange(start: [i, 0], shape: [1, 7])");
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 TEST(Fuse, ClaimsListTheGroupedOperations) {
@@ -79,7 +79,7 @@ TEST(Fuse, KeepsEscapingValuesAsResults) {
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
   EXPECT_EQ(groups_of(result.program, result.program[result.program.main]),
             (std::vector<std::string>{"over i: S, Y -> Y, S"}));
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 TEST(Fuse, HalosAreRecomputed) {
@@ -90,7 +90,7 @@ TEST(Fuse, HalosAreRecomputed) {
       "  Y[i, j] = b[i-1, j else 0] + b[i+1, j+1 else 2] }");
   PlannedResult result = fuse(program, {"a", "b", "Y"}, {"i", "j"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // Two reductions over one index space, and what they both read: the loop over k is shared, and v is never whole.
@@ -105,7 +105,7 @@ TEST(Fuse, StreamsReductions) {
   const Graph& main = result.program[result.program.main];
   EXPECT_EQ(groups_of(result.program, main), (std::vector<std::string>{"over i, k: v, S, M -> M, S"}));
   EXPECT_EQ(result.program[main.operations[0].op].dims[1].role, DimRole::reduction);
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // The row of scores of attention is streamed as well: a group of scores and running state in one of query rows.
@@ -121,7 +121,7 @@ TEST(Fuse, GroupsNest) {
   EXPECT_EQ(result.steps.size(), 2u);
   EXPECT_EQ(groups_of(result.program, result.program[result.program.main]),
             (std::vector<std::string>{"over i: o, Y -> Y"}));
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // The running state of attention has a component that is read by nobody.
@@ -134,7 +134,7 @@ TEST(Fuse, AttentionStreamsItsKeys) {
       "  Y[i, c] = o[i, c] + 1 }");
   PlannedResult result = fuse(program, {"t", "m"}, {"i", "j"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // A value inside may have several writers; a result is one region at each point.
@@ -146,7 +146,7 @@ TEST(Fuse, Concatenations) {
       "  Y[i, j] = a[i, j] + a[i, j-1 else 0] }");
   PlannedResult result = fuse(inside, {"a@0", "a@1", "Y"}, {"i", "j"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(inside, result);
+  expect_correct(inside, result);
   Program outside = lowered(
       "program p(X: f64[4, 3]) -> (Y: f64[4, 6]) {\n"
       "  a[i, j] = X[i, j] + 1\n"
@@ -160,7 +160,7 @@ TEST(Fuse, DataDependentReadsNeedTheWholeAxis) {
       "program p(X: f64[4, 3], I: i64[5]) -> (Y: f64[5, 3]) { a[r, c] = X[r, c] + 1  Y[n, c] = a[I[n], c] * 2 }");
   PlannedResult result = fuse(program, {"a", "Y"}, {"c"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 }  // namespace

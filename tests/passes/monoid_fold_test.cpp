@@ -112,9 +112,9 @@ TEST(MonoidFold, StreamsBlocks) {
             std::vector<std::string>{"over i, j_block: M.m, M.e, M.s, M.o, M -> M, S, Y"});
   expect_certified(picked.after, fused.program, fused.steps[0]);
   expect_same_meaning(program, fused.program);
-  SplitResult cut = apply_splits(fused.program, {{PlannedSplit{"M", "i", Blocks{2}, Placement::threads}}});
-  ASSERT_TRUE(cut.problems.empty()) << cut.problems[0].message;
-  expect_same_meaning(program, cut.program);
+  SplitResult splits = apply_splits(fused.program, {{PlannedSplit{"M", "i", Blocks{2}, Placement::threads}}});
+  ASSERT_TRUE(splits.problems.empty()) << splits.problems[0].message;
+  expect_same_meaning(program, splits.program);
 }
 
 // The blocks may go anywhere: partials of the combination.
@@ -124,14 +124,14 @@ TEST(MonoidFold, BlockDimsCanBeSplit) {
   Plan plan;
   for (const char* part : {"M.m", "M.e", "M.s", "M.o", "M"})
     plan.decisions.push_back(PlannedSplit{part, "j_block", Blocks{2}});
-  SplitResult cut = apply_splits(picked.after, plan);
-  ASSERT_TRUE(cut.problems.empty()) << cut.problems[0].message;
+  SplitResult splits = apply_splits(picked.after, plan);
+  ASSERT_TRUE(splits.problems.empty()) << splits.problems[0].message;
   Program before = picked.after;
-  for (std::size_t k = 0; k < cut.steps.size(); ++k) {
-    expect_certified(before, cut.stages[k], cut.steps[k]);
-    before = cut.stages[k];
+  for (std::size_t k = 0; k < splits.steps.size(); ++k) {
+    expect_certified(before, splits.stages[k], splits.steps[k]);
+    before = splits.stages[k];
   }
-  expect_same_meaning(program, cut.program);
+  expect_same_meaning(program, splits.program);
 }
 
 TEST(MonoidFold, RemarksGiveTheReason) {

@@ -104,16 +104,17 @@ TEST(Onnx, AnEmptyAxisKeepsItsDevices) {
 }
 
 TEST(Onnx, SeveralWritersNeedTheirCommonDevices) {
-  const std::string behind =
+  const std::string concatenated =
       "(A: f32[8, 4], B: f32[8, 2]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, 4 + j] = B[i, j] }";
   Spec rows = sharded({2, 1}, {{0, 1}, {2, 3}}), columns = sharded({1, 2}, {{0}, {1}});
-  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", rows}}), to_string(rows));
-  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", sharded({2, 1}, {{1}, {3}})}}), to_string(sharded({2, 1}, {{1}, {3}})));
-  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", sharded({2, 1}, {{4}, {5}})}}), "composable");
-  EXPECT_EQ(outcome(behind, {{"A", rows}}), "same-sharding");
-  EXPECT_EQ(outcome(behind, {{"A", columns}, {"B", columns}}), "composable");
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}, {"B", rows}}), to_string(rows));
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}, {"B", sharded({2, 1}, {{1}, {3}})}}),
+            to_string(sharded({2, 1}, {{1}, {3}})));
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}, {"B", sharded({2, 1}, {{4}, {5}})}}), "composable");
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}}), "same-sharding");
+  EXPECT_EQ(outcome(concatenated, {{"A", columns}, {"B", columns}}), "composable");
   Spec both = sharded({1, 2}, {{0, 1}, {0, 1, 2}});
-  EXPECT_EQ(outcome(behind, {{"A", both}, {"B", both}}), to_string(sharded({1, 2}, {{0, 1}, {0, 1}})));
+  EXPECT_EQ(outcome(concatenated, {{"A", both}, {"B", both}}), to_string(sharded({1, 2}, {{0, 1}, {0, 1}})));
   // A part that is made of nothing is where the others are.
   const std::string padded =
       "(A: f32[8, 4]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, j] = 0 for j in 4..6 }";
@@ -193,9 +194,9 @@ TEST(Onnx, FusedAxisHasSeveralSimpleShardings) {
   EXPECT_EQ(outcome(reshape, {{"X", sharded({2, 2}, {{0}, {1}, {2}, {3}})}}), to_string(both));
   EXPECT_EQ(outcome(reshape, {{"X", sharded({8, 1}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}})}}),
             to_string(sharded({8}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}})));
-  const std::string apart = "(X: f32[48]) -> (Y: f32[8, 6]) { Y[i, j] = X[6*i + j] }";
-  EXPECT_EQ(outcome(apart, {{"X", both}}), to_string(sharded({2, 2}, {{0}, {1}, {2}, {3}})));
-  EXPECT_EQ(outcome(apart, {{"X", sharded({5}, {{0}, {1}, {2}, {3}, {4}})}}), "aligned-cuts");
+  const std::string unflattened = "(X: f32[48]) -> (Y: f32[8, 6]) { Y[i, j] = X[6*i + j] }";
+  EXPECT_EQ(outcome(unflattened, {{"X", both}}), to_string(sharded({2, 2}, {{0}, {1}, {2}, {3}})));
+  EXPECT_EQ(outcome(unflattened, {{"X", sharded({5}, {{0}, {1}, {2}, {3}, {4}})}}), "aligned-cuts");
 }
 
 TEST(Onnx, IterateNeedsWholeTensors) {

@@ -79,7 +79,7 @@ TEST(PassManager, OneStepForEachChangingRun) {
 }
 
 // Takes the last operation away, each time that it runs.
-PassResult one_less(const Program& program, const PassContext& context) {
+PassResult with_fewer_claims(const Program& program, const PassContext& context) {
   PassResult result = unchanged(program, context);
   Graph& graph = result.program.graphs[0];
   if (graph.operations.size() == 1) return result;
@@ -92,7 +92,7 @@ PassResult one_less(const Program& program, const PassContext& context) {
 }
 
 TEST(PassManager, RunsAPassUntilNothingChanges) {
-  const Pass pass{"one_less", "", one_less, true};
+  const Pass pass{"one_less", "", with_fewer_claims, true};
   int runs = 0;
   Passed passed = run({&pass, 1}, small_program(), {}, [&](const PassRun&) { ++runs; });
   EXPECT_EQ(runs, 3);

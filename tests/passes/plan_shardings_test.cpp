@@ -41,7 +41,7 @@ std::size_t transfers(const Program& program) {
 
 void expect_same(const Followed& f) {
   ASSERT_EQ(verify(f.realised), std::vector<std::string>{});
-  auto inputs = test::some_inputs(f.lowered);
+  auto inputs = test::sample_inputs(f.lowered);
   // Device by device: each has only what it computed or was sent.
   test::expect_equal(interpret(expand(f.realised), inputs).outputs,
                      interpret(f.lowered, f.lowered.main, inputs).outputs, "sharded");
@@ -101,17 +101,17 @@ TEST(PlanOfShardings, NoShardingsNoPlan) {
 TEST(PlanOfShardings, RandomShardingsPreserveResults) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
-  std::size_t cut = 0;
+  std::size_t split_count = 0;
   for (const test::Sample& sample : test::samples) {
     const Program lowered = run(lowering(), test::lowered(sample.text)).program;
-    const auto inputs = test::some_inputs(lowered);
+    const auto inputs = test::sample_inputs(lowered);
     const auto expected = interpret(lowered, lowered.main, inputs).outputs;
     for (int round = 0; round < 12; ++round) {
       Program program = lowered;
       test::shard_at_random(program, random);
       SCOPED_TRACE(std::string(sample.name) + ", seed " + std::to_string(seed) + test::written(program));
       ShardedPlan sharded = plan_of_shardings(program);
-      cut += sharded.plan.decisions.size();
+      split_count += sharded.plan.decisions.size();
       SplitResult split = apply_splits(program, sharded.plan);
       ASSERT_TRUE(split.problems.empty());
       Program realised = realise(split.program).program;
@@ -120,7 +120,7 @@ TEST(PlanOfShardings, RandomShardingsPreserveResults) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_GT(cut, 50u);
+  EXPECT_GT(split_count, 50u);
 }
 
 }  // namespace

@@ -222,10 +222,10 @@ TEST(Propagation, OriginsLeadBackToAnnotations) {
   Propagated found = propagate(
       lowered("mesh m = [a: 2] program p(X: f32[8] @ m[{a}]) -> (Y: f32[8]) { H[i] = X[i] * 2  Y[i] = exp(H[i]) }"));
   const ir::Graph& main = found.program[found.program.main];
-  std::string way;
+  std::string chain;
   for (const Origin& origin : found.origins)
-    way += main[origin.value].name + " from " + (origin.from ? main[origin.from->second].name : "?") + "; ";
-  EXPECT_EQ(way, "H from X; Y from H; ");
+    chain += main[origin.value].name + " from " + (origin.from ? main[origin.from->second].name : "?") + "; ";
+  EXPECT_EQ(chain, "H from X; Y from H; ");
 }
 
 // Whatever is given: what propagation makes is legal, keeps what was given as a prefix, leaves closed dims alone, and says
@@ -274,7 +274,7 @@ RC_GTEST_PROP(Propagation, RandomPrograms, ()) {
   ir::Program before = inline_calls(outcome.compiled->program, {}).program;
   before.meshes.push_back({"m", {{"a", 2}, {"b", 3}, {"c", 4}}, {}});
   ir::Graph& main = before.graphs[before.main.index()];
-  auto say = [&](ir::ValueId v) {
+  auto annotate = [&](ir::ValueId v) {
     ir::Sharding sharding{
         ir::MeshId(before.meshes.size() - 1), std::vector<ir::DimSharding>(main[v].type.shape.size()), {}, {}, {}};
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -289,7 +289,7 @@ RC_GTEST_PROP(Propagation, RandomPrograms, ()) {
   };
   for (const auto* list : {&main.inputs, &main.outputs})
     for (ir::ValueId v : *list)
-      if (*rc::gen::inRange(0, 2)) say(v);
+      if (*rc::gen::inRange(0, 2)) annotate(v);
   PropagationOptions options = *rc::gen::element(basic(), aggressive(), by_priorities(), PropagationOptions{});
   ir::Program after = propagate(before, options).program;
   RC_ASSERT(ir::verify(after) == std::vector<std::string>{});
@@ -297,7 +297,7 @@ RC_GTEST_PROP(Propagation, RandomPrograms, ()) {
   // What is finished may say more: an input that would have been cut unevenly was made whole, and contradicts nobody any more.
   if (!options.finish && !(again == after))
     RC_FAIL("not the same again:\n" + print(before) + "\nbecomes\n" + print(after) + "\nand then\n" + print(again));
-  std::vector<Tensor> inputs = some_inputs(before);
+  std::vector<Tensor> inputs = sample_inputs(before);
   expect_equal(ir::interpret(after, after.main, inputs).outputs, ir::interpret(before, before.main, inputs).outputs,
                "after");
 }

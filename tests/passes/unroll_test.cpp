@@ -75,7 +75,7 @@ TEST(Unroll, RemaindersAndCounters) {
         "}");
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
     if (steps == 1) continue;
     const RegionBody* region = iterate_in(result.program, result.program[result.program.main]);
     ASSERT_NE(region, nullptr);
@@ -93,7 +93,7 @@ TEST(Unroll, FullUnrollRemovesTheIterate) {
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
     ASSERT_EQ(result.steps.size(), 1u);
-    expect_right(program, result);
+    expect_correct(program, result);
     EXPECT_EQ(iterate_in(result.program, result.program[result.program.main]), nullptr);
     EXPECT_EQ(result.program[result.program.main].operations.size(), static_cast<std::size_t>(steps));
     EXPECT_EQ(result.program.graphs.size(), 1u);
@@ -110,16 +110,16 @@ TEST(Unroll, EveryTripIsAnnotated) {
   for (std::int64_t steps : {2, 5}) {
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
     const Graph& main = result.program[result.program.main];
     const auto left = static_cast<std::size_t>(steps == 5 ? 5 : 1);
     ASSERT_EQ(main.splits.size(), left);
     EXPECT_EQ(main.barriers.size(), left);
     EXPECT_EQ(main.groups.size(), left);
     for (std::size_t k = 0; k < left; ++k) {
-      const Operation& cut = main[main.splits[k].operation];
-      EXPECT_EQ(main.barriers[k].value, cut.results[0]);
-      EXPECT_EQ(main.groups[k].values[0], cut.results[0]);
+      const Operation& split_operation = main[main.splits[k].operation];
+      EXPECT_EQ(main.barriers[k].value, split_operation.results[0]);
+      EXPECT_EQ(main.groups[k].values[0], split_operation.results[0]);
     }
   }
 }
@@ -131,7 +131,7 @@ TEST(Unroll, PassedAndSwappedStates) {
   for (std::int64_t steps : {2, 3, 5}) {
     PlannedResult result = unroll(program, "A", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
   }
 }
 
@@ -148,13 +148,13 @@ TEST(Unroll, NestedIterates) {
       Program program = lowered(nested(inside));
       PlannedResult result = unroll(program, "Y/z", steps);
       ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-      expect_right(program, result);
+      expect_correct(program, result);
     }
   for (std::int64_t steps : {2, 3}) {
     Program program = lowered(nested("1"));
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
   }
 }
 
@@ -175,7 +175,7 @@ TEST(Unroll, CounterUsedByANestedIterate) {
   for (std::int64_t steps : {2, 3}) {
     PlannedResult all = unroll(inside.program, "Y", steps);
     ASSERT_TRUE(all.problems.empty()) << all.problems[0].message;
-    expect_right(inside.program, all);
+    expect_correct(inside.program, all);
     expect_same_meaning(program, all.program);
   }
 }
@@ -187,7 +187,7 @@ TEST(Unroll, GroupsThatUseACounter) {
       "  Y = iterate t in 1..8 (x = X) { a[i] = x[i] + W[t, i]; y[i] = a[i-1 else 0] * f64(t) + a[i]; y } }");
   PlannedResult fused = apply_fusions(program, {{PlannedFusion{{"Y/a", "Y/y"}, {"i"}}}});
   ASSERT_TRUE(fused.problems.empty()) << fused.problems[0].message;
-  expect_right(program, fused);
+  expect_correct(program, fused);
   PlannedResult steps = unroll(fused.program, "Y", 3);
   ASSERT_EQ(steps.problems.size(), 1u);
   EXPECT_EQ(steps.problems[0].message, not_inside);
@@ -199,7 +199,7 @@ TEST(Unroll, GroupsThatUseACounter) {
     all.operations.push_back("Y.7/" + std::string(name));
   fused = apply_fusions(steps.program, {{all}});
   ASSERT_TRUE(fused.problems.empty()) << fused.problems[0].message;
-  expect_right(steps.program, fused);
+  expect_correct(steps.program, fused);
 }
 
 TEST(Unroll, Refusals) {

@@ -24,7 +24,7 @@
 #include "tests/oracle/oracle.h"
 #include "tests/passes/random_groups.h"
 #include "tests/random/guarded_memory.h"
-#include "tests/random/held_back.h"
+#include "tests/random/known_failures.h"
 #include "tests/random/random_shardings.h"
 
 namespace tap::random {
@@ -87,18 +87,18 @@ class Evaluation {
                       : !agree(interpret(program_, program_.main, inputs_).outputs, "the interpreter"))
       return;
     program_.meshes = passes::test::random_meshes();
-    const int way = static_cast<int>(choose_(4));
-    if (trial_.strict || way == 3) return as_by_default();
-    trial_.sharded = way == 0;
-    if (holds_back(HeldBack::under_shardings)) trial_.sharded = false;
+    const int mode = static_cast<int>(choose_(4));
+    if (trial_.strict || mode == 3) return with_default_decisions();
+    trial_.sharded = mode == 0;
+    if (has_known_failure(KnownFailure::under_shardings)) trial_.sharded = false;
     if (trial_.sharded) shard_at_random(program_, choose_);
     under_a_plan();
   }
 
  private:
-  bool holds_back(HeldBack::How how) const {
+  bool has_known_failure(KnownFailure::Scope how) const {
     for (const std::string& feature : trial_.source.features)
-      if (is_held_back(feature, how)) return true;
+      if (is_known_failure(feature, how)) return true;
     return false;
   }
 
@@ -134,7 +134,7 @@ class Evaluation {
   }
 
   // As `tapc run` does it, with what the cost model decides; or with groups that move few bytes, or with none.
-  void as_by_default() {
+  void with_default_decisions() {
     // Folds of floats assume finite values, unless everything is strict.
     if ((trial_.strict || !trial_.source.special) && choose_(2)) {
       pipeline::Compilation certified = driver::test::certified_as_decided(program_, trial_.strict);
@@ -239,7 +239,7 @@ class Evaluation {
     backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels);
     if (std::string why = check::test::refusal_of(sharded, schedule); !why.empty()) trial_.failure = "refused: " + why;
     if (!trial_.failure.empty() || choose_(2)) return;
-    if ((trial_.fuse_more || trial_.features.count("groups")) && holds_back(HeldBack::native_groups)) return;
+    if ((trial_.fuse_more || trial_.features.count("groups")) && has_known_failure(KnownFailure::native_groups)) return;
     backend::ExecuteOptions options;
     options.threads = static_cast<std::size_t>(1 + choose_(2));
     options.exact_arithmetic = trial_.strict;

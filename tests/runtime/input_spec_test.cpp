@@ -124,7 +124,7 @@ TEST(InputSpec, MalformedLiterals) {
   malformed("X=[", "is not a number");
   malformed("X=" + std::string(1000000, '['), "more than 64 dims");
   for (const char* number : {"0x10", "1_000", "infinity", "1,5", "--1", "1e", "+1", "NaN", "1.5f"}) {
-    EXPECT_EQ(told([&] { parse_input_spec(std::string("X=") + number); }).exit_code, 2) << number;
+    EXPECT_EQ(thrown_by([&] { parse_input_spec(std::string("X=") + number); }).exit_code, 2) << number;
   }
   malformed("X=1e999", "out of range");
   malformed("X=9223372036854775808", "does not fit in 64 bits");

@@ -43,7 +43,7 @@ TEST(Npy, AcceptsAnyKeyOrderSpacingAndQuotes) {
 
 TEST(Npy, E01TruncationReportsOffsetAndSize) {
   for (std::size_t size = 0; size < good.size(); ++size) {
-    Told t = told([&] { parse(good.substr(0, size)); });
+    ThrownFailure t = thrown_by([&] { parse(good.substr(0, size)); });
     EXPECT_EQ(t.exit_code, 3) << size;
     EXPECT_NE(t.message.find("is truncated in its "), std::string::npos) << t.message;
     EXPECT_NE(t.message.find(size < good.size() - 24 ? std::to_string(size) + " found"

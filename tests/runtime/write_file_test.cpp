@@ -87,7 +87,7 @@ TEST(WriteFile, FullDiskAtTheThirdOfFiveChangesNothing) {
   small.rlim_cur = 4096;
   auto earlier = signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
-  Told t = told([&] { write_files(files); });
+  ThrownFailure t = thrown_by([&] { write_files(files); });
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, earlier);
   EXPECT_EQ(t.exit_code, 4);
@@ -106,7 +106,7 @@ TEST(WriteFile, FailedRenameIsUndone) {
     a.publish();
     b.publish();
     EXPECT_EQ(read_file(folder.file("a")), "new");
-    EXPECT_EQ(told([&] { c.publish(); }).exit_code, 4);
+    EXPECT_EQ(thrown_by([&] { c.publish(); }).exit_code, 4);
     b.undo();
     a.undo();
   }
