@@ -32,14 +32,14 @@ class Report:
 
 def measured(*command):
     """What it prints, CPU seconds, peak memory in bytes. Stops if the command fails: a wrong program has no speed."""
-    with tempfile.TemporaryFile("w+") as told:  # a pipe might fill while the other one is read
-        process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=told, text=True)
+    with tempfile.TemporaryFile("w+") as output:  # a pipe might fill while the other one is read
+        process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=output, text=True)
         printed = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
-            told.seek(0)
-            sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}\n{told.read(2000)}")
+            output.seek(0)
+            sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}\n{output.read(2000)}")
     return printed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
@@ -232,9 +232,9 @@ def compiled_programs(folder):
 
 def checked(tapc, *arguments):
     """Milliseconds of the checker, all the way to the schedule: the whole, and of an operation."""
-    told = subprocess.run([tapc, "verify", *arguments, "--time-passes"], check=True, text=True, stdout=subprocess.PIPE,
+    output = subprocess.run([tapc, "verify", *arguments, "--time-passes"], check=True, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL).stdout
-    return tuple(map(float, re.search(r"checked in ([0-9.]+) ms, ([0-9.]+) ms", told).groups()))
+    return tuple(map(float, re.search(r"checked in ([0-9.]+) ms, ([0-9.]+) ms", output).groups()))
 
 
 def share(report, tapc, runs):
@@ -265,8 +265,8 @@ def compiling(*command):
     """What `tapc bench` tells of compiling. Where other work made it wait, the CPU time of the whole process stands for the
     clock's: alone, its threads take no longer than that."""
     text, seconds, _ = measured(*command)
-    told = json.loads(text)["compile"]
-    return told | {"cold": min(told["cold"], seconds)}
+    output = json.loads(text)["compile"]
+    return output | {"cold": min(output["cold"], seconds)}
 
 
 def native(report, tapc):
@@ -274,11 +274,11 @@ def native(report, tapc):
     three, since other work on the machine counts."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         for path, dims, budget in compiled_programs(folder):
-            told = [compiling(tapc, "bench", path, *dims, "--runs", "1", "--seconds", "0", "--json", "--cache-dir",
+            output = [compiling(tapc, "bench", path, *dims, "--runs", "1", "--seconds", "0", "--json", "--cache-dir",
                               Path(folder) / "kernels") for _ in range(3)]
-            what = f"native code of {path.stem}, {told[0]['kernels']} kernels"
-            report.line(f"{what}, cold cache", min(one["cold"] for one in told), "s", budget)
-            report.line(f"{what}, from the cache", min(one["warm"] for one in told), "s")
+            what = f"native code of {path.stem}, {output[0]['kernels']} kernels"
+            report.line(f"{what}, cold cache", min(one["cold"] for one in output), "s", budget)
+            report.line(f"{what}, from the cache", min(one["warm"] for one in output), "s")
 
 
 BLOCKS = """program p(X: f32[8192, 16], W: f32[16, 16], V: f32[16, 16]) -> (Y: f32[8192, 16]) {

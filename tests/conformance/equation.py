@@ -103,17 +103,17 @@ def integers(random, shape):
 def check(command, spec, arrays):
     """Nothing if tapc and NumPy agree: in the values, or in that the specification is refused."""
     try:
-        want = np.asarray(np.einsum(spec, *arrays))
+        expected = np.asarray(np.einsum(spec, *arrays))
     except ValueError as reason:
         got = run(command, spec, arrays, [2] * (len(items(sides(spec)[1])) or 1))
         if isinstance(got, Refused) and got.code == 1:
             return None
         return f"NumPy refuses ({reason}), tapc gave {got}"
-    got = run(command, spec, arrays, want.shape)
+    got = run(command, spec, arrays, expected.shape)
     if isinstance(got, Refused):
         return str(got)
-    if got.shape != want.shape or not np.array_equal(got, want):
-        return f"wanted {want.tolist()}, got {got.tolist()}"[:600]
+    if got.shape != expected.shape or not np.array_equal(got, expected):
+        return f"expected {expected.tolist()}, got {got.tolist()}"[:600]
     return None
 
 
@@ -121,8 +121,8 @@ def run_table(path, error_of):
     """Prints what `error_of(row)` says of each row of a table, if anything, and the counts. The exit code."""
     with open(path, newline="") as f:
         errors = [error_of(row) for row in csv.DictReader(f)]
-    told = [e for e in errors if e]
-    for error in told:
+    output = [e for e in errors if e]
+    for error in output:
         print(f"FAILED {error}")
-    print(f"{len(errors) - len(told)} passed, {len(told)} failed")
-    return 1 if told or not errors else 0
+    print(f"{len(errors) - len(output)} passed, {len(output)} failed")
+    return 1 if output or not errors else 0

@@ -51,7 +51,7 @@ def run(program, text):
 
 def expect(result, codes, *parts):
     if result.returncode not in codes or any(part not in result.stdout + result.stderr for part in parts):
-        sys.exit(f"exit {result.returncode}, wanted {codes} with {parts}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
+        sys.exit(f"exit {result.returncode}, expected {codes} with {parts}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
 
 
 def main():

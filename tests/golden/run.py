@@ -88,17 +88,17 @@ class Case:
         self.path.write_bytes((body + block).encode("utf-8", errors="surrogateescape"))
 
 
-def matches(wanted, printed):
+def matches(expected, printed):
     """Line by line; a line `…` stands for any number of lines."""
-    if not wanted:
+    if not expected:
         return not printed
-    if wanted[0] == "…":
-        return any(matches(wanted[1:], printed[i:]) for i in range(len(printed) + 1))
-    return bool(printed) and line_matches(wanted[0], printed[0]) and matches(wanted[1:], printed[1:])
+    if expected[0] == "…":
+        return any(matches(expected[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and line_matches(expected[0], printed[0]) and matches(expected[1:], printed[1:])
 
 
-def line_matches(wanted, printed):
-    pattern = "".join(p if i % 2 else re.escape(p) for i, p in enumerate(re.split(r"\{\{(.*?)\}\}", wanted.rstrip())))
+def line_matches(expected, printed):
+    pattern = "".join(p if i % 2 else re.escape(p) for i, p in enumerate(re.split(r"\{\{(.*?)\}\}", expected.rstrip())))
     return re.fullmatch(pattern, printed.rstrip()) is not None
 
 
@@ -158,13 +158,13 @@ def run_case(case, tapc, update):
             text = (result.stdout + result.stderr).decode("utf-8", errors="surrogateescape")
             printed += shown(text, case, folder)
         if codes[-1] != case.exit or any(codes[:-1]):
-            return f"exit code {codes}, wanted {case.exit}\n" + "\n".join("    " + l for l in printed[:30])
+            return f"exit code {codes}, expected {case.exit}\n" + "\n".join("    " + l for l in printed[:30])
         if update:
             if not matches(case.expected(), printed):
                 case.write_expected(printed)
         elif not matches(case.expected(), printed):
-            wanted, got = ("\n".join("    " + l for l in lines) for lines in (case.expected(), printed))
-            return "wanted:\n" + wanted + "\n  printed:\n" + got
+            expected, got = ("\n".join("    " + l for l in lines) for lines in (case.expected(), printed))
+            return "expected:\n" + expected + "\n  printed:\n" + got
         return check_fixes(case, folder, tapc) if case.fix else None
 
 

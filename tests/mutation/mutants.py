@@ -60,11 +60,11 @@ def draw(files, count, seed, only):
     weight = {f: len(s) ** 0.5 for f, s in sites.items()}
     drawn = []
     for folder, found in sorted(sites.items()):
-        wanted = max(4, round(count * weight[folder] / sum(weight.values())))
+        expected = max(4, round(count * weight[folder] / sum(weight.values())))
         chance.shuffle(found)
         lines = set()
         for site in found:
-            if len(lines) < wanted and (site.file, site.line) not in lines:
+            if len(lines) < expected and (site.file, site.line) not in lines:
                 lines.add((site.file, site.line))
                 drawn.append(site)
     return list(enumerate(drawn, 1))
