@@ -168,12 +168,12 @@ def devices(report, tapc, runs):
     """What checking takes for more devices of a mesh, to the schedule."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         source, plan = Path(folder) / "program.tap", Path(folder) / "p.plan"
-        for name, (mesh, program, cuts, *numbers) in ON_A_MESH.items():
+        for name, (mesh, program, splits, *numbers) in ON_A_MESH.items():
             times = []
             for n in numbers:
                 source.write_text(f"mesh m = {mesh}\nprogram p{program}\n".replace("#", str(n)))
                 plan.write_text("plan 2\n" + "".join("split {} dim {} into {} over axis m.{}\n".format(*cut.split()[:2], n, cut[-1])
-                                                    for cut in cuts))
+                                                    for cut in splits))
                 times.append(min(checked(tapc, source, "--plan", plan)[0] for _ in range(runs)))
             few, many = (n ** mesh.count("#") for n in numbers)
             report.line(f"checking {name}, {many} devices", times[1], "ms")

@@ -139,8 +139,8 @@ def check_include(root, name, quoted, header):
             yield f"<{header}> belongs in {words} only"
     if not quoted:
         return
-    beside = folder == "tests" and ((root / name).parent / header).is_file()
-    if not GENERATED.fullmatch(header) and not (root / header).is_file() and not beside:
+    is_sibling = folder == "tests" and ((root / name).parent / header).is_file()
+    if not GENERATED.fullmatch(header) and not (root / header).is_file() and not is_sibling:
         yield f'"{header}" is no file; includes are written from the root of the repository'
     if folder in ALLOWED and target in ALLOWED and target not in ALLOWED[folder]:
         yield f'{folder}/ may not include {target}/ ("{header}")'

@@ -14,11 +14,11 @@ TABLES = ("cases", "explicit", "reshard", "rules")
 OTHERS = [None, True, 0, -1, 1, 10**18, 2**63 - 1, 1.5, "", "x", "-", "[", [], [1], [[]], {}, {"a": 1}, "(["]
 
 
-def places(value, path=()):
+def paths(value, path=()):
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in entries:
         yield (*path, key)
-        yield from places(inner, (*path, key))
+        yield from paths(inner, (*path, key))
 
 
 def at(value, path):
@@ -30,7 +30,7 @@ def at(value, path):
 def changed(case, draw):
     """With one field or entry gone, of another type, or that of another place."""
     case = copy.deepcopy(case)
-    *path, last = draw.choice(list(places(case)))
+    *path, last = draw.choice(list(paths(case)))
     holder = at(case, path)
     what = draw.random()
     if what < 0.4:
@@ -38,7 +38,7 @@ def changed(case, draw):
     elif what < 0.9:
         holder[last] = copy.deepcopy(draw.choice(OTHERS))
     else:
-        holder[last] = copy.deepcopy(at(case, draw.choice(list(places(case)))))
+        holder[last] = copy.deepcopy(at(case, draw.choice(list(paths(case)))))
     return case
 
 

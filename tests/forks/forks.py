@@ -83,12 +83,12 @@ class _Server:
         if len(packet) > PACKET or any(b"\0" in s for s in strings):
             return None
         files = {}
-        with open(os.devnull, "r+b") as nothing:
+        with open(os.devnull, "r+b") as null_device:
             def descriptor(stream, given):
                 if given is subprocess.PIPE:
                     files[stream] = given = tempfile.TemporaryFile()
                 elif given is subprocess.DEVNULL:
-                    given = nothing
+                    given = null_device
                 return given if isinstance(given, int) else given.fileno()
 
             descriptors = array.array("i", [descriptor(k, given) for k, given in enumerate(streams)])

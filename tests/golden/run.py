@@ -126,19 +126,19 @@ def apply_fixes(text, fixes):
 
 
 def check_fixes(case, folder, tapc):
-    """Applies the fixes of the first diagnostic that has some, and checks the mended file, until nothing is left."""
-    mended = folder / case.path.name
-    shutil.copy(case.path, mended)
+    """Applies the fixes of the first diagnostic that has some, and checks the fixed file, until nothing is left."""
+    fixed = folder / case.path.name
+    shutil.copy(case.path, fixed)
     for _ in range(25):
-        words = [str(tapc), "check", "--message-format=json", str(mended)]
+        words = [str(tapc), "check", "--message-format=json", str(fixed)]
         result = forks.run(words, cwd=folder, timeout=TIME_LIMIT)
         messages = [json.loads(line) for line in result.stderr.decode().splitlines()]
         if result.returncode == 0:
             return None
         fixes = next((m["fixes"] for m in messages if m["fixes"]), None)
         if not fixes:
-            return f"the mended file does not check: {messages[0]['message'] if messages else result.stderr.decode()}"
-        mended.write_bytes(apply_fixes(mended.read_bytes(), fixes))
+            return f"the fixed file does not check: {messages[0]['message'] if messages else result.stderr.decode()}"
+        fixed.write_bytes(apply_fixes(fixed.read_bytes(), fixes))
     return "the fixes never end"
 
 

@@ -72,10 +72,10 @@ def draw(files, count, seed, only):
 
 def survivors_in(printed, files):
     """The sites of an earlier run's survivors, by their places: other sources may have changed since."""
-    places = set(re.findall(r"(\S+\.cpp:\d+: .*): SURVIVES", printed))
+    locations = set(re.findall(r"(\S+\.cpp:\d+: .*): SURVIVES", printed))
     sites = [s for file in sorted(files) if file + ":" in printed
              for s in sites_of(file, (ROOT / file).read_text(encoding="utf-8"))]
-    return list(enumerate([s for s in sites if f"{s.file}:{s.line}: {s.what}" in places], 1))
+    return list(enumerate([s for s in sites if f"{s.file}:{s.line}: {s.what}" in locations], 1))
 
 
 class Tree:
@@ -221,11 +221,11 @@ def main():
         survivors = []
         for number, site in mutants:
             test = running[number].result()
-            place = f"{site.file}:{site.line}: {site.what}"
-            print(f"{number}: {place}: {'caught by ' + test if test else 'SURVIVES'}", flush=True)
+            location = f"{site.file}:{site.line}: {site.what}"
+            print(f"{number}: {location}: {'caught by ' + test if test else 'SURVIVES'}", flush=True)
             if test is None:
                 reached = any(t.reaches[number] for t in tests)
-                survivors.append(place + ("" if reached else " (no test reaches it)"))
+                survivors.append(location + ("" if reached else " (no test reaches it)"))
     caught = len(mutants) - len(survivors)
     print(f"{caught} of {len(mutants)} mutants caught ({100 * caught / max(1, len(mutants)):.1f} %); survivors:")
     print("\n".join("  " + s for s in survivors) or "  none")

@@ -15,7 +15,7 @@ program main(X: f32[8, 9]) -> (Y: f32[8, 9], Z: f32[8], W: f64[3], V: i32[5]) {
     V[i] = i32(100 * X[i, 2]) % 7 for i in 0..5
 }
 """
-ENTRY_TOLD = r"warning\[T1204\]: `.*\.kernel` was removed from the kernel cache: "
+ENTRY_REMOVED = r"warning\[T1204\]: `.*\.kernel` was removed from the kernel cache: "
 
 
 class CacheTest(TapcTest):
@@ -24,7 +24,7 @@ class CacheTest(TapcTest):
         self.write("a.tap", SEVERAL)
         self.cache = self.folder / "kernels"
 
-    def run_it(self, *more, out="y.npz", **options):
+    def run_program(self, *more, out="y.npz", **options):
         """Its results' bytes, and what was told."""
         result = self.tapc("run", "a.tap", "-i", "X=rand:1", "-o", f"@{out}", "--cache-dir", "kernels", *more, **options)
         self.assertEqual(result.returncode, 0, result.output)
@@ -53,16 +53,16 @@ class CacheTest(TapcTest):
     def test_the_same_bytes_with_and_without(self):
         expected = self.without_cache()
         self.assertEqual(self.entries(), [])
-        self.assertEqual(self.run_it(), (expected, ""))
+        self.assertEqual(self.run_program(), (expected, ""))
         first = self.contents()
         self.assertGreaterEqual(len(first), 3)
         self.assertWholeCache()
-        self.assertEqual(self.run_it(), (expected, ""))
+        self.assertEqual(self.run_program(), (expected, ""))
         self.assertEqual(self.contents(), first)
         self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
 
     def test_names_make_no_new_entries(self):
-        self.run_it()
+        self.run_program()
         first = self.contents()
         self.write("a.tap", SEVERAL.replace("[i", "[row").replace("for i", "for row").replace("(X", "(Input").replace(" X[", " Input[").replace("(X[", "(Input["))
         text = (self.folder / "a.tap").read_text().replace("i32(100 * X", "i32(100 * Input").replace("softmax(X)", "softmax(Input)")
@@ -96,7 +96,7 @@ class CacheTest(TapcTest):
             time.sleep(random.uniform(0, 1.2) * whole)
             process.kill()
             process.communicate()
-            self.assertEqual(self.run_it(), (expected, ""))
+            self.assertEqual(self.run_program(), (expected, ""))
             if self.entries():
                 self.assertWholeCache()
 
@@ -107,12 +107,12 @@ class CacheTest(TapcTest):
             for byte in part.encode():
                 host = (host ^ byte) * 16777619 % 2**32
             host = host * 16777619 % 2**32
-        gone = subprocess.Popen(["true"])
-        gone.wait()
+        finished = subprocess.Popen(["true"])
+        finished.wait()
         self.cache.mkdir(mode=0o700)
-        for process in (gone.pid, os.getpid()):
+        for process in (finished.pid, os.getpid()):
             (self.cache / f".tapc-{host:08x}-{process}-0.tmp").write_text("a part")
-        self.run_it()
+        self.run_program()
         self.assertEqual([p.name for p in self.cache.glob(".tapc*")], [f".tapc-{host:08x}-{os.getpid()}-0.tmp"])
 
     def test_g05_stopped_at_random_moments(self):
@@ -149,21 +149,21 @@ class CacheTest(TapcTest):
             self.assertWholeCache()
             self.assertNoTemporaries()
 
-    def spoilt(self, spoil, why):
-        """An entry that `spoil` changed is dropped with a warning, and made anew."""
-        expected = self.run_it()[0]
+    def check_damaged_entry(self, damage, why):
+        """An entry that `damage` changed is dropped with a warning, and made anew."""
+        expected = self.run_program()[0]
         before = self.contents()
         entry = self.entries()[1]
-        spoil(entry)
-        results, output = self.run_it()
+        damage(entry)
+        results, output = self.run_program()
         self.assertEqual(results, expected)
-        self.assertRegex(output, ENTRY_TOLD + why)
+        self.assertRegex(output, ENTRY_REMOVED + why)
         self.assertEqual(output.count("T1204"), 1)
         self.assertEqual(self.contents(), before)
-        self.assertEqual(self.run_it(), (expected, ""))
+        self.assertEqual(self.run_program(), (expected, ""))
 
     def test_g08_damaged_entries(self):
-        def cut(entry):
+        def truncated(entry):
             entry.write_bytes(entry.read_bytes()[:-7])
 
         def emptied(entry):
@@ -180,35 +180,35 @@ class CacheTest(TapcTest):
         def newer(entry):
             entry.write_bytes(entry.read_bytes().replace(b"tapc kernel 1 ", b"tapc kernel 2 ", 1))
 
-        for spoil in (cut, emptied, flipped, replaced, newer):
-            with self.subTest(spoil.__name__):
-                self.spoilt(spoil, "its content was changed")
+        for damage in (truncated, emptied, flipped, replaced, newer):
+            with self.subTest(damage.__name__):
+                self.check_damaged_entry(damage, "its content was changed")
 
     def test_g08_every_byte_of_an_entry_counts(self):
-        self.run_it()
+        self.run_program()
         entry = self.entries()[0]
         good = entry.read_bytes()
         random.seed(8)
         for at in [0, 13, 14, 15, 100, 140, *random.sample(range(len(good)), 12)]:
             entry.write_bytes(good[:at] + bytes([good[at] ^ 1 << random.randrange(8)]) + good[at + 1:])
-            self.assertRegex(self.run_it()[1], ENTRY_TOLD)
+            self.assertRegex(self.run_program()[1], ENTRY_REMOVED)
             self.assertEqual(entry.read_bytes(), good)
 
     def test_g08_entries_writable_by_others(self):
-        self.spoilt(lambda entry: entry.chmod(0o666), "others can write to it")
+        self.check_damaged_entry(lambda entry: entry.chmod(0o666), "others can write to it")
 
         def directory(entry):
             entry.unlink()
             entry.mkdir()
-        expected = self.run_it()[0]
+        expected = self.run_program()[0]
         directory(self.entries()[0])
-        results, output = self.run_it()
+        results, output = self.run_program()
         self.assertEqual(results, expected)
-        self.assertRegex(output, ENTRY_TOLD + "it is not a regular file")
+        self.assertRegex(output, ENTRY_REMOVED + "it is not a regular file")
 
     def test_g09_a_link_is_not_followed(self):
         self.write("victim", "precious")
-        self.spoilt(lambda entry: (entry.unlink(), entry.symlink_to(self.folder / "victim")), "it is a symbolic link")
+        self.check_damaged_entry(lambda entry: (entry.unlink(), entry.symlink_to(self.folder / "victim")), "it is a symbolic link")
         self.assertEqual((self.folder / "victim").read_text(), "precious")
 
     def test_g08_a_folder_writable_by_others(self):
@@ -216,7 +216,7 @@ class CacheTest(TapcTest):
         self.cache.mkdir()
         for mode in (0o777, 0o770, 0o702):
             self.cache.chmod(mode)
-            results, output = self.run_it()
+            results, output = self.run_program()
             self.assertEqual(results, expected)
             self.assertRegex(output, r"^tapc: warning\[T1204\]: the kernel cache `kernels` is not used: others can write to it")
             self.assertEqual(output.count("T1204"), 1)
@@ -226,7 +226,7 @@ class CacheTest(TapcTest):
     def test_g08_a_folder_of_another_user(self):
         self.cache.mkdir(mode=0o700)
         os.chown(self.cache, 12345, -1)
-        self.assertRegex(self.run_it()[1], r"^tapc: warning\[T1204\]: the kernel cache `kernels` is not used: it belongs to another user")
+        self.assertRegex(self.run_program()[1], r"^tapc: warning\[T1204\]: the kernel cache `kernels` is not used: it belongs to another user")
 
     def test_an_impossible_folder(self):
         self.write("file", "no folder")
@@ -239,16 +239,16 @@ class CacheTest(TapcTest):
         def program(k):
             self.write("a.tap", f"program main(X: f32[8]) -> (Y: f32[8]) {{ Y[i] = {k}.5 * X[i] }}\n")
         program(0)
-        self.run_it()
+        self.run_program()
         first = self.entries()[0]
         for k in range(1, 4):  # as large as a third of the bound
             filler = self.cache / f"{k:064x}.kernel"
             filler.write_bytes(bytes(400 << 10))
             os.utime(filler, (k, k))
-        self.run_it()  # uses the entry; stores nothing, so nothing is counted
+        self.run_program()  # uses the entry; stores nothing, so nothing is counted
         self.assertEqual(len(self.entries()), 4)
         program(1)
-        self.run_it("--cache-size", "1")
+        self.run_program("--cache-size", "1")
         self.assertEqual(len(self.entries()), 4, "the oldest is gone, a new one is there")
         self.assertFalse((self.cache / f"{1:064x}.kernel").exists())
         self.assertTrue(first.exists())
@@ -265,7 +265,7 @@ class CacheTest(TapcTest):
                          "kernels of this run are not kept")
         self.assertEqual(result.output.count("T1204"), 1)
         self.assertEqual(list(self.cache.iterdir()), [])
-        self.assertEqual(self.run_it(), (expected, ""))
+        self.assertEqual(self.run_program(), (expected, ""))
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def mlp(k):
     return x, w1, np.arange(8, dtype=np.float32), w2
 
 
-def mlp_wanted(x, w1, b1, w2):
+def expected_mlp(x, w1, b1, w2):
     return np.maximum(x @ w1 + b1, 0) @ w2
 
 
@@ -129,7 +129,7 @@ class Compile(TapcTest):
         self.assertIn("`Y` and `X` overlap or interleave in memory; outputs must not alias", result.stderr.replace("`X` and `Y`", "`Y` and `X`"))
         self.assertIn("`X` is missing: its address is null", result.stderr)
         self.assertIn("`Y` is an output whose cells overlap", result.stderr)
-        expected = np.concatenate([mlp_wanted(*mlp(k)).ravel() for k in range(2)])
+        expected = np.concatenate([expected_mlp(*mlp(k)).ravel() for k in range(2)])
         np.testing.assert_array_equal(np.array(result.stdout.split(), np.float32), expected)
 
     def test_objects_of_two_programs_in_one(self):
@@ -156,7 +156,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         module = self.module("mlp")
         x, w1, b1, w2 = mlp(3)
         with module.Program(w1, b1, W2=w2, threads=2) as program:
-            expected = mlp_wanted(x, w1, b1, w2)
+            expected = expected_mlp(x, w1, b1, w2)
             np.testing.assert_array_equal(program(x), expected)
             np.testing.assert_array_equal(program(X=np.asfortranarray(x)), expected)
             out = np.zeros((6, 6), np.float32)
@@ -298,10 +298,10 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.assertEqual(result.returncode, 4, result.output)
         self.assertEqual({p.name: p.read_bytes() for p in self.files()}, before)
         self.write("file", "x")
-        for place in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
-            self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", place)
-        for place in ("folder/", ".", "..", "folder/.."):
-            self.expect(2, "does not name a file", "compile", "divide.tap", "-o", place)
+        for path in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
+            self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", path)
+        for path in ("folder/", ".", "..", "folder/.."):
+            self.expect(2, "does not name a file", "compile", "divide.tap", "-o", path)
         self.assertNoTemporaries()
 
     def test_g04_an_error_reported_by_fsync(self):
@@ -362,7 +362,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         for threads in ("1", "3"):
             done = self.ran("./mlp", *inputs, "-o", "Y=@Y.npy", "--threads", threads)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-            np.testing.assert_array_equal(np.load(self.folder / "Y.npy"), mlp_wanted(*tensors))
+            np.testing.assert_array_equal(np.load(self.folder / "Y.npy"), expected_mlp(*tensors))
         self.assertRegex(self.ran("./mlp", "--help").stdout, r"(?s)usage: .*-i X=@FILE.npy +an input, <f4 \(6, 5\)\n.*-o Y=@FILE.npy +a result, <f4 \(6, 3\)\n$")
 
         np.save(self.folder / "wrong.npy", np.zeros((5, 6), np.float32))

@@ -148,10 +148,10 @@ class Cost(TapcTest):
 
     def test_an_installed_machine_file_is_the_default(self):
         self.write("p.tap", PRODUCT)
-        here = {"XDG_CONFIG_HOME": str(self.folder / "config")}
+        env = {"XDG_CONFIG_HOME": str(self.folder / "config")}
 
         def seconds(*options, **environment):
-            output = self.tapc("cost", "p.tap", "--dim", "n=256", "--json", *options, environment={**here, **environment})
+            output = self.tapc("cost", "p.tap", "--dim", "n=256", "--json", *options, environment={**env, **environment})
             return json.loads(output.stdout)["total"]["seconds"]
 
         usual = seconds()
@@ -161,7 +161,7 @@ class Cost(TapcTest):
         self.assertEqual(seconds("--machine", "builtin"), usual)
         self.assertEqual(seconds(XDG_CONFIG_HOME="relative", HOME=""), usual)
         self.write("config/tapc/machine.toml", "nonsense")
-        self.assertEqual(self.tapc("cost", "p.tap", "--dim", "n=256", environment=here).returncode, 3)
+        self.assertEqual(self.tapc("cost", "p.tap", "--dim", "n=256", environment=env).returncode, 3)
 
     def test_read_only_configuration(self):
         output = self.expect(4, "T1201.*nowhere to install", "calibrate", environment={"XDG_CONFIG_HOME": "", "HOME": ""})

@@ -124,8 +124,8 @@ class Data(TapcTest):
         before = (self.folder / "x.npy").read_bytes()
         os.symlink("x.npy", self.folder / "soft.npy")
         os.link(self.folder / "x.npy", self.folder / "hard.npy")
-        for place in ("x.npy", "./x.npy", "soft.npy", "hard.npy"):
-            self.expect(3, r"error\[T1106\]", "run", "a.tap", "-i", "X=@x.npy", "-o", "Y=@" + place)
+        for path in ("x.npy", "./x.npy", "soft.npy", "hard.npy"):
+            self.expect(3, r"error\[T1106\]", "run", "a.tap", "-i", "X=@x.npy", "-o", "Y=@" + path)
         self.assertEqual((self.folder / "x.npy").read_bytes(), before)
 
     def test_e14_bool_bytes(self):

@@ -108,10 +108,10 @@ class Decisions(TapcTest):
         self.write("p.tap", ATTENTION)
         sizes = ["--dim", "b=2", "--dim", "n=300", "--dim", "d=32"]
         cache = self.folder / "cache"
-        here = {"XDG_CACHE_HOME": str(cache)}
+        env = {"XDG_CACHE_HOME": str(cache)}
 
         def plan(*options):
-            self.expect(0, "^$", "cost", "p.tap", *sizes, "--plan-out", "out.plan", *options, environment=here)
+            self.expect(0, "^$", "cost", "p.tap", *sizes, "--plan-out", "out.plan", *options, environment=env)
             return (self.folder / "out.plan").read_text(), len(list((cache / "tapc/plans").glob("*"))) if cache.exists() else 0
 
         first, none = plan("--no-cache")

@@ -38,9 +38,9 @@ class Environment(TapcTest):
     def test_g02_output_places(self):
         self.write("file", "x")
         self.write("y.npy", "old")
-        for place in ("missing/y.npy", "file/y.npy", "n" * 300 + ".npy", "/proc/y.npy"):
-            with self.subTest(place[:20]):
-                result = self.run_sum("-o", "Y=@y.npy", "-o", "Z=@" + place)
+        for path in ("missing/y.npy", "file/y.npy", "n" * 300 + ".npy", "/proc/y.npy"):
+            with self.subTest(path[:20]):
+                result = self.run_sum("-o", "Y=@y.npy", "-o", "Z=@" + path)
                 self.assertEqual(result.returncode, 4, result.output)
                 self.assertRegex(result.output,
                                  r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)")

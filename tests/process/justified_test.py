@@ -38,8 +38,8 @@ class Program:
     def regions(self):
         n, m, rng = self.n, self.m, self.rng
         kinds = [lambda: [("i", "j", f"0..{n}", f"0..{m}")]]
-        cut = rng.randint(0, n)
-        kinds.append(lambda: [("i", "j", f"0..{cut}", f"0..{m}"), (f"i{sign(cut)}", "j", f"0..{n - cut}", f"0..{m}")])
+        middle = rng.randint(0, n)
+        kinds.append(lambda: [("i", "j", f"0..{middle}", f"0..{m}"), (f"i{sign(middle)}", "j", f"0..{n - middle}", f"0..{m}")])
         if n == m:
             kinds += [lambda: [("i", "j", f"0..{n}", "0..i + 1"), ("i", "j", f"0..{n}", f"i + 1..{n}")],
                       lambda: [("i", "i", f"0..{n}", None), ("i", "j", f"0..{n}", "0..i"), ("i", "j", f"0..{n}", f"i + 1..{n}")],

@@ -116,15 +116,15 @@ class Laws(TapcTest):
     def laws_of(self, name, text):
         """What is said of the laws: of a monoid that breaks one, by the errors and the remark."""
         self.write("m.tap", text)
-        said = self.tapc("ops", "--file", "m.tap", name)
-        if said.returncode == 0:
-            lines = dict(line.split(None, 1) for line in said.stdout.decode().splitlines() if line.startswith("  "))
+        result = self.tapc("ops", "--file", "m.tap", name)
+        if result.returncode == 0:
+            lines = dict(line.split(None, 1) for line in result.stdout.decode().splitlines() if line.startswith("  "))
             words = {key: lines[key].split(":")[0].strip() for key in lines if key in
                      ("neutral", "associative", "commutative", "fold")}
             return {{"neutral": "identity"}.get(key, key): word for key, word in words.items()}
         broken = {law for law, words in (("identity", "its identity"), ("associative", "associativity"), ("fold", "fold"))
-                  if f"breaks the law of {words}" in said.output}
-        self.assertTrue(broken, said.output)
+                  if f"breaks the law of {words}" in result.output}
+        self.assertTrue(broken, result.output)
         return {law: "no" for law in broken}
 
     def test_reported_laws(self):

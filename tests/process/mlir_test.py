@@ -175,8 +175,8 @@ class Mlir(TapcTest):
                         "out.mlir")
             self.assertEqual((self.folder / "out.mlir").read_text(), "kept")
         self.write("s.tap", "program p(X: f32[8]) -> (Y: f32[8]) {\n    Y[i] = X[i] + 1\n    split Y on i into 2\n}")
-        cut = self.expect(0, "^", "opt", "--stage", "sharded", "s.tap").stdout
-        self.write("s.ir", cut)
+        sharded = self.expect(0, "^", "opt", "--stage", "sharded", "s.tap").stdout
+        self.write("s.ir", sharded)
         self.expect(2, "--emit=mlir: `Y` is split into blocks", "compile", "s.ir", "--emit=mlir", "-o", "out.mlir")
         self.expect(0, "^", "compile", "s.tap", "--emit=mlir", "-o", "out.mlir")  # before it is cut it can be said
 

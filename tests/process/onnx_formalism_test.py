@@ -89,7 +89,7 @@ class Formalism(TapcTest):
 
     def test_by_hand(self):
         for shapes, specs, expected in TABLE:
-            with self.subTest(shapes=shapes, specs=list(map(places, specs))):
+            with self.subTest(shapes=shapes, specs=list(map(description_of, specs))):
                 result = [0 if any(s[a] == 0 for s in shapes) else max(s[a] for s in shapes) for a in range(len(shapes[0]))]
                 reads = ["%s[%s]" % (t, ", ".join("ijk"[a] if s[a] != 1 or result[a] == 1 else "0" for a in range(len(s))))
                          for t, s in zip("ABC", shapes)]

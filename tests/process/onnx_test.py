@@ -109,7 +109,7 @@ class Onnx(TapcTest):
         def node(name, shards, *tensors):
             return {"name": name, "sharding_spec": [{"tensor_name": t, "device": list(range(shards[0]["simple_sharding"][0]["num_shards"])),
                                                     "sharded_dim": shards} for t in tensors]}
-        for nodes, cut, output in (([node("T", ROWS, "A", "T"), node("U", ROWS, "T", "B"), node("Y", ROWS, "U", "Y")], ["i into 2"], "^$"),
+        for nodes, splits, output in (([node("T", ROWS, "A", "T"), node("U", ROWS, "T", "B"), node("Y", ROWS, "U", "Y")], ["i into 2"], "^$"),
                                  ([node("T", ROWS, "A"), node("U", ROWS, "B")], ["i into 2"], "^$"),
                                  ([node("T", columns, "A"), node("U", columns, "B", "U"), node("Y", ROWS, "Y")], ["i into 2"],
                                   "`U`: it is fused into its readers"),
@@ -121,7 +121,7 @@ class Onnx(TapcTest):
                 self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json")
                 self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--graph")
                 plan = self.expect(0, output, "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--plan").stdout.decode()
-                self.assertEqual([line[len("split Y dim "):].split(" over")[0] for line in plan.splitlines()[1:]], cut, plan)
+                self.assertEqual([line[len("split Y dim "):].split(" over")[0] for line in plan.splitlines()[1:]], splits, plan)
                 self.write("p.plan", plan)
                 self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
                 inputs = ("-i", "A=iota", "-i", "B=rand:3")

@@ -138,7 +138,7 @@ program p(X: i32[12]) -> (Z: i32[12]) {
     Z = rise(Y)
 }
 """
-PLACES = ["", " over threads", " over sequential"]
+PLACEMENTS = ["", " over threads", " over sequential"]
 
 
 class OutsideKernels(TapcTest):
@@ -169,7 +169,7 @@ class OutsideKernels(TapcTest):
 
     def test_blocks_of_a_product(self):
         drawn = np.random.default_rng(1)
-        plans = [[f"split Y dim r into {blocks}{place}"] for place in PLACES
+        plans = [[f"split Y dim r into {blocks}{placement}"] for placement in PLACEMENTS
                  for blocks in ("2", "3", "[0, 1, 5, 7]", "[0, 0, 7, 7]", "5")]
         plans += [["split Y dim r into 4 tree 2"], ["split Y dim r into 2 over pod.a"],
                   ["split Y dim r into 3 over devices {0}, {2}, {5}"],
@@ -233,11 +233,11 @@ class OutsideKernels(TapcTest):
             for _ in range(draw.choice([1, 2, 2, 3, 4])):
                 value, dim, count = draw.choice("YZ"), draw.choice(dims), draw.choice([2, 3])
                 axis = "ab"[count - 2]
-                place = draw.choice(PLACES)
+                placement = draw.choice(PLACEMENTS)
                 if draw.random() < 0.4 and axis in axes[value]:
                     axes[value].remove(axis)
-                    place = f" over axis pod.{axis}"
-                lines.append(f"split {value} dim {dim} into {count}{place}")
+                    placement = f" over axis pod.{axis}"
+                lines.append(f"split {value} dim {dim} into {count}{placement}")
             lines.sort(key=lambda line: "axis" not in line)  # meshes first
             with self.subTest(plan=lines):
                 self.plan(*lines)
@@ -261,8 +261,8 @@ class OutsideKernels(TapcTest):
         for _ in range(2):
             around = np.pad(expected, 1, constant_values=5)
             expected = around[:-2] - 3 * around[2:]
-        for place, inner in ((" over threads", " over threads"), (" over axis pod.a", " over axis pod.b"), ("", "")):
-            self.plan(f"split Z dim i into 2{place}", f"split Z dim i into 3{inner}")
+        for placement, inner in ((" over threads", " over threads"), (" over axis pod.a", " over axis pod.b"), ("", "")):
+            self.plan(f"split Z dim i into 2{placement}", f"split Z dim i into 3{inner}")
         self.compare_under_random_splits(x, expected, "i", 2)
 
     def test_ordered_floats_are_not_split(self):

@@ -110,7 +110,7 @@ class ShardingsRun(TapcTest):
                 break
             found += re.findall(r"^  (?:move|halo_exchange) (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", part.stdout.decode(), re.M)
         self.assertGreater(device, 0)
-        return [(tensor, int(there) - int(here), cells(box)) for tensor, box, here, there in found if here != there]
+        return [(tensor, int(target) - int(source), cells(box)) for tensor, box, source, target in found if source != target]
 
     def test_megatron_combines_once(self):
         for data, model, n, h in ((2, 4, 8, 32), (3, 5, 8, 17), (1, 2, 4, 6), (8, 8, 5, 3)):
@@ -156,7 +156,7 @@ class ShardingsRun(TapcTest):
         self.assertIn("// halo_exchange U.moved[3..4]@1 = U[3..4]@0, on 2 devices", shown)
         self.assertNotIn("// move ", shown)
         # Neighbours alone have what a device lacks.
-        neighbours = {(tensor, way, 1) for tensor in "UV" for way in (-1, 1)}
+        neighbours = {(tensor, direction, 1) for tensor in "UV" for direction in (-1, 1)}
         self.assertEqual(set(self.moves(STEPS.format(n=16, a=4))), neighbours)
 
     def test_iterate(self):

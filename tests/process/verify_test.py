@@ -105,10 +105,10 @@ class VerifyTest(TapcTest):
                  "block": r"( by )(\d+)\n", "partial": r"(combination \d+ of )(\d+)"}
         generator = random.Random(9)
         for kind, pattern in kinds.items():
-            places = list(re.finditer(pattern, text))
-            self.assertTrue(places, kind)
+            matches = list(re.finditer(pattern, text))
+            self.assertTrue(matches, kind)
             for _ in range(20):
-                at = generator.choice(places)
+                at = generator.choice(matches)
                 number = int(at[2]) + generator.choice([-1, 1, 2, 7])
                 if number < 0:
                     continue
@@ -147,11 +147,11 @@ class VerifyTest(TapcTest):
             # Only where it matters: operators of earlier stages are kept, though nobody uses them.
             owner = lambda at: ([""] + re.findall(r"(?m)^(operator \d+|monoid \d+|graph \d+)", text[:at.start(1)]))[-1]
             used = {"operator " + number for number in re.findall(r"(?m)^  do (\d+)", text)}
-            places = [at for at in re.finditer(pattern, text) if not owner(at).startswith("operator")
+            matches = [at for at in re.finditer(pattern, text) if not owner(at).startswith("operator")
                       or owner(at) in used]
-            self.assertTrue(places, kind)
+            self.assertTrue(matches, kind)
             for _ in range(20):
-                at = generator.choice(places)
+                at = generator.choice(matches)
                 edited = text[:at.start(1)] + change(at[1]) + text[at.end(1):]
                 with self.subTest(kind, row=text[:at.start(1)].count("\n") + 1, change=change(at[1])):
                     self.write("edited.ir", edited)
@@ -183,10 +183,10 @@ class VerifyTest(TapcTest):
                  "what messages say": (-1, r"operation .* from \(\S+ \[(\d+)", "well-formed")}
         for kind, (stage, pattern, obligations) in kinds.items():
             text = stages[stage].read_text()
-            places = list(re.finditer(pattern, text))
-            self.assertTrue(places, kind)
+            matches = list(re.finditer(pattern, text))
+            self.assertTrue(matches, kind)
             for _ in range(10):
-                at = generator.choice(places)
+                at = generator.choice(matches)
                 number = max(0, int(at[1]) + generator.choice([-1, 1, 2]))
                 edited = text[:at.start(1)] + str(number) + text[at.end(1):]
                 if edited == text:

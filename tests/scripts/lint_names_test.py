@@ -28,8 +28,8 @@ class LintTest(LintedTrees):
         code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": source("using K = long;")})
         self.assertEqual(code, 1, out)
 
-        beside = "namespace tap {\nusing K = long;\n}  // namespace tap\n"
-        code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": beside})
+        alias = "namespace tap {\nusing K = long;\n}  // namespace tap\n"
+        code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": alias})
         self.assertEqual(code, 1, out)
 
     def test_harmless_duplicates(self):
