@@ -84,7 +84,7 @@ run_fuzz() {
   return $failed
 }
 
-# Texts of stages and plans that nobody made, in as many parts as there are jobs.
+# Malformed texts of stages and plans, in as many parts as there are jobs.
 run_hostile() {
   build_here tapc || return
   local texts=2000 part failed=0 pids=()
@@ -101,7 +101,7 @@ run_hostile() {
   return $failed
 }
 
-# In as many parts as there are jobs; each tells its seed and its coverage.
+# In as many parts as there are jobs; each prints its seed and its coverage.
 many_random_programs() {
   local each=$((($1 + jobs - 1) / jobs)) part failed=0 pids=()
   for ((part = 0; part < jobs; ++part)); do
@@ -124,7 +124,7 @@ run_mutants() {
     TAP_TRIES=$times build/bin/test_driver --gtest_brief=1 --gtest_filter='StageMutation*'
 }
 
-# The property tests, with many more cases each. Their names stand in the sources.
+# The property tests, with many more cases each. Their names are read from the sources.
 run_random() {
   build_here test_ir test_frontend test_passes test_backend test_driver random_programs random_plans || return
   local folder filter failed=0

@@ -4,9 +4,9 @@
                                 Y[a, c] = sum[b] A0[a, b] * A1[b, c]
                             }
 
-The sizes of the result are named, not given, so they must come from the operands: an index that stands only behind the
-arrow has none, and tapc refuses it as NumPy does. An ellipsis is a pack; two operands with one each broadcast. Anything
-that is no index and no ellipsis is copied as it stands.
+The sizes of the result are named, not given, so they must come from the operands: an index that occurs only after the
+arrow has none, and tapc rejects it like NumPy. An ellipsis is a pack; two operands with one each broadcast. Anything
+else is copied unchanged.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import forks  # noqa: E402
 
 
 def sides(spec):
-    """The operands' subscripts and the result's, by NumPy's rule where the arrow is missing."""
+    """The subscripts of operands and result; without an arrow, by NumPy's rule."""
     if "->" in spec:
         left, right = spec.split("->")
         return left.split(","), right
@@ -72,7 +72,7 @@ def arguments():
 
 
 def run(command, spec, arrays, result_shape):
-    """Y as tapc computes it, or an error text."""
+    """The result Y of tapc, or an error text."""
     inputs = ", ".join(f"A{k}: f64[{', '.join(map(str, a.shape))}]" for k, a in enumerate(arrays))
     names = ", ".join(f"A{k}" for k in range(len(arrays)))
     text = translate(spec) + (f"program main({inputs}) -> (Y: f64[{', '.join(map(str, result_shape))}]) {{\n"
@@ -101,7 +101,7 @@ def integers(random, shape):
 
 
 def check(command, spec, arrays):
-    """Nothing if tapc and NumPy agree: in the values, or in that the specification is refused."""
+    """None if tapc and NumPy agree: in the values, or in rejecting the specification."""
     try:
         expected = np.asarray(np.einsum(spec, *arrays))
     except ValueError as reason:

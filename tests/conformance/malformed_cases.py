@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Conformance files with a field that is missing or of another type: each case is told to be malformed, or fails or passes;
-nothing stops the program. malformed_cases.py TAPC_CONFORMANCE [CHANGES SEED]"""
+"""Conformance files with a field that is missing or of another type: each case is reported as malformed, fails, or passes;
+the program never stops. malformed_cases.py TAPC_CONFORMANCE [CHANGES SEED]"""
 import copy
 import json
 import random
@@ -28,7 +28,7 @@ def at(value, path):
 
 
 def changed(case, draw):
-    """With one field or entry gone, of another type, or that of another place."""
+    """A copy with one field or entry removed, of a different type, or copied from elsewhere in the case."""
     case = copy.deepcopy(case)
     *path, last = draw.choice(list(paths(case)))
     holder = at(case, path)

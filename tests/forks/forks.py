@@ -75,7 +75,7 @@ class _Server:
         self.process.wait()
 
     def run(self, words, cwd, env, memory, timeout, streams):
-        """None if the command is too long for a packet."""
+        """None if the command does not fit into a packet."""
         arguments = ["tapc", *(os.fspath(word) for word in words[1:])]
         strings = [cwd, str(memory or 0), str(len(arguments)), *arguments, *(f"{name}={env[name]}" for name in env)]
         strings = [os.fsencode(s) for s in strings]

@@ -50,7 +50,7 @@ def folder_of(file):
 
 
 def draw(files, count, seed, only):
-    """Sites in all folders, as many in each as the root of its size says, at least four, at most one on a line."""
+    """Draws sites from all folders, in proportion to the square root of their sizes: at least four each, at most one per line."""
     chance = random.Random(seed)
     sites = collections.defaultdict(list)
     for file in sorted(files):
@@ -71,7 +71,7 @@ def draw(files, count, seed, only):
 
 
 def survivors_in(printed, files):
-    """The sites of an earlier run's survivors, by their places: other sources may have changed since."""
+    """The sites of an earlier run's survivors, by location: other sources may have changed since."""
     locations = set(re.findall(r"(\S+\.cpp:\d+: .*): SURVIVES", printed))
     sites = [s for file in sorted(files) if file + ":" in printed
              for s in sites_of(file, (ROOT / file).read_text(encoding="utf-8"))]
@@ -101,7 +101,7 @@ class Tree:
             shutil.copymode(ROOT / file, target)
 
     def compile(self, mutants):
-        """Builds; what does not compile is taken out, and the rest is tried again."""
+        """Builds; mutants that do not compile are removed, and the build is repeated."""
         while True:
             self.lay(mutants)
             if not (self.build / "build.ninja").exists():
@@ -144,7 +144,7 @@ def limit_resources():
 
 
 def run_test(test, environment, folder, limit):
-    """Does the test pass? None if it took too long."""
+    """Whether the test passes; None on a timeout."""
     folder.mkdir(parents=True, exist_ok=True)
     env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     process = subprocess.Popen(test.command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -158,7 +158,7 @@ def run_test(test, environment, folder, limit):
 
 
 def cover(tests, work, limit, jobs):
-    """Which mutants each test reaches. A test that fails without any mutant is left out, and said."""
+    """Which mutants each test reaches. A test that fails without a mutant is reported and left out."""
     def passes(test):
         slot = work / f"run-{threading.get_ident()}"
         slot.mkdir(parents=True, exist_ok=True)

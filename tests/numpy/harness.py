@@ -110,7 +110,7 @@ class Tapc:
 
 
 def run_mlir(tapc, cases, folder):
-    """The same by way of MLIR."""
+    """The same through MLIR."""
     text = [os.path.abspath(tapc.path), "compile", os.path.join(folder, "cases.tap"), "--emit=mlir", "-o", os.path.join(folder, "cases.mlir")]
     error = mlir_library.run(text, folder) or mlir_library.compile_mlir("cases.mlir", "cases.so", folder)
     if error:
@@ -146,7 +146,7 @@ def run_program(tapc, cases, folder):
 
 
 def mismatch(case, got, engine):
-    """What differs, or nothing."""
+    """The difference, or None."""
     for k, exact in enumerate(case.expected):
         expected, have = outside(case, exact), got[f"Y{case.number}_{k}"]
         if have.dtype != expected.dtype or have.shape != expected.shape:

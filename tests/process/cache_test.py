@@ -25,7 +25,7 @@ class CacheTest(TapcTest):
         self.cache = self.folder / "kernels"
 
     def run_program(self, *more, out="y.npz", **options):
-        """Its results' bytes, and what was told."""
+        """The bytes of the results, and the messages."""
         result = self.tapc("run", "a.tap", "-i", "X=rand:1", "-o", f"@{out}", "--cache-dir", "kernels", *more, **options)
         self.assertEqual(result.returncode, 0, result.output)
         return (self.folder / out).read_bytes(), without_written(result.output)
@@ -42,7 +42,7 @@ class CacheTest(TapcTest):
         return (self.folder / "plain.npz").read_bytes()
 
     def assertWholeCache(self):
-        """Every entry is what its first line says, and nothing else is there."""
+        """Every entry matches its first line, and there are no other files."""
         for path in self.cache.iterdir():
             head, _, content = path.read_bytes().partition(b"\n")
             self.assertRegex(path.name, r"^[0-9a-f]{64}\.kernel$")
@@ -150,7 +150,7 @@ class CacheTest(TapcTest):
             self.assertNoTemporaries()
 
     def check_damaged_entry(self, damage, why):
-        """An entry that `damage` changed is dropped with a warning, and made anew."""
+        """An entry changed by `damage` is dropped with a warning and rebuilt."""
         expected = self.run_program()[0]
         before = self.contents()
         entry = self.entries()[1]

@@ -332,7 +332,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.assertFalse((self.folder / "arm.so").exists())
 
     def test_a_processor_that_lacks_what_the_code_uses(self):
-        """It is told before any of the code runs, which would end in a signal."""
+        """It is reported before any of the code runs, which would end in a signal."""
         emulator = shutil.which("qemu-x86_64") or shutil.which("qemu-x86_64-static")
         self.assertTrue(emulator, "scripts/install-deps.sh installs it")
         self.write("main.c", ASKING)

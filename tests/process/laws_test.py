@@ -114,7 +114,7 @@ def monoid(name, components, identity, combine, fold=""):
 
 class Laws(TapcTest):
     def laws_of(self, name, text):
-        """What is said of the laws: of a monoid that breaks one, by the errors and the remark."""
+        """The reported verdict on each law; of a refuted monoid by the errors and the remark."""
         self.write("m.tap", text)
         result = self.tapc("ops", "--file", "m.tap", name)
         if result.returncode == 0:

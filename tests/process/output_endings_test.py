@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The ending of an output decides its format or is refused, and every command says what it wrote."""
+"""The ending of an output decides its format or is refused, and every command lists the files it wrote."""
 import json
 
 from tapc import *

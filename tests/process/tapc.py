@@ -24,7 +24,7 @@ PROGRAM = "program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }\n"
 
 
 def option(name, otherwise):
-    """The number after this word of the command line, which unittest does not see."""
+    """The number after this option, which is removed from the command line of unittest."""
     if name not in sys.argv:
         return otherwise
     at = sys.argv.index(name)
@@ -34,7 +34,7 @@ def option(name, otherwise):
 
 
 def without_written(output):
-    """Messages without the line that says which files a command wrote."""
+    """Messages without the line that lists written files."""
     return re.sub(r"^wrote `.*\n", "", output, flags=re.M)
 
 
@@ -70,14 +70,14 @@ class TapcTest(unittest.TestCase):
         return result
 
     def expect(self, code, pattern, *arguments, **options):
-        """The last line, which says what was written, is left out unless the pattern asks for it."""
+        """Checks exit code and messages; the line that lists written files is ignored unless the pattern contains "wrote"."""
         result = self.tapc(*arguments, **options)
         self.assertEqual(result.returncode, code, result.output[:2000])
         self.assertRegex(result.output if "wrote" in pattern else without_written(result.output), pattern)
         return result
 
     def files(self):
-        """What is in the test's folder, which is a home too, besides caches."""
+        """The files in the test's folder (also its home) without caches."""
         return [path for path in sorted(self.folder.iterdir()) if path.name != ".cache"]
 
     def assertNoTemporaries(self):

@@ -38,7 +38,7 @@ class UnjustifiedTest(TapcTest):
         return result
 
     def reproducer(self, output):
-        """All of them: where a step is left out, what is left may need a step that was behind it, and be given up, too."""
+        """The reproducer of each: if a step is removed, a later step may depend on it and be removed, too."""
         found = re.findall(r"reproducer written to (\S+)", output)
         self.assertTrue(found, output)
         texts = [Path(name).read_text() for name in found]

@@ -113,7 +113,7 @@ class Batch:
         self.failures = []
 
     def compile(self, folder):
-        """The object file and header of one program; None where tapc refuses or fails, which is told."""
+        """The object file and header of one program; None, with a message, if tapc rejects it or fails."""
         name = "p" + folder.name
         words = [self.arguments.tapc, "compile", str(folder / "program.tap"), "-o", str(folder / (name + ".so")), "--name=" + name, "--emit=obj",
                  "--target=" + self.arguments.target] + (folder / "options").read_text().split()
@@ -155,7 +155,7 @@ class Batch:
 
 
 class Tools:
-    """Of the target: its compilers, what runs its programs, and the executor as an object file."""
+    """Tools of the target: compilers, a command that runs its programs, the executor as an object file."""
 
     def __init__(self, arguments, work):
         aarch64 = arguments.target == "aarch64"
