@@ -31,20 +31,20 @@ class Report:
 
 
 def measured(*command):
-    """What it prints, CPU seconds, peak memory in bytes. Stops if the command fails: a wrong program has no speed."""
-    with tempfile.TemporaryFile("w+") as told:  # a pipe might fill while the other one is read
-        process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=told, text=True)
+    """(output, CPU seconds, peak memory in bytes) of a command. Exits if the command fails."""
+    with tempfile.TemporaryFile("w+") as output:  # a pipe might fill while the other one is read
+        process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=output, text=True)
         printed = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
-            told.seek(0)
-            sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}\n{told.read(2000)}")
+            output.seek(0)
+            sys.exit(f"{' '.join(map(str, command))}: exit code {process.returncode}\n{output.read(2000)}")
     return printed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 def run(*command):
-    """CPU seconds and peak memory in bytes."""
+    """(CPU seconds, peak memory in bytes) of a command."""
     return measured(*command)[1:]
 
 
@@ -62,7 +62,7 @@ def fan(operations, distinct):
 
 
 def pieces(operations, _):
-    """All operations write one result, a cell each."""
+    """All operations write one result, one cell each."""
     lines = [f"  Y[{k}] = {k}.5 * X[{k}]" for k in range(operations)]
     return "\n".join([f"program main(X: f32[{operations}]) -> (Y: f32[{operations}]) {{", *lines, "}", ""])
 
@@ -91,14 +91,14 @@ def programs(report, tapc, operations):
 
 
 def products(operations):
-    """Products of three, each of which could be computed in another order."""
+    """Products of three factors, each of which can be reassociated."""
     lines = [f"  v{k + 1}[i, l] = sum[j, k] v{k}[i, j] * A[j, k] * B[k, l]" for k in range(operations)]
     return "\n".join(["program main(X: f32[4, 4], A: f32[4, 4], B: f32[4, 4]) -> (Y: f32[4, 4]) {", "  v0 = X", *lines,
                       f"  Y = v{operations}", "}", ""])
 
 
 def offers(report, tapc, operations):
-    """What a plan could choose, of a long program."""
+    """Listing the choices of a long program."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         source = Path(folder) / "program.tap"
         times = []
@@ -165,15 +165,15 @@ ON_A_MESH = {
 
 
 def devices(report, tapc, runs):
-    """What checking takes for more devices of a mesh, to the schedule."""
+    """Checking time, up to the schedule, as the mesh grows."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         source, plan = Path(folder) / "program.tap", Path(folder) / "p.plan"
-        for name, (mesh, program, cuts, *numbers) in ON_A_MESH.items():
+        for name, (mesh, program, splits, *numbers) in ON_A_MESH.items():
             times = []
             for n in numbers:
                 source.write_text(f"mesh m = {mesh}\nprogram p{program}\n".replace("#", str(n)))
                 plan.write_text("plan 2\n" + "".join("split {} dim {} into {} over axis m.{}\n".format(*cut.split()[:2], n, cut[-1])
-                                                    for cut in cuts))
+                                                    for cut in splits))
                 times.append(min(checked(tapc, source, "--plan", plan)[0] for _ in range(runs)))
             few, many = (n ** mesh.count("#") for n in numbers)
             report.line(f"checking {name}, {many} devices", times[1], "ms")
@@ -181,7 +181,7 @@ def devices(report, tapc, runs):
 
 
 def proofs(report, tapc, runs):
-    """What checking takes: of an operation, and of one that is cut into more blocks."""
+    """Checking time per operation, and of operations that are split into more blocks."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         source, plan = Path(folder) / "program.tap", Path(folder) / "p.plan"
         source.write_text(CHECKED)
@@ -199,7 +199,7 @@ def proofs(report, tapc, runs):
 
 
 def shards(report, tapc, operations, count):
-    """Every application of every operation, and every move, of a plan over a mesh."""
+    """Expands every application of every operation, and every transfer, of a plan over a mesh."""
     lines = [f"  v{k + 1}[i, j] = {'X' if k == 0 else f'v{k}'}[i, j] * {k % 7 + 2}.0 + {'0.5' if k % 2 else 'X[i, j]'}"
              for k in range(operations)]
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
@@ -216,7 +216,7 @@ def shards(report, tapc, operations, count):
 
 
 def compiled_programs(folder):
-    """What the compiler's own time is measured on: the file, sizes to take for its dims, and seconds allowed."""
+    """The programs on which compile time is measured: file, sizes of its dims, budget in seconds."""
     softmax = Path(folder) / "softmax.tap"
     softmax.write_text("use std\nprogram main(X: f32[64, 96]) -> (Y: f32[64, 96]) { Y = softmax(X) }\n")
     conv = Path(folder) / "conv.tap"
@@ -231,14 +231,14 @@ def compiled_programs(folder):
 
 
 def checked(tapc, *arguments):
-    """Milliseconds of the checker, all the way to the schedule: the whole, and of an operation."""
-    told = subprocess.run([tapc, "verify", *arguments, "--time-passes"], check=True, text=True, stdout=subprocess.PIPE,
+    """Milliseconds of the checker, up to the schedule: in total, and per operation."""
+    output = subprocess.run([tapc, "verify", *arguments, "--time-passes"], check=True, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL).stdout
-    return tuple(map(float, re.search(r"checked in ([0-9.]+) ms, ([0-9.]+) ms", told).groups()))
+    return tuple(map(float, re.search(r"checked in ([0-9.]+) ms, ([0-9.]+) ms", output).groups()))
 
 
 def share(report, tapc, runs):
-    """What checking takes of compiling: everything is proved whenever something is compiled."""
+    """The share of checking in compile time: every compilation is checked."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         for path, dims, _ in compiled_programs(folder):
             ms = min(checked(tapc, path, *dims)[0] for _ in range(runs))
@@ -247,7 +247,7 @@ def share(report, tapc, runs):
 
 
 def self_check(report, tapc, runs):
-    """What trying every new kernel takes of compiling, over all programs together."""
+    """The share of the self-check of kernels in compile time, over all programs."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         times = {"--self-check": 0.0, "--no-self-check": 0.0}
         for path, dims, _ in compiled_programs(folder):
@@ -265,8 +265,8 @@ def compiling(*command):
     """What `tapc bench` tells of compiling. Where other work made it wait, the CPU time of the whole process stands for the
     clock's: alone, its threads take no longer than that."""
     text, seconds, _ = measured(*command)
-    told = json.loads(text)["compile"]
-    return told | {"cold": min(told["cold"], seconds)}
+    output = json.loads(text)["compile"]
+    return output | {"cold": min(output["cold"], seconds)}
 
 
 def native(report, tapc):
@@ -274,11 +274,11 @@ def native(report, tapc):
     three, since other work on the machine counts."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         for path, dims, budget in compiled_programs(folder):
-            told = [compiling(tapc, "bench", path, *dims, "--runs", "1", "--seconds", "0", "--json", "--cache-dir",
+            output = [compiling(tapc, "bench", path, *dims, "--runs", "1", "--seconds", "0", "--json", "--cache-dir",
                               Path(folder) / "kernels") for _ in range(3)]
-            what = f"native code of {path.stem}, {told[0]['kernels']} kernels"
-            report.line(f"{what}, cold cache", min(one["cold"] for one in told), "s", budget)
-            report.line(f"{what}, from the cache", min(one["warm"] for one in told), "s")
+            what = f"native code of {path.stem}, {output[0]['kernels']} kernels"
+            report.line(f"{what}, cold cache", min(one["cold"] for one in output), "s", budget)
+            report.line(f"{what}, from the cache", min(one["warm"] for one in output), "s")
 
 
 BLOCKS = """program p(X: f32[8192, 16], W: f32[16, 16], V: f32[16, 16]) -> (Y: f32[8192, 16]) {
@@ -289,7 +289,7 @@ BLOCKS = """program p(X: f32[8192, 16], W: f32[16, 16], V: f32[16, 16]) -> (Y: f
 
 
 def blocks(report, tapc, runs):
-    """Native code of a program that is cut into more blocks: kernels, bytes, and CPU time."""
+    """Native code of a program that is split into more blocks: kernels, bytes, CPU time."""
     with tempfile.TemporaryDirectory(prefix="tap-bench-") as folder:
         source, plan, library = Path(folder) / "p.tap", Path(folder) / "p.plan", Path(folder) / "p.so"
         source.write_text(BLOCKS)

@@ -54,7 +54,7 @@ class RandomCase {
  public:
   explicit RandomCase(std::uint64_t seed) : rng_(seed) {
     std::size_t dims = 1 + pick(10);
-    for (std::size_t d = 0; d < dims; ++d) extents_.push_back(some_extent());
+    for (std::size_t d = 0; d < dims; ++d) extents_.push_back(random_extent());
     bool diagonal = dims >= 2 && pick(3) == 0;
     std::int64_t shift = static_cast<std::int64_t>(pick(7)) - 3;
     make_write();
@@ -80,7 +80,7 @@ class RandomCase {
 
  private:
   std::size_t pick(std::size_t n) { return static_cast<std::size_t>(rng_() % n); }
-  std::int64_t some_extent() {
+  std::int64_t random_extent() {
     constexpr std::int64_t choices[] = {1, 2, 3, 5, 7, 16, 30, 64};
     return choices[pick(std::size(choices))];
   }

@@ -92,18 +92,18 @@ bool report(CellOp op, std::uint64_t points, bool all) {
 int main(int argc, char** argv) {
   std::uint64_t points = 1'000'000;
   bool all = false, fine = true;
-  std::vector<std::string> wanted;
+  std::vector<std::string> selected;
   for (int k = 1; k < argc; ++k) {
     std::string word = argv[k];
     if (word == "--all") all = true;
     else if (word == "--points" && k + 1 < argc) points = std::stoull(argv[++k]);
-    else wanted.push_back(word);
+    else selected.push_back(word);
   }
   fmt::print(
       "| function | type | worst ulp | ns, vectors | ns, scalars | ns, C library | worst "
       "at\n|---|---|---|---|---|---|---\n");
   for (CellOp op : functions) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), ir::info(op).name) == wanted.end()) continue;
+    if (!selected.empty() && std::find(selected.begin(), selected.end(), ir::info(op).name) == selected.end()) continue;
     fine &= report<float>(op, points, all);
     fine &= report<double>(op, points, all);
   }

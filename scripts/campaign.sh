@@ -60,14 +60,14 @@ under_sanitizer() {
 # and pages that are mapped anew in a handler, which it sees as racing writes. Under neither: what takes time.
 run_tsan() {
   TSAN_OPTIONS="suppressions=$PWD/tests/sanitized_races.txt" under_sanitizer tsan \
-    '*MappedFile.E11*:*MappedFileDeathTest*:*SignalsDeathTest*:WriteFile.Interrupted*:*Speed*:*WhatGrowsAllTheSame*:*OneOfAMillion*'
+    '*MappedFile.E11*:*MappedFileDeathTest*:*SignalsDeathTest*:WriteFile.Interruption*:*Speed*:*ExponentialGrowth*:*OneDeviceOfAMillion*'
 }
 
 # As in .ci/run, which runs what reads untrusted bytes and what proves, without native code, and each test in a process of its
 # own: a child that ends by a signal while others' threads run is not this sanitizer's strength.
 run_asan() {
   LSAN_OPTIONS="suppressions=$PWD/tests/sanitized_leaks.txt:print_suppressions=0" ASAN_OPTIONS=handle_sigbus=0 \
-    UBSAN_OPTIONS=print_stacktrace=1 under_sanitizer asan-backend '*DeathTest*:*Speed*:*WhatGrowsAllTheSame*'
+    UBSAN_OPTIONS=print_stacktrace=1 under_sanitizer asan-backend '*DeathTest*:*Speed*:*ExponentialGrowth*'
 }
 
 # Every target from its kept corpus. What it finds is in out/campaign/corpus, crashes beside it as NAME-crash-….
@@ -84,7 +84,7 @@ run_fuzz() {
   return $failed
 }
 
-# Texts of stages and plans that nobody made, in as many parts as there are jobs.
+# Malformed texts of stages and plans, in as many parts as there are jobs.
 run_hostile() {
   build_here tapc || return
   local texts=2000 part failed=0 pids=()
@@ -101,7 +101,7 @@ run_hostile() {
   return $failed
 }
 
-# In as many parts as there are jobs; each tells its seed and its coverage.
+# In as many parts as there are jobs; each prints its seed and its coverage.
 many_random_programs() {
   local each=$((($1 + jobs - 1) / jobs)) part failed=0 pids=()
   for ((part = 0; part < jobs; ++part)); do
@@ -124,7 +124,7 @@ run_mutants() {
     TAP_TRIES=$times build/bin/test_driver --gtest_brief=1 --gtest_filter='StageMutation*'
 }
 
-# The property tests, with many more cases each. Their names stand in the sources.
+# The property tests, with many more cases each. Their names are read from the sources.
 run_random() {
   build_here test_ir test_frontend test_passes test_backend test_driver random_programs random_plans || return
   local folder filter failed=0

@@ -57,7 +57,7 @@ CASES = {
 
 
 def kendall(pairs):
-    """Of (predicted, measured)."""
+    """Kendall's tau of (predicted, measured) pairs."""
     good = bad = 0
     for i, (p, m) in enumerate(pairs):
         for q, n in pairs[:i]:

@@ -69,8 +69,8 @@ class Measure:
         return {mode: min(t) for mode, t in times.items()}, memory
 
     def memory(self, file, dims, options):
-        told = self.json("cost", file, *dims, *options)["memory"]
-        return told["arena"] + told["scratch"] if "arena" in told else sum(told.values())
+        output = self.json("cost", file, *dims, *options)["memory"]
+        return output["arena"] + output["scratch"] if "arena" in output else sum(output.values())
 
 
 def main():

@@ -128,7 +128,7 @@ def room_of(name):
 
 
 def is_checkers(name):
-    """What the checker relies on: its own code, and what says whether a text is a program at all."""
+    """Whether the checker relies on this file: its own code, and the verifier of programs."""
     return folder_of(name) in CHECKER or name.startswith("ir/verify/well_formed")
 
 
@@ -139,8 +139,8 @@ def check_include(root, name, quoted, header):
             yield f"<{header}> belongs in {words} only"
     if not quoted:
         return
-    beside = folder == "tests" and ((root / name).parent / header).is_file()
-    if not GENERATED.fullmatch(header) and not (root / header).is_file() and not beside:
+    is_sibling = folder == "tests" and ((root / name).parent / header).is_file()
+    if not GENERATED.fullmatch(header) and not (root / header).is_file() and not is_sibling:
         yield f'"{header}" is no file; includes are written from the root of the repository'
     if folder in ALLOWED and target in ALLOWED and target not in ALLOWED[folder]:
         yield f'{folder}/ may not include {target}/ ("{header}")'
@@ -154,7 +154,7 @@ def check_include(root, name, quoted, header):
 
 
 def without_comments(line, in_comment):
-    """The code of a line, and whether a block comment is still open behind it. Strings are kept."""
+    """The code of a line, and whether a block comment is still open at its end. Strings are kept."""
     out, i = "", 0
     while i < len(line):
         if in_comment:
@@ -219,14 +219,14 @@ def check_rooms(names):
 
 
 def readmes(root):
-    """The pages of folders and of the rooms in them, and those that say where things are; not what is built."""
+    """The READMEs of folders and rooms, and the pages that describe the layout; not build outputs."""
     pages = [page for page in (root / "CONTRIBUTING.md", root / "docs/architecture.md") if page.is_file()]
     pages += [page for depth in ("*", "*/*", "compiler/*/*") for page in root.glob(depth + "/README.md")]
     return sorted(page for page in set(pages) if not page.relative_to(root).parts[0].startswith("build"))
 
 
 def check_room_readme(root):
-    """Of a whole repository, which has a README.md itself."""
+    """Only for a whole repository, which has a README.md at its root."""
     for room in sorted({*ROOMS, *ALLOWED}):
         if (root / room).is_dir() and (root / "README.md").is_file() and not (root / room / "README.md").is_file():
             yield f"{room}: a room without a README.md"

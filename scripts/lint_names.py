@@ -19,7 +19,7 @@ FUNCTION = re.compile(r"(?:template.*> )?[\w:<>,*&\[\] ]+? [*&]?(\w+)\((.*)")
 
 
 def defined(line):
-    """What a line at the margin defines: names, and what two sources must not have in common of each."""
+    """The names that an unindented line defines, each with the key that must be unique among sources."""
     if match := TYPE.match(line):
         yield match.group(1), ""
     elif match := ALIAS.match(line):
@@ -36,7 +36,7 @@ def defined(line):
 
 
 def definitions(text):
-    """(namespace, name, kind) of all that stands in anonymous namespaces, and of aliases beside them: they hide each other."""
+    """(namespace, name, kind) of every definition in an anonymous namespace, and of aliases outside: they hide each other."""
     spaces = []
     for line in text.split("\n"):
         if match := re.match(r"namespace ?([\w:]*) ?\{$", line):
@@ -68,7 +68,7 @@ def collisions(folder):
 
 
 def folders_with_sources(root):
-    """Of the repository itself, not of what is built in it."""
+    """Folders of the repository, without build outputs."""
     tops = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "build", "out"))]
     return sorted({path.parent for top in tops if top.name not in PROGRAMS for path in top.rglob("*.cpp")})
 

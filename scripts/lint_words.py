@@ -141,7 +141,7 @@ def head(source):
 
 
 def texts(path, name):
-    """(line, text) of what a user may see of a file."""
+    """(line, text) of the user-visible parts of a file."""
     source = path.read_text(errors="replace")
     if path.suffix in (".cpp", ".h", ".def"):
         return head(source) + list(literals(source))

@@ -37,9 +37,9 @@ void execute(const dnnl::primitive& primitive, const std::unordered_map<int, mem
   stream().wait();
 }
 // The same cells in the layout that a primitive requests; the same memory where it is that one already.
-memory laid_out(memory from, const memory::desc& wanted) {
-  if (from.get_desc() == wanted) return from;
-  memory to(wanted, engine());
+memory laid_out(memory from, const memory::desc& target) {
+  if (from.get_desc() == target) return from;
+  memory to(target, engine());
   dnnl::reorder(from, to).execute(stream(), from, to);
   stream().wait();
   return to;
@@ -76,16 +76,16 @@ void conv(const std::vector<long>& size) {
         {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, s, any, r, {1, 1}, {1, 1}, {1, 1}},
         engine());
     float* y = peers::zeros(cells);
-    memory given = over(source, x), wanted = over(result, y);
+    memory given = over(source, x), output = over(result, y);
     memory own = laid_out(over(weights, k), chosen.weights_desc());
     bool reorder_in = chosen.src_desc() != source, reorder_out = chosen.dst_desc() != result;
     memory in = reorder_in ? memory(chosen.src_desc(), engine()) : given;
-    memory out = reorder_out ? memory(chosen.dst_desc(), engine()) : wanted;
-    dnnl::reorder before(given, in), after(out, wanted);
+    memory out = reorder_out ? memory(chosen.dst_desc(), engine()) : output;
+    dnnl::reorder before(given, in), after(out, output);
     offer(name, y, cells, [=, run = convolution_forward(chosen)] {
       if (reorder_in) execute(before, {{DNNL_ARG_FROM, given}, {DNNL_ARG_TO, in}});
       execute(run, {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, own}, {DNNL_ARG_DST, out}});
-      if (reorder_out) execute(after, {{DNNL_ARG_FROM, out}, {DNNL_ARG_TO, wanted}});
+      if (reorder_out) execute(after, {{DNNL_ARG_FROM, out}, {DNNL_ARG_TO, output}});
     });
   };
   make("onednn_plain", Tag::nchw);

@@ -27,7 +27,7 @@ def say(text):
 
 
 class Peers:
-    """The programs of the peers, built when they are first asked for."""
+    """The programs of the peers, built on first use."""
     BUILDS = {"native": ["-std=c++20", "-O3", "-march=native", "-ffast-math", "-fopenmp", "-ldnnl", "-lopenblas"],
               "halide": ["-std=c++17", "-O2", "-lHalide14", "-ldl", "-lpthread"]}
 
@@ -109,7 +109,7 @@ BY_HAND = "\n<!-- by hand -->\n"
 
 
 def write_page(path, rows, head):
-    """What was written by hand below the table stays."""
+    """Keeps the text below the table, which is written by hand."""
     _, mark, rest = (path.read_text(encoding="utf-8") if path.exists() else "").partition(BY_HAND)
     path.write_text(markdown(rows, head) + mark + rest, encoding="utf-8")
 
@@ -151,13 +151,13 @@ class Process:
 
 
 def agree(one, other):
-    """Whether two peers have the same cells but for rounding."""
+    """Whether the results of two peers agree up to rounding."""
     allowed = 2e-3 * max(one["norm"], other["norm"])
     return all(abs(a - b) <= allowed for a, b in zip(one["probes"], other["probes"]))
 
 
 def outliers(answers):
-    """Those that do not agree with the one that agrees with most."""
+    """The peers that do not agree with the one that agrees with most others."""
     reference = max(answers.values(), key=lambda one: sum(agree(one, other) for other in answers.values()), default=None)
     return [label for label, answer in answers.items() if not agree(reference, answer)]
 
@@ -210,7 +210,7 @@ def short(number):
 
 
 def sketch(row):
-    """A row for people who tune: ours, the ratio, then the rivals by speed."""
+    """A row for tuning: our time, the ratio, then the rivals by speed."""
     size = row["size"].replace(" ", "")
     ours = row["rates"].get(OURS)
     head = f"{row['workload']:12} {size:24} {OURS} " + (f"{short(ours):>6} {row['unit']}" if ours else "did not run")

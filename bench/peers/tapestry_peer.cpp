@@ -42,9 +42,9 @@ Arguments parse_arguments(int argc, char** argv) {
 ir::Program compile(driver::Session& session, const Arguments& arguments) {
   driver::PassOptions passes;
   driver::read_decisions(session, arguments.decisions, passes);
-  pipeline::Options wanted = driver::pipeline_options(passes, pipeline::Stage::sharded);
-  driver::let_decide(session, arguments.decisions, {}, wanted);
-  return driver::compile_given(session, driver::read_given(session, arguments.file, arguments.source), wanted).program;
+  pipeline::Options options = driver::pipeline_options(passes, pipeline::Stage::sharded);
+  driver::let_decide(session, arguments.decisions, {}, options);
+  return driver::compile_given(session, driver::read_given(session, arguments.file, arguments.source), options).program;
 }
 
 std::vector<Tensor> inputs_of(const ir::Graph& main, float shift) {

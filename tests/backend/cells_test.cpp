@@ -81,9 +81,9 @@ void expect_same_tables(const std::vector<Operator>& ops, const Tensor& x, const
   for (const Operator& op : ops)
     for (ValueId r : g.add(op, {input})) results.push_back(r);
   GraphId main = g.finish(results);
-  auto got = execute(program, main, {x}), wanted = interpret(program, main, {x}).outputs;
+  auto got = execute(program, main, {x}), expected = interpret(program, main, {x}).outputs;
   for (std::size_t k = 0; k < got.size(); ++k)
-    expect_same_bits({got[k]}, {wanted[k]}, where + ", result " + std::to_string(k));
+    expect_same_bits({got[k]}, {expected[k]}, where + ", result " + std::to_string(k));
 }
 
 std::vector<Tensor> interpreted(const Operator& op, const std::vector<Tensor>& inputs) {
@@ -192,21 +192,21 @@ TEST(Cells, FunctionsAreNearTheOracle) {
     auto native_results = execute(program, main, {x}), oracle_results = interpret(program, main, {x}).outputs;
     for (std::size_t k = 0; k < ops.size(); ++k) {
       CellOp op = ops[k];
-      auto got = values_of(native_results[k]), wanted = values_of(oracle_results[k]);
+      auto got = values_of(native_results[k]), expected = values_of(oracle_results[k]);
       double unit = std::ldexp(1, -info(type).mantissa_bits);
       for (std::size_t c = 0; c < got.size(); ++c) {
-        bool same = got[c] == wanted[c] || (std::isnan(got[c]) && std::isnan(wanted[c]));
+        bool same = got[c] == expected[c] || (std::isnan(got[c]) && std::isnan(expected[c]));
         // A remainder's error is relative to its operands, not to itself.
-        double scale = op == CellOp::mod ? std::max(std::fabs(wanted[c]), 100.0) : std::fabs(wanted[c]);
-        EXPECT_TRUE(same || std::fabs(got[c] - wanted[c]) <= 8 * unit * scale)
-            << info(op).name << " of " << name_of(type) << " at " << c << ": " << got[c] << ", not " << wanted[c];
+        double scale = op == CellOp::mod ? std::max(std::fabs(expected[c]), 100.0) : std::fabs(expected[c]);
+        EXPECT_TRUE(same || std::fabs(got[c] - expected[c]) <= 8 * unit * scale)
+            << info(op).name << " of " << name_of(type) << " at " << c << ": " << got[c] << ", not " << expected[c];
       }
     }
   }
 }
 
 // A shared node under nested choices: without care its code doubles at each level.
-TEST(Cells, NestedChoicesStaySmall) {
+TEST(Cells, NestedSelectsStaySmall) {
   Build b("y");
   auto i = b.parallel("i", 8);
   auto x = b.operand(i64, {8});

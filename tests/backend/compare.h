@@ -29,15 +29,15 @@ inline std::vector<Tensor> execute(Program program, GraphId graph, const std::ve
 // The program cut as the plan says, and certified, natively. Of one that leaves cells unwritten, which is not legal, the
 // splits alone are.
 inline Executable executable(const Program& program, const Plan& plan, ExecuteOptions options = {}, bool legal = true) {
-  passes::SplitResult cut = passes::apply_splits(program, plan);
-  EXPECT_TRUE(cut.problems.empty()) << cut.problems[0].message;
-  passes::RealiseResult realised = passes::realise(cut.program);
-  cut.steps.push_back(realised.step);
-  cut.stages.push_back(realised.program);
+  passes::SplitResult split = passes::apply_splits(program, plan);
+  EXPECT_TRUE(split.problems.empty()) << split.problems[0].message;
+  passes::RealiseResult realised = passes::realise(split.program);
+  split.steps.push_back(realised.step);
+  split.stages.push_back(realised.program);
   check::Verdict verdict;
   const Program* before = &program;
-  for (std::size_t k = 0; k < cut.steps.size(); before = &cut.stages[k++])
-    if (!cut.steps[k].graphs.empty()) check::check_step(*before, cut.stages[k], cut.steps[k], "plan", verdict);
+  for (std::size_t k = 0; k < split.steps.size(); before = &split.stages[k++])
+    if (!split.steps[k].graphs.empty()) check::check_step(*before, split.stages[k], split.steps[k], "plan", verdict);
   for (const check::Finding& finding : verdict.findings)
     EXPECT_NE(finding.standing, check::Standing::refused) << finding.where << ": " << finding.detail;
   BlockProgram blocks = passes::expand(realised.program);
@@ -63,16 +63,16 @@ inline void expect_same_bits(const std::vector<Tensor>& native, const std::vecto
 inline void expect_native_is_oracle(const Program& program, GraphId graph, const std::vector<Tensor>& inputs,
                                     const InterpretOptions& oracle_options = {}, OutsideFunction kernel = nullptr) {
   auto expected = interpret(program, graph, inputs, oracle_options).outputs;
-  struct Way {
+  struct RunConfig {
     std::size_t threads;
     std::int64_t parts;
   };
-  for (Way way : {Way{1, 1}, Way{2, 3}, Way{8, 8}, Way{1, 4}}) {
+  for (RunConfig config : {RunConfig{1, 1}, RunConfig{2, 3}, RunConfig{8, 8}, RunConfig{1, 4}}) {
     ExecuteOptions options;
-    options.threads = way.threads;
-    options.parts = way.parts;
+    options.threads = config.threads;
+    options.parts = config.parts;
     if (kernel) options.kernel = [&](const std::string&) { return kernel; };
-    auto where = std::to_string(way.threads) + " threads, " + std::to_string(way.parts) + " parts";
+    auto where = std::to_string(config.threads) + " threads, " + std::to_string(config.parts) + " parts";
     expect_same_bits(execute(program, graph, inputs, options), expected, where);
   }
 }

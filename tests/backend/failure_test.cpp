@@ -55,7 +55,7 @@ TEST(Failure, IndexOutOfRange) {
   expect_same_failure(b.map({b.gather(table, b.read(ids, {b[n]}), {})}),
                       {whole_numbers(f32, {5}), tensor(i64, {6}, {0, 1, 4, 3, 5, -1})}, "index 5 is out of range");
 }
-TEST(Failure, InAReductionNamesTheReducedIndexToo) {
+TEST(Failure, ReductionNamesTheReducedIndexToo) {
   Program program;
   Build b("total");
   auto i = b.parallel("i", 3), k = b.reduction("k", 4);

@@ -131,8 +131,8 @@ class LoopInterpreter {
       case CellOp::constant: return ir::oracle::number_of(node.value);
       case CellOp::index: return ir::oracle::integer(values_[node.attribute].value());
       case CellOp::argument: {
-        auto stand_in = stand_ins_.find(node.attribute);
-        return stand_in == stand_ins_.end() ? slot(node.attribute, lane_) : stand_in->second;
+        auto substitute = substitutes_.find(node.attribute);
+        return substitute == substitutes_.end() ? slot(node.attribute, lane_) : substitute->second;
       }
       case CellOp::read: return read(kernel_.loads[node.attribute]);
       case CellOp::select: return cell(args[0]).i ? cell(args[1]) : cell(args[2]);
@@ -269,15 +269,15 @@ class LoopInterpreter {
     for (std::uint32_t half = lanes / 2; half > 0; half /= 2)
       for (std::uint32_t lane = 0; lane < half; ++lane) {
         for (std::size_t k = 0; k < now.size(); ++k) {
-          stand_ins_[fold.first[k]] = now[k][lane];
-          stand_ins_[fold.second[k]] = now[k][lane + half];
+          substitutes_[fold.first[k]] = now[k][lane];
+          substitutes_[fold.second[k]] = now[k][lane + half];
         }
         known_.clear();
         std::vector<Number> values;
         for (ir::CellId value : fold.values) values.push_back(cell(value));
         for (std::size_t k = 0; k < now.size(); ++k) now[k][lane] = values[k];
       }
-    stand_ins_.clear();
+    substitutes_.clear();
     for (std::size_t k = 0; k < now.size(); ++k) slot(fold.to[k], 0) = now[k][0];
   }
   void run(const Section& section) {
@@ -294,8 +294,8 @@ class LoopInterpreter {
   std::vector<std::vector<Number>> accumulators_;    // by number, then lane
   std::optional<LoopLanes> lanes_;
   std::uint32_t lane_ = 0, section_ = 0;
-  std::map<std::uint32_t, Number> stand_ins_;  // in a fold, by slot
-  std::map<ir::CellId, Number> known_;         // at this point
+  std::map<std::uint32_t, Number> substitutes_;  // in a fold, by slot
+  std::map<ir::CellId, Number> known_;           // at this point
 };
 
 inline std::optional<LoopFailure> interpret(const Kernel& kernel, const Call& call) {

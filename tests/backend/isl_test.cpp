@@ -5,7 +5,7 @@
 
 extern "C" const char* isl_version(void);
 
-TEST(Isl, IsTheOneWeLinked) {
+TEST(Isl, IsTheLinkedVersion) {
   tap::backend::Jit jit;  // LLVM is really there
   EXPECT_STREQ(isl_version(), "isl-0.25-GMP\n");
 }

@@ -43,7 +43,7 @@ class Guarded {
 };
 
 // Values of all signs, with fractions where the type has them; coordinates are small.
-Tensor some_values(const TensorType& type, std::int64_t start) {
+Tensor sample_values(const TensorType& type, std::int64_t start) {
   Tensor t(type.element, type.shape);
   for (std::int64_t c = 0; c < t.size(); ++c) {
     std::int64_t value = (start + 7 * c) % 23 - (type.element == ElementType::u8 ? 0 : 9);
@@ -59,8 +59,8 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
                  std::int64_t start = 0, std::int64_t first_tile = 0, std::int64_t end_tile = 1) {
   std::vector<Tensor> tensors;
   for (std::size_t t = 0; t < kernel.operands + kernel.results; ++t)
-    tensors.push_back(some_values(kernel.tensors[t].type, start + static_cast<std::int64_t>(3 * t)));
-  std::vector<Tensor> wanted = tensors;
+    tensors.push_back(sample_values(kernel.tensors[t].type, start + static_cast<std::int64_t>(3 * t)));
+  std::vector<Tensor> expected = tensors;
   auto call_on = [&](auto memory_of) {
     Call call;
     call.first_tile = first_tile;
@@ -70,7 +70,7 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
       call.add({memory_of(t), row_major_strides(kernel.tensors[t].type.shape)});
     return call;
   };
-  Call plain = call_on([&](std::size_t t) { return wanted[t].mutable_data(); });
+  Call plain = call_on([&](std::size_t t) { return expected[t].mutable_data(); });
   std::optional<LoopFailure> failure;
   try {
     failure = interpret(kernel, plain);
@@ -91,14 +91,14 @@ void expect_same(const Kernel& kernel, KernelFunction function, const std::vecto
       continue;
     }
     for (std::size_t t = 0; t < tensors.size(); ++t) {
-      if (memory[t]->same_as(wanted[t])) continue;
+      if (memory[t]->same_as(expected[t])) continue;
       std::string cells;
       Tensor got(tensors[t].type(), tensors[t].shape());
       std::memcpy(got.mutable_data(), memory[t]->data(), got.byte_size());
       for (std::int64_t c = 0; c < got.size(); ++c)
-        if (got.load_f64(c) != wanted[t].load_f64(c))
+        if (got.load_f64(c) != expected[t].load_f64(c))
           cells += " [" + std::to_string(c) + "] " + std::to_string(got.load_f64(c)) + " not " +
-                   std::to_string(wanted[t].load_f64(c));
+                   std::to_string(expected[t].load_f64(c));
       FAIL() << kernel.tensors[t].name << " over " << to_string(box) << ":" << cells << "\n" << print(kernel);
     }
   }
@@ -234,7 +234,7 @@ TEST(LoopLanes, ReductionsWithMasksAndFolds) {
 }
 
 // 5 rows by 2 vectors of 16, in the rest 1 row and 1 vector: a matrix product's register tile.
-TEST(LoopLanes, TilesOfRegisters) {
+TEST(LoopLanes, RegisterTiles) {
   const std::string tile = R"(kernel (a: f32[11, 7], b: f32[7, 70]) -> (c: f32[11, 70]) over (i, j, k)
   cut i by 5 worth 1
   acc0: f32x16[10]
@@ -273,7 +273,7 @@ TEST(LoopLanes, TilesOfRegisters) {
 }
 
 // What straight code has computed must not be taken for something else that has the same name.
-TEST(LoopLanes, WhatIsKnownIsNotMistaken) {
+TEST(LoopLanes, KnownExpressionsAreNotConfused) {
   expect_same_at_all_sizes({
       // The inner loop begins elsewhere at each turn of the outer one.
       R"(kernel (x: f32[120], w: f32[40]) -> (y: f32[40, 3, 2]) over (i)
@@ -312,7 +312,7 @@ TEST(LoopLanes, WhatIsKnownIsNotMistaken) {
   });
 }
 
-TEST(LoopLanes, MemoryOfItsOwn) {
+TEST(LoopLanes, LocalMemory) {
   expect_same_at_all_sizes({R"(kernel (x: f32[40], w: f16[40]) -> (y: f32[40]) over (i)
   local p: f32[40] holds [16] at (i0)
   local q: f16[80] holds [32] at (2*i0)

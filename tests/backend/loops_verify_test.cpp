@@ -19,7 +19,7 @@ Kernel unverified(const std::string& text) {
   return std::get<Kernel>(std::move(parsed));
 }
 
-const std::string right = R"(kernel (x: f32[40], n: i64[40]) -> (y: f32[40], s: f32[]) over (i)
+const std::string valid_kernel = R"(kernel (x: f32[40], n: i64[40]) -> (y: f32[40], s: f32[]) over (i)
   cut i by 16 worth 1
   local p: f32[40] holds [16] at (i0)
   acc0: f32x16[2]
@@ -45,12 +45,12 @@ const std::string right = R"(kernel (x: f32[40], n: i64[40]) -> (y: f32[40], s: 
 struct Mutant {
   const char* from;
   const char* to;
-  const char* said;  // a part of it
+  const char* expected_error;  // a part of it
 };
 
-TEST(VerifyLoops, RightOnesPass) { EXPECT_EQ(verify(unverified(right)), std::vector<std::string>{}); }
+TEST(VerifyLoops, ValidKernelPasses) { EXPECT_EQ(verify(unverified(valid_kernel)), std::vector<std::string>{}); }
 
-TEST(VerifyLoops, WrongTexts) {
+TEST(VerifyLoops, InvalidTextsAreRejected) {
   const Mutant mutants[] = {
       {"y[i] = x[39 - i]", "y[i] = x[39 - v]", "v is used out of scope"},
       {"    s[] = acc1", "    s[] = f32(i)", "i is used out of scope"},
@@ -100,15 +100,16 @@ TEST(VerifyLoops, WrongTexts) {
       {"      acc0[u] = 0.0", "      acc0[u], acc0[u] = 0.0, 1.0", "acc0 is assigned twice at once"},
   };
   for (const Mutant& mutant : mutants) {
-    std::string text = right;
+    std::string text = valid_kernel;
     std::size_t at = text.find(mutant.from);
     ASSERT_NE(at, std::string::npos) << mutant.from;
     text.replace(at, std::string(mutant.from).size(), mutant.to);
     auto problems = verify(unverified(text));
-    bool said = false;
-    for (const std::string& problem : problems) said = said || problem.find(mutant.said) != std::string::npos;
-    EXPECT_TRUE(said) << mutant.to << ": not " << mutant.said << ", but "
-                      << (problems.empty() ? "nothing" : problems[0]);
+    bool reported = false;
+    for (const std::string& problem : problems)
+      reported = reported || problem.find(mutant.expected_error) != std::string::npos;
+    EXPECT_TRUE(reported) << mutant.to << ": not " << mutant.expected_error << ", but "
+                          << (problems.empty() ? "nothing" : problems[0]);
   }
 }
 
@@ -122,10 +123,10 @@ void depend_on_itself(Kernel& kernel) {
 }
 
 // What no text can say.
-TEST(VerifyLoops, WrongTables) {
+TEST(VerifyLoops, InvalidTablesAreRejected) {
   struct Change {
     std::function<void(Kernel&)> change;
-    const char* said;
+    const char* expected_error;
   };
   const Change changes[] = {
       {[](Kernel& k) { k.variables.clear(); }, "0 variables for a box of 1 dims"},
@@ -150,14 +151,15 @@ TEST(VerifyLoops, WrongTables) {
       {[](Kernel& k) { std::get<For>(k.body[0].node).lower.clear(); }, "it has no lower bound"},
       {[](Kernel& k) { std::get<For>(k.body[0].node).count = 3; }, "a serial loop must not have the count 3"},
   };
-  const Kernel kernel = unverified(right);
+  const Kernel kernel = unverified(valid_kernel);
   for (const Change& one : changes) {
     Kernel changed = kernel;
     one.change(changed);
     auto problems = verify(changed);
-    bool said = false;
-    for (const std::string& problem : problems) said = said || problem.find(one.said) != std::string::npos;
-    EXPECT_TRUE(said) << "not " << one.said << ", but " << (problems.empty() ? "nothing" : problems[0]);
+    bool reported = false;
+    for (const std::string& problem : problems)
+      reported = reported || problem.find(one.expected_error) != std::string::npos;
+    EXPECT_TRUE(reported) << "not " << one.expected_error << ", but " << (problems.empty() ? "nothing" : problems[0]);
   }
 }
 
@@ -178,17 +180,17 @@ TEST(LoopsText, NamesAndConstantsAreExact) {
   EXPECT_EQ(print(unverified(exact)), exact);
 }
 
-TEST(LoopsText, NamesOfAllKindsPrint) {
-  Kernel kernel = unverified(right);
+TEST(LoopsText, NamesOfAllKindsArePrinted) {
+  Kernel kernel = unverified(valid_kernel);
   for (std::string& name : kernel.variables) name = "for";
   for (TensorArgument& tensor : kernel.tensors) tensor.name = "acc0 \"\n";
-  EXPECT_EQ(canonical(kernel), canonical(unverified(right)));
+  EXPECT_EQ(canonical(kernel), canonical(unverified(valid_kernel)));
   Kernel named = normal(kernel);
   EXPECT_TRUE(unverified(print(kernel)) == named) << print(kernel);
   EXPECT_NE(canonical(kernel), print(kernel));
 }
 
-TEST(LoopsText, EverythingIsInTheKey) {
+TEST(LoopsText, EveryPartIsInTheKey) {
   const char* changes[][2] = {{"i by 16", "i by 8"},
                               {"worth 1", "worth 2"},
                               {"f32[40], n", "f32[41], n"},
@@ -201,14 +203,14 @@ TEST(LoopsText, EverythingIsInTheKey) {
                               {"fetch y[i + 16]", "fetch y[i]"},
                               {"lanes i in i0..hi_i", "lanes i in i0"}};
   for (const auto& [from, to] : changes) {
-    std::string text = right;
+    std::string text = valid_kernel;
     text.replace(text.find(from), std::string(from).size(), to);
     bool same = std::string(from) == to;
-    EXPECT_EQ(canonical(unverified(text)) == canonical(unverified(right)), same) << to;
+    EXPECT_EQ(canonical(unverified(text)) == canonical(unverified(valid_kernel)), same) << to;
   }
 }
 
-TEST(LoopsText, WhatDoesNotParse) {
+TEST(LoopsText, ParseErrors) {
   const Mutant mutants[] = {{"let v = (abs(n[i]))", "let v = (abs(n[i])", "`)` is missing"},
                             {"fold acc0[0] by", "fold acc0[0]", "`by` is missing"},
                             {"p[i] = x[i]", "p[i] = q[i]", "`q` is not a tensor"},
@@ -224,12 +226,12 @@ TEST(LoopsText, WhatDoesNotParse) {
                             {"        y[i] = x[39", "       y[i] = x[39", "inconsistent indentation"},
                             {"kernel (x", "kernel (n", "two tensors are called `n`"}};
   for (const Mutant& mutant : mutants) {
-    std::string text = right;
+    std::string text = valid_kernel;
     text.replace(text.find(mutant.from), std::string(mutant.from).size(), mutant.to);
     auto parsed = parse_kernel(text);
     ASSERT_TRUE(std::holds_alternative<ir::TextError>(parsed)) << mutant.to;
     const std::string& message = std::get<ir::TextError>(parsed).message;
-    EXPECT_NE(message.find(mutant.said), std::string::npos) << message;
+    EXPECT_NE(message.find(mutant.expected_error), std::string::npos) << message;
   }
 }
 

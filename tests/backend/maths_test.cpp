@@ -110,8 +110,8 @@ void expect_same_bits_by_lanes(std::initializer_list<unsigned> lanes) {
 
 TEST(Maths, FloatsAreWithinTwoUlps) { expect_accurate<float>(200'000); }
 TEST(Maths, DoublesAreWithinTwoUlps) { expect_accurate<double>(100'000); }
-TEST(Maths, FloatsAreTheSameInAnyNumberOfLanes) { expect_same_bits_by_lanes<float>({4, 16}); }
-TEST(Maths, DoublesAreTheSameInAnyNumberOfLanes) { expect_same_bits_by_lanes<double>({2, 8}); }
+TEST(Maths, FloatsAreTheSameForAnyLaneCount) { expect_same_bits_by_lanes<float>({4, 16}); }
+TEST(Maths, DoublesAreTheSameForAnyLaneCount) { expect_same_bits_by_lanes<double>({2, 8}); }
 
 // f(x) for one x.
 template <class T>
@@ -121,7 +121,7 @@ T value(CellOp op, T x, T y = 0) {
   return result;
 }
 
-TEST(Maths, ExactWhereItMustBe) {
+TEST(Maths, ExactValues) {
   EXPECT_EQ(value<float>(CellOp::exp, 0), 1);
   EXPECT_EQ(value<double>(CellOp::exp, 0), 1);
   EXPECT_EQ(value<float>(CellOp::log, 1), 0);
@@ -141,7 +141,7 @@ TEST(Maths, ExactWhereItMustBe) {
 }
 
 // Each takes its sign from its argument, so both halves have the same bits.
-TEST(Maths, OddFunctionsAreOddToTheBit) {
+TEST(Maths, OddFunctionsAreBitwiseOdd) {
   for (CellOp op : functions) {
     if (!is_odd(op)) continue;
     Arguments<double> a = arguments<double>(op, 8192), b = a;
@@ -155,14 +155,14 @@ TEST(Maths, OddFunctionsAreOddToTheBit) {
 }
 
 // The double that comes closest to a multiple of π/2 (Kahan), and a huge one whose sine has another sign by any shortcut.
-TEST(Maths, HugeArgumentsLoseNothing) {
+TEST(Maths, HugeArgumentsAreReducedExactly) {
   EXPECT_DOUBLE_EQ(value<double>(CellOp::cos, 0x1.6ac5b262ca1ffp+849), -4.68716592425462761e-19);
   EXPECT_DOUBLE_EQ(value<double>(CellOp::sin, 1e22), -0.8522008497671888);
   EXPECT_FLOAT_EQ(value<float>(CellOp::sin, 1e22F), static_cast<float>(std::sin(static_cast<double>(1e22F))));
 }
 
 // Any bytes, then what the operation made of them: by lanes as one by one.
-void expect_lanes_alike(const ArrayFunction& one, const ArrayFunction& many, ElementType from, ElementType to,
+void expect_lanes_agree(const ArrayFunction& one, const ArrayFunction& many, ElementType from, ElementType to,
                         const std::string& what) {
   constexpr std::size_t n = 512;
   std::mt19937_64 random(11);
@@ -174,12 +174,12 @@ void expect_lanes_alike(const ArrayFunction& one, const ArrayFunction& many, Ele
   EXPECT_EQ(alone, together) << what;
 }
 
-TEST(Maths, VectorsAreCastAsTheirLanesAre) {
+TEST(Maths, VectorCastsMatchScalarCasts) {
   constexpr ElementType floats[] = {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
   constexpr ElementType others[] = {ElementType::i64, ElementType::i32, ElementType::i16,
                                     ElementType::i8,  ElementType::u8,  ElementType::boolean};
   auto check = [](ElementType from, ElementType to) {
-    expect_lanes_alike(ArrayFunction::cast(from, to, 0), ArrayFunction::cast(from, to, 8), from, to,
+    expect_lanes_agree(ArrayFunction::cast(from, to, 0), ArrayFunction::cast(from, to, 8), from, to,
                        std::string(info(from).name) + " to " + std::string(info(to).name));
   };
   for (ElementType a : floats) {
@@ -191,14 +191,14 @@ TEST(Maths, VectorsAreCastAsTheirLanesAre) {
   check(ElementType::i16, ElementType::boolean);
 }
 
-TEST(Maths, VectorsAreComputedAsTheirLanesAre) {
+TEST(Maths, VectorOpsMatchScalarOps) {
   for (ElementType type : {ElementType::f64, ElementType::i64, ElementType::i8, ElementType::u8, ElementType::boolean})
     for (std::size_t k = 0; k < static_cast<std::size_t>(CellOp::cast); ++k) {
       auto op = static_cast<CellOp>(k);
       if (!ir::is_strict(op) || !ir::accepts(ir::info(op).arguments, type)) continue;
       if (operation_may_fail(op, type, nullptr) || ir::info(op).kind == ir::CellKind::function) continue;
       bool to_bool = ir::info(op).result == ir::CellResult::boolean;
-      expect_lanes_alike(ArrayFunction(op, type, 0), ArrayFunction(op, type, 8), type,
+      expect_lanes_agree(ArrayFunction(op, type, 0), ArrayFunction(op, type, 8), type,
                          to_bool ? ElementType::boolean : type,
                          std::string(ir::info(op).name) + " of " + std::string(info(type).name));
     }

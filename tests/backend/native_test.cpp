@@ -79,7 +79,7 @@ TEST(Native, GuardedReadIsNotSpeculated) {
   expect_native_is_oracle({}, b.map({value}), {whole_numbers(f32, {6})});
 }
 
-TEST(Native, LazyAndOrKeepDivisionAway) {
+TEST(Native, LazyAndOrGuardDivision) {
   Build b("y");
   auto i = b.parallel("i", 11);
   auto x = b.operand(i32, {11});
@@ -116,7 +116,7 @@ TEST(Native, PrefixAndSuffixScans) {
   }
 }
 
-TEST(Native, ConstraintsThatAreNoScan) {
+TEST(Native, ConstraintsThatAreNotAScan) {
   Program program;
   Build b("y");  // a band: |i - k| <= 2, and 2k <= i + 9
   auto i = b.parallel("i", 12), k = b.reduction("k", 12);
@@ -129,7 +129,7 @@ TEST(Native, ConstraintsThatAreNoScan) {
   expect_native_is_oracle(program, op, {whole_numbers(i64, {12})});
 }
 
-TEST(Native, ScatterInOnePass) {
+TEST(Native, ScatterIsOnePass) {
   Program program;
   Build b("g");
   auto v = b.parallel("v", 5), d = b.parallel("d", 3), t = b.reduction("t", 9);
@@ -142,7 +142,7 @@ TEST(Native, ScatterInOnePass) {
 }
 
 // What is in the data is no reason to overflow: places at the ends of i64, shifted and mirrored.
-TEST(Native, ScatterOfPlacesThatAreFarOff) {
+TEST(Native, ScatterWithExtremeIndices) {
   Program program;
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                          most = std::numeric_limits<std::int64_t>::max();
@@ -151,14 +151,14 @@ TEST(Native, ScatterOfPlacesThatAreFarOff) {
     auto v = b.parallel("v", 5), t = b.reduction("t", 9);
     auto ids = b.operand(i64, {9}), x = b.operand(f32, {9});
     b.result(f32, {5}, {b[v]});
-    auto three = b.literal(i64, 3), place = b.apply(mirrored ? CellOp::sub : CellOp::add, {three, b.index(v)});
-    auto other = b.apply(CellOp::not_equal, {place, b.read(ids, {b[t]})});
+    auto three = b.literal(i64, 3), target = b.apply(mirrored ? CellOp::sub : CellOp::add, {three, b.index(v)});
+    auto other = b.apply(CellOp::not_equal, {target, b.read(ids, {b[t]})});
     auto term = b.apply(CellOp::select, {other, b.literal(f32, 0), b.read(x, {b[t]})});
     auto op = b.reduce(add_monoid(program, "sum", f32), {term});
     ASSERT_TRUE(native_scatter(program, op));
     Tensor far(i64, {9});
-    const std::int64_t places[] = {least, least + 1, least + 3, -1, 3, 4, most, most - 1, most - 3};
-    for (std::int64_t c = 0; c < 9; ++c) far.store_i64(c, places[c]);
+    const std::int64_t far_ids[] = {least, least + 1, least + 3, -1, 3, 4, most, most - 1, most - 3};
+    for (std::int64_t c = 0; c < 9; ++c) far.store_i64(c, far_ids[c]);
     expect_native_is_oracle(program, op, {far, whole_numbers(f32, {9})});
   }
 }
@@ -174,7 +174,7 @@ TEST(Native, TupleMonoidWithAnInvariantComponent) {
   expect_native_is_oracle(program, op, {whole_numbers(f32, {6, 10})});
 }
 
-TEST(Native, SeveralWritersOfOneValue) {
+TEST(Native, SeveralWritersOfAValue) {
   Program program;
   BuildGraph g{program, {}};
   auto a = g.input("a", f32, {3}), z = g.input("z", f32, {4});

@@ -15,7 +15,7 @@ namespace tap::backend::test {
 namespace {
 
 // y[i] = factor · x[i], of several sizes
-std::vector<Kernel> some_kernels(const char* names = "i") {
+std::vector<Kernel> sample_kernels(const char* names = "i") {
   std::vector<Kernel> kernels;
   for (int factor = 1; factor <= 6; ++factor) {
     Build b("y");
@@ -40,8 +40,8 @@ std::size_t cached(const ObjectCompiler& compiler, const std::vector<Kernel>& ke
   return count;
 }
 
-TEST(ObjectCompiler, ThreadsMakeNoDifference) {
-  auto kernels = some_kernels();
+TEST(ObjectCompiler, DoesNotDependOnThreadCount) {
+  auto kernels = sample_kernels();
   auto alone = made(ObjectCompiler({.threads = 1}), kernels);
   EXPECT_EQ(made(ObjectCompiler({.threads = 4}), kernels), alone);
   EXPECT_EQ(made(ObjectCompiler({.threads = 64}), kernels), alone);
@@ -49,22 +49,22 @@ TEST(ObjectCompiler, ThreadsMakeNoDifference) {
 }
 
 // Else a sanitizer would not see what kernels read and write.
-TEST(ObjectCompiler, KernelsAreUnderTheSanitizerOfTheBuild) {
+TEST(ObjectCompiler, KernelsAreSanitizedLikeTheBuild) {
 #if defined(__SANITIZE_THREAD__)
-  const std::vector<bool> wanted{true, false};
+  const std::vector<bool> expected{true, false};
 #elif defined(__SANITIZE_ADDRESS__)
-  const std::vector<bool> wanted{false, true};
+  const std::vector<bool> expected{false, true};
 #else
-  const std::vector<bool> wanted{false, false};
+  const std::vector<bool> expected{false, false};
 #endif
-  for (const Object& object : ObjectCompiler({}).compile(some_kernels())) {
+  for (const Object& object : ObjectCompiler({}).compile(sample_kernels())) {
     auto calls = [&](const char* function) { return object.bytes.find(function) != std::string::npos; };
-    EXPECT_EQ((std::vector<bool>{calls("__tsan_write"), calls("__asan_")}), wanted);
+    EXPECT_EQ((std::vector<bool>{calls("__tsan_write"), calls("__asan_")}), expected);
   }
 }
 
-TEST(ObjectCompiler, SymbolsComeFromWhatIsComputed) {
-  auto objects = made(ObjectCompiler({}), some_kernels());
+TEST(ObjectCompiler, SymbolsDependOnTheComputationOnly) {
+  auto objects = made(ObjectCompiler({}), sample_kernels());
   std::set<std::string> symbols;
   for (const auto& [symbol, bytes] : objects) {
     EXPECT_TRUE(symbol.starts_with("k_") && symbol.size() == 34) << symbol;
@@ -72,23 +72,23 @@ TEST(ObjectCompiler, SymbolsComeFromWhatIsComputed) {
     symbols.insert(symbol);
   }
   EXPECT_EQ(symbols.size(), objects.size());
-  EXPECT_EQ(made(ObjectCompiler({}), some_kernels("row")), objects) << "names make no difference";
+  EXPECT_EQ(made(ObjectCompiler({}), sample_kernels("row")), objects) << "names make no difference";
 }
 
-TEST(ObjectCompiler, TheCacheGivesBackWhatWasMade) {
+TEST(ObjectCompiler, CacheReturnsStoredObjects) {
   TempFolder folder;
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
   ObjectCompiler with({.cache = cache});
-  auto kernels = some_kernels();
-  auto wanted = made(ObjectCompiler({}), kernels);
+  auto kernels = sample_kernels();
+  auto expected = made(ObjectCompiler({}), kernels);
   EXPECT_EQ(cached(with, kernels), 0u);
   EXPECT_EQ(cached(with, kernels), kernels.size());
-  EXPECT_EQ(made(with, kernels), wanted);
+  EXPECT_EQ(made(with, kernels), expected);
   EXPECT_TRUE(cache->take_warnings().empty());
 }
 
 TEST(ObjectCompiler, EqualKernelsOfOneProgramShareAFunction) {
-  auto kernels = some_kernels();
+  auto kernels = sample_kernels();
   kernels.push_back(kernels.front());
   Jit jit;
   auto functions = jit.compile(kernels);
@@ -97,7 +97,7 @@ TEST(ObjectCompiler, EqualKernelsOfOneProgramShareAFunction) {
   EXPECT_EQ(jit.compile({kernels[1]}).front(), functions[1]);
 }
 
-TEST(ObjectCompiler, ABuildIsTold) { EXPECT_GT(build_id().size(), 16u); }
+TEST(ObjectCompiler, BuildIdIsSet) { EXPECT_GT(build_id().size(), 16u); }
 
 TEST(Digest, IsSha256OfPartsWithTheirLengths) {
   // printf '\3\0\0\0\0\0\0\0abc' | sha256sum
@@ -107,14 +107,14 @@ TEST(Digest, IsSha256OfPartsWithTheirLengths) {
 
 Digest key(char c) { return digest_of({std::string_view(&c, 1)}); }
 
-TEST(KernelCache, WithoutAFolderItHoldsNothing) {
+TEST(KernelCache, StoresNothingWithoutAFolder) {
   KernelCache cache({});
   cache.store(key('a'), "code");
   EXPECT_EQ(cache.find(key('a')), std::nullopt);
   EXPECT_TRUE(cache.take_warnings().empty());
 }
 
-TEST(KernelCache, ADamagedEntryIsDroppedAndTold) {
+TEST(KernelCache, DamagedEntryIsDroppedAndReported) {
   TempFolder folder;
   KernelCache cache({.folder = folder.path()});
   cache.store(key('a'), "code");
@@ -137,7 +137,7 @@ TEST(KernelCache, ADamagedEntryIsDroppedAndTold) {
   EXPECT_EQ(cache.find(key('a')), "code");
 }
 
-TEST(KernelCache, AFolderThatOthersCanWriteToIsNotUsed) {
+TEST(KernelCache, FolderWritableByOthersIsNotUsed) {
   TempFolder folder;
   { KernelCache(CacheOptions{.folder = folder.path()}).store(key('a'), "code"); }
   chmod(folder.path().c_str(), 0770);
@@ -163,10 +163,10 @@ TEST(KernelCache, OnlyEntriesAreTrimmed) {
 }
 
 // What is tried is kept after that, and is not taken by who tries against something else, or not at all.
-TEST(Jit, KernelsThatATrialRefusesAreNotKept) {
+TEST(Jit, RejectedKernelsAreNotCached) {
   TempFolder folder;
   auto cache = std::make_shared<KernelCache>(CacheOptions{.folder = folder.file("kernels"), .chosen = true});
-  const std::vector<Kernel> kernels = some_kernels();
+  const std::vector<Kernel> kernels = sample_kernels();
   const std::vector<std::string> against(kernels.size(), "something");
   Jit refusing({.cache = cache, .cache_immediately = false});
   auto refuse = [](std::size_t k, KernelFunction) {

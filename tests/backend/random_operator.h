@@ -85,14 +85,14 @@ class RandomOperator {
   }
   std::int64_t extent() { return (choose_(8) + 3) % 8; }
 
-  std::uint32_t some_index() {
+  std::uint32_t random_index() {
     if (readable_.empty()) return static_cast<std::uint32_t>(choose_(static_cast<std::int64_t>(b_.op.dims.size())));
     return readable_[static_cast<std::size_t>(choose_(static_cast<std::int64_t>(readable_.size())))];
   }
-  Linear some_dim() { return b_[some_index()]; }
+  Linear random_dim() { return b_[random_index()]; }
   void add_constraints() {
     for (std::int64_t n = choose_(3); n > 0; --n) {
-      Linear e = some_dim() - (1 + choose_(2)) * some_dim() + (choose_(7) - 2);
+      Linear e = random_dim() - (1 + choose_(2)) * random_dim() + (choose_(7) - 2);
       if (choose_(2)) e = -1 * e;
       if (choose_(5) == 4) b_.require_zero(e);
       else b_.require_at_least_zero(e);
@@ -119,8 +119,8 @@ class RandomOperator {
     std::vector<Linear> rows;
     bool bounded = choose_(3) == 2;
     for (std::int64_t axis = choose_(3); axis > 0; --axis) {
-      Linear row = some_dim();
-      if (choose_(2)) row = row + some_dim();
+      Linear row = random_dim();
+      if (choose_(2)) row = row + random_dim();
       if (choose_(4) == 3) row = -1 * row;
       rows.push_back(row);
       shape.push_back(bounded ? choose_(5) : 0);
@@ -140,7 +140,7 @@ class RandomOperator {
   }
 
   CellId cell(int depth) {
-    if (depth == 0 || choose_.done()) return choose_(3) == 1 ? b_.index(some_index()) : read();
+    if (depth == 0 || choose_.done()) return choose_(3) == 1 ? b_.index(random_index()) : read();
     switch (choose_(6)) {
       case 0: return read();
       case 1: return b_.literal(i64, static_cast<double>(choose_(9) - 4));

@@ -18,11 +18,11 @@ using passes::test::random_meshes;
 using passes::test::random_splits;
 
 // What the random operators were, so that a generator that makes only one kind does not go unnoticed.
-struct Seen {
+struct Coverage {
   int programs = 0, operators = 0, reductions = 0, scans = 0, scatters = 0, fills = 0, constrained = 0;
 };
 
-void add_operators(Program& program, Choices& choose, std::vector<Tensor>& inputs, Seen& seen) {
+void add_operators(Program& program, Choices& choose, std::vector<Tensor>& inputs, Coverage& coverage) {
   // Of each program one operator is a scan, one a scatter and one is anything, so that no run leaves a kind out.
   std::vector<Operator> operators;
   operators.push_back(RandomOperator(program, choose).make());
@@ -37,14 +37,14 @@ void add_operators(Program& program, Choices& choose, std::vector<Tensor>& input
       inputs.push_back(whole_numbers(type.element, type.shape, choose(11)));
     }
     outputs.push_back(g.add(op, operands)[0]);
-    ++seen.operators;
-    seen.reductions += op.reduce() != nullptr;
-    seen.scans += native_scan(op).has_value();
-    seen.scatters += native_scatter(program, op).has_value();
-    seen.fills += std::any_of(op.reads.begin(), op.reads.end(), [](const Access& a) { return a.fill.has_value(); });
-    seen.constrained += !op.constraints.empty();
+    ++coverage.operators;
+    coverage.reductions += op.reduce() != nullptr;
+    coverage.scans += native_scan(op).has_value();
+    coverage.scatters += native_scatter(program, op).has_value();
+    coverage.fills += std::any_of(op.reads.begin(), op.reads.end(), [](const Access& a) { return a.fill.has_value(); });
+    coverage.constrained += !op.constraints.empty();
   }
-  ++seen.programs;
+  ++coverage.programs;
   program.main = g.finish(outputs);
 }
 
@@ -79,12 +79,12 @@ bool same_where_written(const Tensor& a, const Tensor& b, const std::vector<bool
 }
 
 TEST(Random, OperatorsUnderRandomSplits) {
-  Seen seen;
+  Coverage coverage;
   bool ok = rc::check("native is the oracle", [&] {
     Choices choose(*rc::gen::container<std::vector<std::uint8_t>>(200, rc::gen::arbitrary<std::uint8_t>()));
     Program program;
     std::vector<Tensor> inputs;
-    add_operators(program, choose, inputs, seen);
+    add_operators(program, choose, inputs, coverage);
     auto expected = interpret(program, program.main, inputs).outputs;
     std::vector<std::vector<bool>> cells;
     for (const Operation& operation : program[program.main].operations) cells.push_back(written(program[operation.op]));
@@ -101,13 +101,14 @@ TEST(Random, OperatorsUnderRandomSplits) {
     }
   });
   EXPECT_TRUE(ok);
-  std::printf("%d operators: %d reductions, %d scans, %d scatters, %d with a fill, %d constrained\n", seen.operators,
-              seen.reductions, seen.scans, seen.scatters, seen.fills, seen.constrained);
-  EXPECT_GE(seen.reductions, 2 * seen.programs);
-  EXPECT_GE(seen.scans, seen.programs);
-  EXPECT_GE(seen.scatters, seen.programs);
-  EXPECT_GT(seen.fills, 0);
-  EXPECT_GE(seen.constrained, seen.programs);
+  std::printf("%d operators: %d reductions, %d scans, %d scatters, %d with a fill, %d constrained\n",
+              coverage.operators, coverage.reductions, coverage.scans, coverage.scatters, coverage.fills,
+              coverage.constrained);
+  EXPECT_GE(coverage.reductions, 2 * coverage.programs);
+  EXPECT_GE(coverage.scans, coverage.programs);
+  EXPECT_GE(coverage.scatters, coverage.programs);
+  EXPECT_GT(coverage.fills, 0);
+  EXPECT_GE(coverage.constrained, coverage.programs);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ namespace tap::backend::test {
 namespace {
 
 // The value of an operation is called as the operator.
-PlannedSplit cut(const Operator& op, std::uint32_t dim, Blocks blocks, Placement placement = Placement::threads) {
+PlannedSplit planned_split(const Operator& op, std::uint32_t dim, Blocks blocks,
+                           Placement placement = Placement::threads) {
   return {op.name, op.dims[dim].name, std::move(blocks), placement};
 }
 
@@ -30,11 +31,12 @@ void expect_split_is_whole(Program program, const Operator& op, const std::vecto
 TEST(SplitRun, SumOverUnevenAndEmptyBlocks) {
   Program program;
   Operator op = matrix_product(program, 6, 4, 11);
-  expect_split_is_whole(program, op, {whole_numbers(f32, {6, 11}), whole_numbers(f32, {11, 4}, 2)},
-                        {cut(op, 0, {4}), cut(op, 1, {2, {0, 1, 4}}), cut(op, 2, {3, {0, 7, 7, 11}})});
+  expect_split_is_whole(
+      program, op, {whole_numbers(f32, {6, 11}), whole_numbers(f32, {11, 4}, 2)},
+      {planned_split(op, 0, {4}), planned_split(op, 1, {2, {0, 1, 4}}), planned_split(op, 2, {3, {0, 7, 7, 11}})});
 }
 
-TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
+TEST(SplitRun, NonCommutativeMonoidKeepsTheOrder) {
   Program program;
   Build b("h");
   auto r = b.parallel("r", 3), k = b.reduction("k", 7);
@@ -44,10 +46,10 @@ TEST(SplitRun, AMonoidThatDoesNotCommuteStaysInOrder) {
   Operator op =
       b.reduce(add_monoid(program, affine_composition(i64)), {b.read(x, {b[r], b[k]}), b.read(y, {b[r], b[k]})});
   expect_split_is_whole(program, op, {whole_numbers(i64, {3, 7}), whole_numbers(i64, {3, 7}, 5)},
-                        {cut(op, k, {3, {0, 2, 3, 7}})});
+                        {planned_split(op, k, {3, {0, 2, 3, 7}})});
 }
 
-TEST(SplitRun, ScansAndTheirReducedDim) {
+TEST(SplitRun, ScansSplitOverTheirReductionDim) {
   for (bool split_reduction : {false, true}) {
     for (bool suffix : {false, true}) {
       Program program;
@@ -59,12 +61,12 @@ TEST(SplitRun, ScansAndTheirReducedDim) {
       b.require_at_least_zero(suffix ? b[k] - b[i] : b[i] - b[k]);
       Operator op = b.reduce(add_monoid(program, affine_composition(i64)), {b.read(x, {b[k]}), b.read(y, {b[k]})});
       expect_split_is_whole(program, op, {whole_numbers(i64, {9}), whole_numbers(i64, {9}, 5)},
-                            {cut(op, split_reduction ? k : i, {4})});
+                            {planned_split(op, split_reduction ? k : i, {4})});
     }
   }
 }
 
-TEST(SplitRun, ScatterOverItsReducedDim) {
+TEST(SplitRun, ScatterSplitOverItsReductionDim) {
   Program program;
   Build b("g");
   auto v = b.parallel("v", 5), t = b.reduction("t", 9);
@@ -74,9 +76,9 @@ TEST(SplitRun, ScatterOverItsReducedDim) {
   auto term = b.apply(CellOp::select, {hit, b.read(x, {b[t]}), b.literal(f32, 0)});
   Operator op = b.reduce(add_monoid(program, "sum", f32), {term});
   std::vector<Tensor> inputs{tensor(i64, {9}, {0, 4, 4, -2, 7, 1, 1, 1, 3}), whole_numbers(f32, {9})};
-  expect_split_is_whole(program, op, inputs, {cut(op, t, {2})});
-  expect_split_is_whole(program, op, inputs, {cut(op, v, {3})});
-  expect_split_is_whole(program, op, inputs, {cut(op, t, {2}, Placement::sequential)});
+  expect_split_is_whole(program, op, inputs, {planned_split(op, t, {2})});
+  expect_split_is_whole(program, op, inputs, {planned_split(op, v, {3})});
+  expect_split_is_whole(program, op, inputs, {planned_split(op, t, {2}, Placement::sequential)});
 }
 
 // Work per element must not grow with the length: 200,000 elements would be 2e10 steps if it did.
@@ -99,12 +101,12 @@ TEST(SplitRun, ScansAndScattersAreLinear) {
   // The same, as it may be written, too: of narrow numbers, mirrored, behind a condition.
   Build w("w");
   auto u = w.parallel("u", n), r = w.reduction("r", n);
-  auto places = w.operand(i64, {n});
+  auto ids_mirrored = w.operand(i64, {n});
   w.result(i64, {n}, {w[u]});
-  CellId place = w.read(places, {w[r]}), small = w.apply(CellOp::less, {place, w.literal(i64, 7)});
-  CellId beside = w.cast(w.apply(CellOp::sub, {w.literal(i64, 5), w.index(u)}), i32);
-  CellId here = w.apply(CellOp::logical_and, {small, w.apply(CellOp::equal, {beside, w.cast(place, i32)})});
-  Operator mirrored = w.reduce(sum, {w.apply(CellOp::select, {here, w.literal(i64, 1), w.literal(i64, 0)})});
+  CellId id = w.read(ids_mirrored, {w[r]}), small = w.apply(CellOp::less, {id, w.literal(i64, 7)});
+  CellId reflected = w.cast(w.apply(CellOp::sub, {w.literal(i64, 5), w.index(u)}), i32);
+  CellId hit_mirrored = w.apply(CellOp::logical_and, {small, w.apply(CellOp::equal, {reflected, w.cast(id, i32)})});
+  Operator mirrored = w.reduce(sum, {w.apply(CellOp::select, {hit_mirrored, w.literal(i64, 1), w.literal(i64, 0)})});
   BuildGraph g{program, {}};
   auto in = g.input("x", i64, {n});
   auto total = g.add(scan, {in})[0];

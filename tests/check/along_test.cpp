@@ -20,7 +20,7 @@ std::vector<std::int64_t> all_of(const ir::Row& levels, const Along& number) {
   return all;
 }
 
-TEST(Along, NumbersThatOverlapAreNotShownToDiffer) {
+TEST(Along, OverlappingNumbersMayCoincide) {
   const ir::Row levels{{3, {}}, {2, {}}};
   EXPECT_TRUE(differs(levels, {0, {1, 3}}));
   EXPECT_TRUE(differs(levels, {0, {2, 1}}));
@@ -28,7 +28,7 @@ TEST(Along, NumbersThatOverlapAreNotShownToDiffer) {
   EXPECT_FALSE(differs(levels, {0, {0, 5}}));
 }
 
-RC_GTEST_PROP(Along, WhatIsShownHolds, ()) {
+RC_GTEST_PROP(Along, ProvedDifferencesHold, ()) {
   ir::Row levels;
   Along number{*rc::gen::inRange<std::int64_t>(-5, 6), {}};
   for (auto count = *rc::gen::inRange(0, 4); count > 0; --count) {

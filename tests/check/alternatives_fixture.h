@@ -82,16 +82,16 @@ inline const std::vector<Offering>& offerings() {
 }
 
 // The way from the source, with calls written out, to its choices, each of which is justified.
-inline Way offered(const std::string& text) {
+inline CertifiedRun offered(const std::string& text) {
   Rules rules(text);
   passes::PassContext context;
   context.rules = &rules.set();
   Program source = passes::run(passes::passes_before("offer_choices"), rules.program).program;
-  return way(std::move(source), pass("offer_choices"), context);
+  return certified_run(std::move(source), pass("offer_choices"), context);
 }
 
 // With the hashes computed anew.
-inline Verdict resealed(Way w) {
+inline Verdict resealed(CertifiedRun w) {
   for (std::size_t k = 0; k < w.certificate.steps.size(); ++k) {
     w.certificate.steps[k].before = hash_of(w.stages[k]);
     w.certificate.steps[k].after = hash_of(w.stages[k + 1]);
@@ -103,7 +103,7 @@ inline Verdict resealed(Way w) {
 
 class Changes {
  public:
-  Changes(Way& w, std::mt19937& random)
+  Changes(CertifiedRun& w, std::mt19937& random)
       : program_(w.stages.back()), step_(w.certificate.steps.back()), random_(random) {
     for (const AlternativeClaim& a : step_.alternatives) offered_.push_back(a.claim.after);
   }

@@ -31,11 +31,11 @@ std::string difference(const Program& program, std::mt19937& random) {
     const RegionBody* region = op.region();
     if (!region || region->kind != RegionKind::choice) continue;
     std::vector<Tensor> inputs = random_inputs(program[region->graph], random);
-    std::vector<Tensor> wanted = interpret(program, region->graph, inputs).outputs;
+    std::vector<Tensor> expected = interpret(program, region->graph, inputs).outputs;
     for (const Alternative& a : region->alternatives) {
       std::vector<Tensor> found = interpret(program, a.graph, inputs).outputs;
-      for (std::size_t r = 0; r < wanted.size(); ++r) {
-        std::vector<double> x = tap::test::values(wanted[r]), y = tap::test::values(found[r]);
+      for (std::size_t r = 0; r < expected.size(); ++r) {
+        std::vector<double> x = tap::test::values(expected[r]), y = tap::test::values(found[r]);
         for (std::size_t k = 0; k < x.size(); ++k)
           if (std::abs(x[k] - y[k]) > 1e-6 * (1 + std::abs(x[k])))
             return a.rule + ": " + std::to_string(y[k]) + " for " + std::to_string(x[k]);
@@ -45,11 +45,11 @@ std::string difference(const Program& program, std::mt19937& random) {
   return "";
 }
 
-TEST(Alternatives, OfEveryKindAreJustifiedAndComputeTheSame) {
+TEST(Alternatives, AreJustifiedAndPreserveResults) {
   std::mt19937 random(5);
   for (const Offering& o : offerings()) {
     SCOPED_TRACE(o.name);
-    Way w = offered(o.text);
+    CertifiedRun w = offered(o.text);
     ASSERT_FALSE(w.certificate.steps.empty());
     for (const Step& step : w.certificate.steps) EXPECT_FALSE(step.alternatives.empty());
     EXPECT_EQ(cases::refusals(verdict_of(w)), "");
@@ -57,16 +57,16 @@ TEST(Alternatives, OfEveryKindAreJustifiedAndComputeTheSame) {
   }
 }
 
-TEST(Alternatives, ChangedOnesAreRefusedOrRight) {
+TEST(Alternatives, MutantsAreRefusedOrEquivalent) {
   std::mt19937 random(20261123);
   std::size_t mutants = 0, refused = 0, ill_formed = 0;
   for (const Offering& o : offerings()) {
-    const Way w = offered(o.text);
+    const CertifiedRun w = offered(o.text);
     for (int t = 0; t < mutants_of_each; ++t) {
-      Way mutant = w;
+      CertifiedRun mutant = w;
       Changes changes(mutant, random);
       int made = 0;
-      for (std::size_t wanted = 1 + random() % 3; wanted > 0; --wanted) made += changes.any_change();
+      for (std::size_t remaining = 1 + random() % 3; remaining > 0; --remaining) made += changes.any_change();
       if (made == 0 || (mutant.stages == w.stages && mutant.certificate == w.certificate)) continue;
       ++mutants;
       if (resealed(mutant).refused()) {
@@ -86,8 +86,8 @@ TEST(Alternatives, ChangedOnesAreRefusedOrRight) {
 }
 
 // The smallest: mul becomes add in a step of a product.
-TEST(Alternatives, ASumForAProductIsRefused) {
-  Way w = offered(offerings()[0].text);
+TEST(Alternatives, SumInsteadOfProductIsRefused) {
+  CertifiedRun w = offered(offerings()[0].text);
   Program& program = w.stages.back();
   for (const AlternativeClaim& a : w.certificate.steps.back().alternatives)
     for (Operation& operation : program.graphs[a.claim.after.index()].operations) {
@@ -104,15 +104,15 @@ TEST(Alternatives, ASumForAProductIsRefused) {
   EXPECT_EQ(cases::first_refusal(resealed(w)), "product");
 }
 
-TEST(Alternatives, WithoutItsRuleARewriteIsRefused) {
-  Way w = offered(offerings()[9].text);
+TEST(Alternatives, RewriteWithoutItsRuleIsRefused) {
+  CertifiedRun w = offered(offerings()[9].text);
   ASSERT_TRUE(w.rules.has_value());
   EXPECT_EQ(cases::refusals(verdict_of(w)), "");
-  Way without = w;
+  CertifiedRun without = w;
   without.rules.reset();
   EXPECT_EQ(cases::first_refusal(verdict_of(without)), "choice");
   // The rule, and not what is claimed of it, says what the replacement is.
-  Way other = w;
+  CertifiedRun other = w;
   for (Operator& op : other.rules->operators)
     if (op.map() && !op.reads.empty()) op.reads[0].projection.start.rows[0].offset += 1;
   EXPECT_TRUE(verdict_of(other).refused());
@@ -120,7 +120,7 @@ TEST(Alternatives, WithoutItsRuleARewriteIsRefused) {
 
 // Whatever is offered is justified: every pair of operations of which one distributes over the other on the numbers that the
 // pass tries is a semiring that the checker knows, and on integers one that needs no assumption.
-TEST(Alternatives, EverySemiringThatIsOfferedIsKnown) {
+TEST(Alternatives, OfferedSemiringsAreKnown) {
   const std::pair<const char*, const char*> sums[] = {
       {"a.v + b.v", "0"},        {"a.v * b.v", "1"},        {"min(a.v, b.v)", "inf"},   {"min(a.v, b.v)", "255"},
       {"max(a.v, b.v)", "-inf"}, {"max(a.v, b.v)", "0"},    {"bitand(a.v, b.v)", "-1"}, {"bitand(a.v, b.v)", "255"},
@@ -135,7 +135,7 @@ TEST(Alternatives, EverySemiringThatIsOfferedIsKnown) {
                            "bitxor(bitxor(A[i, j], B[j, k]), C[k, l])",
                            "A[i, j] and B[j, k] and C[k, l]",
                            "A[i, j] or B[j, k] or C[k, l]"};
-  std::size_t offered_ones = 0;
+  std::size_t offered_count = 0;
   for (const char* type : {"i64", "u8", "f64", "bool"})
     for (const auto& [sum, identity] : sums)
       for (const char* product : factors) {
@@ -145,12 +145,12 @@ TEST(Alternatives, EverySemiringThatIsOfferedIsKnown) {
                                  "[3, 4]) -> (Y: " + t + "[2, 4]) { Y[i, l] = own[j, k] (" + product + ") }";
         auto compiled = tap::test::compile_text(text);
         if (!compiled.compiled) continue;
-        Way w = way(compiled.compiled->program, pass("offer_choices"), {});
+        CertifiedRun w = certified_run(compiled.compiled->program, pass("offer_choices"), {});
         if (w.certificate.steps.empty()) continue;
-        ++offered_ones;
+        ++offered_count;
         EXPECT_EQ(cases::refusals(verdict_of(w)), "") << text;
       }
-  EXPECT_GE(offered_ones, 12u);
+  EXPECT_GE(offered_count, 12u);
 }
 
 }  // namespace

@@ -160,9 +160,9 @@ inline MonoidId add_tally(Program& p) {
     return f.add({CellOp::reduce, i64, static_cast<std::uint32_t>(by.index()), {}, {cell}});
   };
   CellId most = reduce(max, x[0]), same = f.apply(CellOp::equal, boolean, {x[0], most});
-  CellId here = f.apply(CellOp::select, i64, {same, one, zero});
-  m.fold->roots = {most, reduce(sum, f.apply(CellOp::mul, i64, {here, x[1]})),
-                   reduce(sum, f.apply(CellOp::mul, i64, {here, x[2]}))};
+  CellId is_maximum = f.apply(CellOp::select, i64, {same, one, zero});
+  m.fold->roots = {most, reduce(sum, f.apply(CellOp::mul, i64, {is_maximum, x[1]})),
+                   reduce(sum, f.apply(CellOp::mul, i64, {is_maximum, x[2]}))};
   p.monoids.push_back(m);
   return MonoidId(p.monoids.size() - 1);
 }

@@ -72,8 +72,8 @@ inline Case composed() {
     auto x = b.operand(i64, {n}), z = b.operand(i64, {n});
     CellId seven = b.literal(i64, 7), h;
     if (after) {
-      CellId place = b.apply(CellOp::add, {b.index(i), b.literal(i64, 1)});
-      CellId inside = b.apply(CellOp::less, {place, b.literal(i64, n)});
+      CellId next = b.apply(CellOp::add, {b.index(i), b.literal(i64, 1)});
+      CellId inside = b.apply(CellOp::less, {next, b.literal(i64, n)});
       CellId product = b.apply(CellOp::mul, {b.read(x, {b[i] + 1}), b.literal(i64, 3)});
       h = b.op.exprs.apply(CellOp::select, i64, {inside, product, seven});
     } else {

@@ -15,7 +15,7 @@ namespace {
 
 using namespace cases;
 
-TEST(Check, StepsThatAreRightAreAccepted) {
+TEST(Check, ValidStepsAreAccepted) {
   for (const Case& c : cases::all()) EXPECT_EQ(refusals(verdict_of(c)), "") << c.name;
 }
 
@@ -31,7 +31,7 @@ TEST(Check, HashesFormAChain) {
   EXPECT_EQ(first_refusal(check({{step}}, {{&c.before, before}, {&c.after, after}})), "");
 }
 
-TEST(Check, LawsThatAreAssumedAreListed) {
+TEST(Check, AssumedLawsAreListed) {
   Case c = cases::partials();
   c.before.monoids[0].laws.associative = c.after.monoids[0].laws.associative = Law::assumed;
   Verdict verdict = verdict_of(c);
@@ -43,7 +43,7 @@ TEST(Check, LawsThatAreAssumedAreListed) {
   EXPECT_EQ(first_refusal(verdict_of(c)), "laws");
 }
 
-TEST(Check, AGroupReadsWhatItsOperationsNeed) {
+TEST(Check, GroupReadsCoverItsOperations) {
   Case c = cases::grouped();
   Operator& group = c.after.operators[c.after[c.after.main].operations[0].op.index()];
   group.reads[0].projection.shape[0] = 2;
@@ -55,7 +55,7 @@ TEST(Check, AGroupReadsWhatItsOperationsNeed) {
 }
 
 // y = f32(x * x) where x * x is found to be 4, which is an f32 already.
-TEST(Check, ACastOfWhatIsFoundToBeAConstantIsThatConstant) {
+TEST(Check, CastOfAFoldedConstantIsTheConstant) {
   constexpr ElementType f32 = ElementType::f32;
   auto build = [](bool after) {
     Build b("y");
@@ -80,7 +80,7 @@ TEST(Check, ACastOfWhatIsFoundToBeAConstantIsThatConstant) {
 
 // What a pass makes that asks ir for the bounds of i + 1 over 0..8 and is told 0..8: it takes the guard for needless, and the
 // producer's value for the fill that lies outside.
-TEST(Check, ABugInBoundsIsCaught) {
+TEST(Check, BoundsBugIsCaught) {
   Case c = cases::composed();
   Operator& op = c.after.operators.back();
   for (std::size_t k = 0; k < op.exprs.size(); ++k) {
@@ -94,7 +94,7 @@ TEST(Check, ABugInBoundsIsCaught) {
 }
 
 // The checker's lines of algebra are those that the passes test cell by cell against the oracle, written down twice.
-TEST(Check, AxiomsAreTheLinesThatAreTried) {
+TEST(Check, AxiomsAreTheTestedRules) {
   std::ifstream file(TAP_SOURCE_DIR "/passes/simplify/cell_rules.def");
   std::string rules{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   std::size_t axioms = 0;

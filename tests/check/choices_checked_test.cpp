@@ -13,7 +13,7 @@ const char* chain_text = R"(
         Y[i, l] = sum[j, k] A[i, j] * B[j, k] * C[k, l]
     })";
 
-TEST(Choices, AProductOfThreeIsReassociatedByItself) {
+TEST(Choices, ProductOfThreeIsReassociatedByDefault) {
   Offered o = offer(chain_text);
   auto found = choices(o.program);
   ASSERT_EQ(found.count("Y"), 1u);
@@ -21,14 +21,14 @@ TEST(Choices, AProductOfThreeIsReassociatedByItself) {
       "product in the order ((A B) C): 204 operations instead of 1296, "
       "by a * (b + c) = a * b + a * c";
   EXPECT_EQ(found["Y"]->alternatives[0].rule, rule);
-  Way by_itself = picked(o.program, "");
+  CertifiedRun by_itself = picked(o.program, "");
   EXPECT_EQ(assumed(by_itself),
             std::vector<std::string>{"the alternative `" + rule + "`"});  // of a source with choices
   EXPECT_EQ(by_itself.last()[by_itself.last().main].operations.size(), 2u);
   EXPECT_EQ(evaluate(by_itself.last()), evaluate(o.source));
 }
 
-TEST(Choices, AProductStaysAsItIsWrittenWhereThatIsAskedFor) {
+TEST(Choices, ProductKeepsItsOrderOnRequest) {
   Offered o = offer(chain_text);
   auto operations = [&](const std::string& lines, bool require_proof) {
     Program out = picked(o.program, lines, require_proof).last();
@@ -41,18 +41,18 @@ TEST(Choices, AProductStaysAsItIsWrittenWhereThatIsAskedFor) {
 
 // ---- the checker
 
-TEST(Choices, AnotherGraphThanTheOneThatWasPickedIsRefused) {
+TEST(Choices, WrongAlternativeIsRefused) {
   Offered o = offer(chain_text);
-  Way w = picked(o.program, "choose Y 1\n");
+  CertifiedRun w = picked(o.program, "choose Y 1\n");
   ASSERT_EQ(w.certificate.steps.size(), 1u);
   cases::Case c{"picked", w.stages[0], w.stages[1], w.certificate.steps[0]};
   EXPECT_EQ(cases::refusals(cases::verdict_of(c)), "");
   // It says that it took what was written.
-  cases::Case lied = c;
-  for (Justification& j : lied.step.graphs[0].operations) std::get<Copied>(j).from.path[0].alternative = 0;
-  for (auto& value : lied.step.graphs[0].values)
+  cases::Case forged = c;
+  for (Justification& j : forged.step.graphs[0].operations) std::get<Copied>(j).from.path[0].alternative = 0;
+  for (auto& value : forged.step.graphs[0].values)
     if (!value->path.empty()) value->path[0].alternative = 0;
-  EXPECT_NE(cases::refusals(cases::verdict_of(lied)), "");
+  EXPECT_NE(cases::refusals(cases::verdict_of(forged)), "");
   // It takes one half from each.
   cases::Case mixed = c;
   std::get<Copied>(mixed.step.graphs[0].operations[1]).from.path[0].alternative = 0;
@@ -64,7 +64,7 @@ TEST(Choices, AnotherGraphThanTheOneThatWasPickedIsRefused) {
   EXPECT_NE(cases::refusals(cases::verdict_of(other)), "");
 }
 
-TEST(Choices, AChoiceThatIsCarriedAlongKeepsItsRules) {
+TEST(Choices, CopiedChoiceKeepsItsRules) {
   Offered o = offer(chain_text);
   cases::Case c{"kept", o.program, o.program, {"none", {}, {}, {}}};
   GraphClaim claim{o.program.main, o.program.main, {}, {}, {}};
@@ -99,13 +99,13 @@ TEST(Choices, EveryRuleOfTheStandardLibraryIsOffered) {
         if (region->alternatives[a].rule == text)
           lines = "choose " + plan_name(name) + " " + std::to_string(a + 1) + "\n";
     if (lines.empty()) {
-      EXPECT_TRUE(o.said("`" + text + "` offers only what the program already computes") ||
-                  o.said("`" + text + "` is not offered: `"))
+      EXPECT_TRUE(o.has_remark("`" + text + "` offers only what the program already computes") ||
+                  o.has_remark("`" + text + "` is not offered: `"))
           << print(o.source);
       continue;
     }
     ++offered;
-    Way w = picked(o.program, lines);
+    CertifiedRun w = picked(o.program, lines);
     EXPECT_EQ(w.problems.size(), 0u);
     expect_near(evaluate(w.last()), evaluate(o.source));
   }
@@ -115,7 +115,7 @@ TEST(Choices, EveryRuleOfTheStandardLibraryIsOffered) {
 
 // ---- many operations
 
-TEST(Choices, LongProgramsAreMatchedInOneGo) {
+TEST(Choices, LongProgramsAreMatchedInOnePass) {
   std::string body = "v0[i, j] = A[i, j] + 1\n";
   constexpr int n = 400;
   for (int k = 1; k <= n; ++k) body += "v" + std::to_string(k) + " = matmul(v" + std::to_string(k - 1) + ", B)\n";

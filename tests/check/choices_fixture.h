@@ -21,7 +21,7 @@ namespace tap::check::choices_test {
 using namespace tap::ir;
 
 // A program on its way, every stage certified.
-struct Way {
+struct CertifiedRun {
   std::vector<Program> stages;
   Certificate certificate;
   std::vector<passes::Remark> remarks;
@@ -31,8 +31,9 @@ struct Way {
   const Program& last() const { return stages.back(); }
 };
 
-inline Way way(Program program, std::span<const passes::Pass> list, const passes::PassContext& context) {
-  Way w{{program}, {}, {}, {}};
+inline CertifiedRun certified_run(Program program, std::span<const passes::Pass> list,
+                                  const passes::PassContext& context) {
+  CertifiedRun w{{program}, {}, {}, {}};
   passes::Passed passed = passes::run(list, std::move(program), context, [&](const passes::PassRun& run) {
     if (run.before != run.after) w.stages.push_back(run.after);
   });
@@ -42,12 +43,12 @@ inline Way way(Program program, std::span<const passes::Pass> list, const passes
   w.rules = std::move(passed.rules);
   return w;
 }
-inline Verdict verdict_of(const Way& w) {
+inline Verdict verdict_of(const CertifiedRun& w) {
   std::vector<HashedStage> stages;
   for (const Program& p : w.stages) stages.push_back({&p, hash_of(p)});
   return check(w.certificate, stages, w.rules ? &*w.rules : nullptr);
 }
-inline std::vector<std::string> assumed(const Way& w) {
+inline std::vector<std::string> assumed(const CertifiedRun& w) {
   std::vector<std::string> all;
   for (const Finding& f : verdict_of(w).findings)
     if (f.standing == Standing::assumed) all.push_back(f.detail);
@@ -117,7 +118,7 @@ struct Offered {
   Program source, program;
   std::vector<passes::Remark> remarks;
 
-  bool said(const std::string& part) const {
+  bool has_remark(const std::string& part) const {
     return std::any_of(remarks.begin(), remarks.end(),
                        [&](const auto& r) { return r.message.find(part) != std::string::npos; });
   }
@@ -128,7 +129,7 @@ inline Offered offer(const Program& program, const passes::RuleSet& rules) {
   o.source = passes::run(passes::passes_before("offer_choices"), program).program;
   passes::PassContext context;
   context.rules = &rules;
-  Way w = way(o.source, pass("offer_choices"), context);
+  CertifiedRun w = certified_run(o.source, pass("offer_choices"), context);
   EXPECT_EQ(cases::refusals(verdict_of(w)), "");
   EXPECT_EQ(assumed(w), std::vector<std::string>{});  // nothing is taken yet
   o.program = w.last();
@@ -182,11 +183,11 @@ inline std::map<std::string, const RegionBody*> choices(const Program& program) 
 
 inline Plan plan(const std::string& lines) { return std::get<Plan>(parse_plan("plan 2\n" + lines)); }
 
-inline Way picked(const Program& program, const std::string& lines, bool require_proof = false) {
+inline CertifiedRun picked(const Program& program, const std::string& lines, bool require_proof = false) {
   passes::PassContext context;
   context.plan = plan(lines);
   context.require_proof = require_proof;
-  Way w = way(program, pass("pick_choices"), context);
+  CertifiedRun w = certified_run(program, pass("pick_choices"), context);
   EXPECT_EQ(cases::refusals(verdict_of(w)), "");
   for (const Graph& graph : w.last().graphs)
     for (const Operation& operation : graph.operations) {
@@ -196,7 +197,7 @@ inline Way picked(const Program& program, const std::string& lines, bool require
   return w;
 }
 inline Program chosen(const Program& program, const std::string& lines) {
-  Way w = picked(program, lines);
+  CertifiedRun w = picked(program, lines);
   for (const auto& p : w.problems) ADD_FAILURE() << p.message;
   return w.last();
 }

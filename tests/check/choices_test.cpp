@@ -6,7 +6,7 @@ namespace {
 
 using namespace choices_test;
 
-TEST(Choices, AnyonesMatrixProductMatches) {
+TEST(Choices, HandWrittenMatrixProductMatches) {
   Offered o = offer(products + R"(
       op matmul_rule(x: T[n, k], w: T[k, m]) -> (y: T[n, m]) where T: number { y[a, b] = sum[c] x[a, c] * w[c, b] }
       rewrite matmul_rule(x, w) => sum_in(products(x, w))
@@ -15,7 +15,7 @@ TEST(Choices, AnyonesMatrixProductMatches) {
   ASSERT_EQ(found.count("C"), 1u);
   ASSERT_EQ(found["C"]->alternatives.size(), 1u);
   EXPECT_EQ(found["C"]->alternatives[0].rule, "rewrite matmul_rule(x, w) => sum_in(products(x, w))");
-  Way first = picked(o.program, ""), second = picked(o.program, "choose C 1\n");
+  CertifiedRun first = picked(o.program, ""), second = picked(o.program, "choose C 1\n");
   EXPECT_EQ(assumed(first), std::vector<std::string>{});
   EXPECT_EQ(assumed(second),
             std::vector<std::string>{"the rule `rewrite matmul_rule(x, w) => sum_in(products(x, w))`"});
@@ -25,7 +25,7 @@ TEST(Choices, AnyonesMatrixProductMatches) {
   EXPECT_EQ(evaluate(second.last()), evaluate(o.source));
 }
 
-TEST(Choices, TheTextsOwnExample) {
+TEST(Choices, LinearAsMatmulAndSum) {
   // Linear → Matmul + Sum → SumDim(Prod): with calls inlined a linear layer is a matrix product and a bias already.
   Offered o = offer(products + R"(
       rewrite linear(x, w, b) => bias(matmul(x, w), b)
@@ -33,7 +33,7 @@ TEST(Choices, TheTextsOwnExample) {
       program p(X: f64[3, 4], W: f64[4, 5], b: f64[5]) -> (Y: f64[3, 5]) { Y = relu(linear(X, W, b)) })");
   auto found = choices(o.program);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(o.said("already computes"));
+  EXPECT_TRUE(o.has_remark("already computes"));
   Program second = chosen(o.program, "choose " + plan_name(found.begin()->first) + " 1\n");
   EXPECT_EQ(evaluate(second), evaluate(o.source));
   const Graph& main = second[second.main];
@@ -42,7 +42,7 @@ TEST(Choices, TheTextsOwnExample) {
   EXPECT_EQ(shape(1), (Shape{3, 5}));     // their sum
 }
 
-TEST(Choices, AGuardIsAskedWithTheSizesAtHand) {
+TEST(Choices, GuardIsEvaluatedForTheGivenSizes) {
   const std::string text = products + R"(
       dim depth = 8
       rewrite matmul(x, w) => sum_in(products(x, w)) when matmul.in > 6
@@ -52,10 +52,10 @@ TEST(Choices, AGuardIsAskedWithTheSizesAtHand) {
   small.replace(small.find("= 8"), 3, "= 4");
   Offered o = offer(small);
   EXPECT_TRUE(choices(o.program).empty());
-  EXPECT_TRUE(o.said("`matmul.in > 6` is false: `matmul.in` is 4"));
+  EXPECT_TRUE(o.has_remark("`matmul.in > 6` is false: `matmul.in` is 4"));
 }
 
-TEST(Choices, SeveralOperationsMatchAndAnInnerUseDeclines) {
+TEST(Choices, SeveralOperationsMatchUnlessUsedInside) {
   const std::string head = "use std\nprogram p(X: f64[3, 4]) -> (Y: f64[3, 4]";
   const std::string softmax = R"( {
       m[i] = max[k] X[i, k]
@@ -71,10 +71,10 @@ TEST(Choices, SeveralOperationsMatchAndAnInnerUseDeclines) {
 
   Offered used = offer(head + ", S: f64[3])" + softmax + "S[i] = s[i] + 1\n}");
   EXPECT_EQ(choices(used.program).count("Y"), 0u);
-  EXPECT_TRUE(used.said("`s`, which it would no longer compute, is also used elsewhere"));
+  EXPECT_TRUE(used.has_remark("`s`, which it would no longer compute, is also used elsewhere"));
 }
 
-TEST(Choices, WhatASplitOrABarrierSpeaksOfStays) {
+TEST(Choices, SplitAndBarrierPreventRewrites) {
   const std::string head = R"(
       mesh pod = [data: 2]
       op norm(x: T[n]) -> (y: T[n]) where T: number { s[] = sum[i] x[i]  y[i] = x[i] * s[] }
@@ -85,13 +85,13 @@ TEST(Choices, WhatASplitOrABarrierSpeaksOfStays) {
   EXPECT_EQ(choices(offer(head + "}").program).count("Y"), 1u);
   Offered split = offer(head + "split Y on axis 0 into 2\n}");
   EXPECT_EQ(choices(split.program).count("Y"), 0u);
-  EXPECT_TRUE(split.said("the program splits an operation that it replaces"));
+  EXPECT_TRUE(split.has_remark("the program splits an operation that it replaces"));
   Offered barrier = offer(head + "barrier s both\n}");
   EXPECT_EQ(choices(barrier.program).count("Y"), 0u);
-  EXPECT_TRUE(barrier.said("`s`, which it would no longer compute, has a sharding or a split"));
+  EXPECT_TRUE(barrier.has_remark("`s`, which it would no longer compute, has a sharding or a split"));
 }
 
-TEST(Choices, AValueOfSeveralWritersStays) {
+TEST(Choices, ValueWithSeveralWritersIsNotRewritten) {
   Offered o = offer(R"(
       op twice(x: T[n], k: T[m]) -> (y: T[n]) where T: number { y[i] = x[i] * 2 }
       op shifted(x: T[n]) -> (y: T[n]) where T: number { y[i] = x[i] + 3 }
@@ -106,7 +106,7 @@ TEST(Choices, AValueOfSeveralWritersStays) {
   EXPECT_EQ(choices(o.program).count("Y"), 0u);
 }
 
-TEST(Choices, ChoicesStandInChoices) {
+TEST(Choices, ChoicesNest) {
   Offered o = offer(products + R"(
       rewrite matmul_transposed(x, w) => matmul(x, transpose(w))
       rewrite matmul(x, w) => sum_in(products(x, w))
@@ -116,7 +116,7 @@ TEST(Choices, ChoicesStandInChoices) {
   auto inner = choices(o.program, outer["C"]->alternatives[0].graph);
   ASSERT_EQ(inner.size(), 1u);
   Program once = chosen(o.program, "choose C 1\n");
-  Way twice = picked(o.program, "choose C 1\nchoose C 1\n");
+  CertifiedRun twice = picked(o.program, "choose C 1\nchoose C 1\n");
   EXPECT_EQ(twice.problems.size(), 0u);
   EXPECT_EQ(assumed(twice).size(), 2u);
   EXPECT_EQ(once[once.main].operations.size(), 2u);
@@ -125,7 +125,7 @@ TEST(Choices, ChoicesStandInChoices) {
   EXPECT_EQ(evaluate(twice.last()), evaluate(o.source));
 }
 
-TEST(Choices, RulesThatUndoEachOtherEnd) {
+TEST(Choices, InverseRulesTerminate) {
   Offered o = offer(R"(
       op twice(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = 2 * x[i..] }
       op plus_itself(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = x[i..] + x[i..] }
@@ -141,7 +141,7 @@ TEST(Choices, RulesThatUndoEachOtherEnd) {
   EXPECT_EQ(evaluate(chosen(o.program, "choose Y 1\nchoose Z 1\n")), evaluate(o.source));
 }
 
-TEST(Choices, WhatIsReplacedByAnOperandIsACopy) {
+TEST(Choices, ReplacementByAnOperandIsACopy) {
   Offered o = offer(R"(
       op flip(x: T[n]) -> (y: T[n]) where T: number { y[i] = x[n - 1 - i] }
       rewrite flip(flip(x)) => x
@@ -153,7 +153,7 @@ TEST(Choices, WhatIsReplacedByAnOperandIsACopy) {
   EXPECT_EQ(evaluate(out), evaluate(o.source));
 }
 
-TEST(Choices, RepetitionsHaveChoicesInside) {
+TEST(Choices, IteratesContainChoices) {
   Offered o = offer(products + R"(
       rewrite matmul(x, w) => sum_in(products(x, w))
       program p(X: i32[3, 3], W: i32[3, 3]) -> (Y: i32[3, 3]) { Y = iterate 3 (v = X) { u = matmul(v, W)  u } })");
@@ -163,7 +163,7 @@ TEST(Choices, RepetitionsHaveChoicesInside) {
 }
 
 // m1 → z2 → s2 and m2 → z1 → s1: as one operation each, (m1, s1) and (m2, s2) would wait for each other.
-TEST(Choices, PlacesThatWaitForEachOtherAreLeft) {
+TEST(Choices, CyclicMatchesAreNotOffered) {
   Offered o = offer(R"(
       op both(x: T[n], z: T[n]) -> (m: T[n], s: T[n]) where T: number { m[i] = x[i] + 7  s[i] = m[i] * z[i] }
       op other(x: T[n], z: T[n]) -> (m: T[n], s: T[n]) where T: number { m[i] = 7 + (x[i] + 1) - 1  s[i] = (x[i] + 7) * z[i] }
@@ -177,10 +177,10 @@ TEST(Choices, PlacesThatWaitForEachOtherAreLeft) {
           B[i] = n[i] * v[i]
       })");
   EXPECT_TRUE(choices(o.program).empty());
-  EXPECT_TRUE(o.said("it would form a cycle with other choices"));
+  EXPECT_TRUE(o.has_remark("it would form a cycle with other choices"));
 }
 
-TEST(Choices, WhatStandsBetweenIsMovedBehind) {
+TEST(Choices, OperationsInBetweenAreMovedAfter) {
   Offered o = offer(R"(
       op both(x: T[n], z: T[n]) -> (m: T[n], s: T[n]) where T: number { m[i] = x[i] + 7  s[i] = m[i] * z[i] }
       op other(x: T[n], z: T[n]) -> (m: T[n], s: T[n]) where T: number { m[i] = x[i] + 7  s[i] = (x[i] + 7) * z[i] }
@@ -196,11 +196,11 @@ TEST(Choices, WhatStandsBetweenIsMovedBehind) {
   EXPECT_EQ(evaluate(chosen(o.program, "choose " + plan_name(found.begin()->first) + " 1\n")), evaluate(o.source));
 }
 
-TEST(Choices, APlanThatPicksNothingIsTold) {
+TEST(Choices, InvalidPicksAreReported) {
   Offered o = offer(products + R"(
       rewrite matmul(x, w) => sum_in(products(x, w))
       program p(A: f32[3, 4], B: f32[4, 5]) -> (D: f32[3, 5]) { C = matmul(A, B)  D = relu(C) })");
-  Way w = picked(o.program, "choose C 2\nchoose E 1\nchoose D 1\nchoose C 1\n");
+  CertifiedRun w = picked(o.program, "choose C 2\nchoose E 1\nchoose D 1\nchoose C 1\n");
   ASSERT_EQ(w.problems.size(), 4u);
   EXPECT_EQ(w.problems[0].message, "`C` has no alternative 2; it has 0 to 1");
   EXPECT_EQ(w.problems[1].message, "unknown operation `E`");

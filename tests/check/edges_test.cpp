@@ -36,7 +36,7 @@ std::string refusal_of_scan(bool forward, std::int64_t shift, std::int64_t secon
   return first_refusal(verdict) + (verdict.refused() ? "" : "accepted");
 }
 
-TEST(Edges, OfUnevenBlocksOfAScan) {
+TEST(Edges, UnevenBlocksOfAScan) {
   // A block's first point sees all terms before its own: those of k <= 3 for the block of i that begins at 3.
   EXPECT_EQ(refusal_of_scan(true, 0, 4, 5), "accepted");
   EXPECT_EQ(refusal_of_scan(true, 0, 5, 5), "scan");
@@ -73,7 +73,7 @@ std::string refusal_of_partials_of_a_walk(Law commutative, bool walk) {
   return first_refusal(verdict) + (verdict.refused() ? "" : "accepted");
 }
 
-TEST(Edges, PartialsOfAWalkAreOutOfOrder) {
+TEST(Edges, PartialsOfAStreamAreOutOfOrder) {
   // No pass makes these: the verifier refuses blocks of a walk that are split once more. The law is demanded before that.
   EXPECT_EQ(refusal_of_partials_of_a_walk(Law::proved, true), "well-formed");
   EXPECT_EQ(refusal_of_partials_of_a_walk(Law::broken, true), "laws");
@@ -108,7 +108,7 @@ TEST(Edges, PartialsOfAnInnerDimAreOutOfOrder) {
 }
 
 // A block of which no term is left (j <= i + 3, in blocks of 4) is folded to what the reduction of nothing is.
-TEST(Edges, AnEmptyFoldIsTheIdentity) {
+TEST(Edges, EmptyFoldIsTheIdentity) {
   Case c = folded();
   EXPECT_EQ(refusals(verdict_of(c)), "");
   for (std::size_t component : {0u, 1u, 2u}) {

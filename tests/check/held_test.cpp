@@ -10,8 +10,8 @@ namespace {
 
 using namespace cases;
 
-constexpr const char* right = "";
-constexpr const char* by = "held";
+constexpr const char* accepted = "";
+constexpr const char* refused_held = "held";
 
 std::string refused(const Program& program) {
   return first_refusal(check({}, {{&program, hash_of(program)}}, nullptr, true));
@@ -56,11 +56,11 @@ std::string changed(Change change) {
   return refused(p);
 }
 
-TEST(Held, WhatIsPlacedAlikeIsConnectedDirectly) {
+TEST(Held, SamePlacementNeedsNoTransfer) {
   Program p = sharded(uneven);
   ASSERT_EQ(p[p.main].operations.size(), 4u);
   EXPECT_TRUE(p[operation(p, transfer).op].transfer());
-  EXPECT_EQ(refused(p), right);
+  EXPECT_EQ(refused(p), accepted);
 }
 
 TEST(Held, DoesNotDependOnTheNumberOfDevices) {
@@ -72,24 +72,24 @@ TEST(Held, DoesNotDependOnTheNumberOfDevices) {
   }
 }
 
-TEST(Held, AForgottenTransferIsRefused) {
-  EXPECT_EQ(changed([](Program& p) { operation(p, w).operands = operation(p, transfer).operands; }), by);
+TEST(Held, MissingTransferIsRefused) {
+  EXPECT_EQ(changed([](Program& p) { operation(p, w).operands = operation(p, transfer).operands; }), refused_held);
   Program placed = cases::moved().before;  // as if nothing were realised
-  EXPECT_EQ(refused(placed), by);
+  EXPECT_EQ(refused(placed), refused_held);
 }
 
-TEST(Held, AnotherPlaceOrOtherBlocksAreRefused) {
-  EXPECT_EQ(changed([](Program& p) { operation(p, z).placements[0].axis->id = e_axis; }), by);
-  EXPECT_EQ(changed([](Program& p) { operation(p, y).placements[0].axis->id = e_axis; }), by);
-  EXPECT_EQ(changed([](Program& p) { operation(p, z).placements.clear(); }), by);
-  EXPECT_EQ(changed([](Program& p) { ++op(p, z).blockings[0].blocks.boundaries[1]; }), by);
-  EXPECT_EQ(changed([](Program& p) { --op(p, y).blockings[0].blocks.boundaries[3]; }), by);
-  EXPECT_EQ(changed([](Program& p) { op(p, z).blockings[0].blocks = Blocks{4}; }), by);
-  EXPECT_EQ(changed([](Program& p) { ++op(p, z).dims[0].range.hi; }), by);
+TEST(Held, OtherPlacementOrBlocksAreRefused) {
+  EXPECT_EQ(changed([](Program& p) { operation(p, z).placements[0].axis->id = e_axis; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { operation(p, y).placements[0].axis->id = e_axis; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { operation(p, z).placements.clear(); }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { ++op(p, z).blockings[0].blocks.boundaries[1]; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { --op(p, y).blockings[0].blocks.boundaries[3]; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { op(p, z).blockings[0].blocks = Blocks{4}; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { ++op(p, z).dims[0].range.hi; }), refused_held);
 }
 
 // The same on devices that are listed.
-TEST(Held, ListsOfDevices) {
+TEST(Held, DeviceLists) {
   auto listed = [](auto change) {
     return changed([&](Program& p) {
       for (std::size_t o : {y, z, transfer, w}) {
@@ -103,31 +103,31 @@ TEST(Held, ListsOfDevices) {
       change(p);
     });
   };
-  EXPECT_EQ(listed([](Program&) {}), right);
+  EXPECT_EQ(listed([](Program&) {}), accepted);
   EXPECT_EQ(listed([](Program& p) {
               std::swap(operation(p, z).placements[0].devices[0], operation(p, z).placements[0].devices[1]);
             }),
-            by);
-  EXPECT_EQ(listed([](Program& p) { operation(p, z).placements[0].devices[0].push_back(11); }), by);
-  EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].devices[0].pop_back(); }), by);
-  EXPECT_EQ(listed([](Program& p) { operation(p, w).operands = operation(p, transfer).operands; }), by);
-  EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].dim = whole_operation; }), by);
+            refused_held);
+  EXPECT_EQ(listed([](Program& p) { operation(p, z).placements[0].devices[0].push_back(11); }), refused_held);
+  EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].devices[0].pop_back(); }), refused_held);
+  EXPECT_EQ(listed([](Program& p) { operation(p, w).operands = operation(p, transfer).operands; }), refused_held);
+  EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].dim = whole_operation; }), refused_held);
   EXPECT_EQ(listed([](Program& p) { operation(p, y).placements[0].devices[1].push_back(4); }), "placement");
   EXPECT_EQ(listed([](Program& p) { operation(p, z).placements[0].devices[3].clear(); }), "placement");
   EXPECT_EQ(listed([](Program& p) { operation(p, z).placements[0].devices.pop_back(); }), "placement");
 }
 
 TEST(Held, OtherCellsAreRefused) {
-  EXPECT_EQ(changed([](Program& p) { ++op(p, z).reads[0].projection.shape[0]; }), by);
-  EXPECT_EQ(changed([](Program& p) { ++op(p, z).reads[0].projection.start.rows[0].offset; }), by);
-  EXPECT_EQ(changed([](Program& p) { --op(p, y).writes[0].projection.start.rows[0].offset; }), by);
-  EXPECT_EQ(changed([](Program& p) { op(p, z).reads[0].projection.start.rows[0].coefficients[0] = -1; }), by);
-  EXPECT_EQ(changed([](Program& p) { op(p, z).reads[0].coordinates = {CellId(0)}; }), by);
+  EXPECT_EQ(changed([](Program& p) { ++op(p, z).reads[0].projection.shape[0]; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { ++op(p, z).reads[0].projection.start.rows[0].offset; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { --op(p, y).writes[0].projection.start.rows[0].offset; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { op(p, z).reads[0].projection.start.rows[0].coefficients[0] = -1; }), refused_held);
+  EXPECT_EQ(changed([](Program& p) { op(p, z).reads[0].coordinates = {CellId(0)}; }), refused_held);
 }
 
 // A dim cut before, by threads, changes what the blocks on the mesh are.
-TEST(Held, BlocksOfBlocksAreTheSameOnesOnlyTogether) {
-  auto cut_before = [](Program& p, std::size_t number) {
+TEST(Held, NestedBlocksMustBeNestedOnBothSides) {
+  auto split_before = [](Program& p, std::size_t number) {
     Operator& its = op(p, number);
     its.blockings[0].blocks = Blocks{4};
     its.dims.push_back({"t", {0, 2}, DimRole::parallel});
@@ -138,27 +138,27 @@ TEST(Held, BlocksOfBlocksAreTheSameOnesOnlyTogether) {
       }
     its.blockings.insert(its.blockings.begin(), {0, 2, Blocks{2}});
   };
-  EXPECT_EQ(changed([&](Program& p) { cut_before(p, y), op(p, z).blockings[0].blocks = Blocks{4}; }), by);
-  EXPECT_EQ(changed([&](Program& p) { cut_before(p, z), op(p, y).blockings[0].blocks = Blocks{4}; }), by);
-  EXPECT_EQ(changed([&](Program& p) { cut_before(p, y), cut_before(p, z); }), right);
+  EXPECT_EQ(changed([&](Program& p) { split_before(p, y), op(p, z).blockings[0].blocks = Blocks{4}; }), refused_held);
+  EXPECT_EQ(changed([&](Program& p) { split_before(p, z), op(p, y).blockings[0].blocks = Blocks{4}; }), refused_held);
+  EXPECT_EQ(changed([&](Program& p) { split_before(p, y), split_before(p, z); }), accepted);
 }
 
-TEST(Held, WhatIsAlikeOnBothSidesIsAccepted) {
+TEST(Held, SameChangeOnBothSidesIsAccepted) {
   EXPECT_EQ(changed([](Program& p) {
               for (std::size_t o : {y, z}) operation(p, o).placements[0].axis->id = e_axis;
             }),
-            right);
+            accepted);
   EXPECT_EQ(changed([](Program& p) {
               for (std::size_t o : {y, z}) ++op(p, o).blockings[0].blocks.boundaries[2];
             }),
-            right);
-  EXPECT_EQ(changed([](Program& p) { operation(p, y).placements.clear(); }), right);  // it is everywhere
-  EXPECT_EQ(changed([](Program& p) { op(p, z).name = "other"; }), right);
+            accepted);
+  EXPECT_EQ(changed([](Program& p) { operation(p, y).placements.clear(); }), accepted);  // it is everywhere
+  EXPECT_EQ(changed([](Program& p) { op(p, z).name = "other"; }), accepted);
 }
 
 // y[i] for each c is one value: every device that has a c has all of y, one without has nothing. Of 5 c's in 4 blocks the
 // last device has none; of 8 each has some.
-TEST(Held, WhatDoesNotDependOnAPlacedDimIsWhereTheDimIs) {
+TEST(Held, InvariantValueIsHeldWhereItsPlacedDimIs) {
   auto program = [](std::int64_t size) {
     Build b("y"), r("z");
     b.parallel("i", n), b.parallel("c", 5);
@@ -182,10 +182,10 @@ TEST(Held, WhatDoesNotDependOnAPlacedDimIsWhereTheDimIs) {
     y.dim = z.dim = "c";
     return split_by("", p, {y, z}).after;
   };
-  EXPECT_EQ(refused(program(5)), right);
+  EXPECT_EQ(refused(program(5)), accepted);
   EXPECT_EQ(passes::realise(program(5)).step.graphs.size(), 0u);
-  EXPECT_EQ(refused(program(8)), by);
-  EXPECT_EQ(refused(passes::realise(program(8)).program), right);
+  EXPECT_EQ(refused(program(8)), refused_held);
+  EXPECT_EQ(refused(passes::realise(program(8)).program), accepted);
 }
 
 // As the trips of an iterate: x is where a step leaves w.
@@ -202,27 +202,27 @@ Program repeated(Change change) {
   return p;
 }
 
-TEST(Held, AStateIsWhereAStepLeavesIt) {
+TEST(Held, StateStaysWhereATripLeavesIt) {
   const Program forgotten = repeated([](Program&) {});
-  EXPECT_EQ(refused(forgotten), by);
+  EXPECT_EQ(refused(forgotten), refused_held);
   Program moved = passes::realise(forgotten).program;
-  EXPECT_EQ(refused(moved), right);
+  EXPECT_EQ(refused(moved), accepted);
   Graph& body = moved.graphs[0];
   ASSERT_EQ(body.operations.size(), 5u);  // x is moved, and z
   body.operations[1].operands = body.inputs;
-  EXPECT_EQ(refused(moved), by);
+  EXPECT_EQ(refused(moved), refused_held);
   const Program alike = passes::realise(repeated([](Program& p) {
                           for (std::size_t o : {0u, 1u}) {
                             operation(p, o).placements[0].axis->id = e_axis;
                             op(p, o).blockings[0].blocks = Blocks{4};
                           }
                         })).program;
-  EXPECT_EQ(refused(alike), right);
+  EXPECT_EQ(refused(alike), accepted);
   EXPECT_EQ(alike.graphs[0].operations.size(), 4u);  // z alone is moved
   EXPECT_EQ(refused(repeated([](Program& p) {
               for (std::size_t o : {0u, 1u, 2u}) operation(p, o).placements.clear();
             })),
-            right);
+            accepted);
 }
 
 }  // namespace

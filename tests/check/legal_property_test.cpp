@@ -16,7 +16,7 @@ bool refuses(const ir::Operator& op) {
   } catch (const Refusal&) { return true; }
 }
 
-RC_GTEST_PROP(LegalReadsProperty, RefusedIffSomePointLeaves, ()) {
+RC_GTEST_PROP(LegalReadsProperty, RefusedIffAPointIsOutside, ()) {
   const ir::Operator op = tap::testing::random_reader();
   Legality legality;
   RC_ASSERT(refuses(op) == legality.check_reads(op).has_value());

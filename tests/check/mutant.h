@@ -40,14 +40,14 @@ struct Mutant {
   // The arena with one node changed.
   static bool change_cell(Operator& op, std::size_t at, CellNode node) {
     CellExprs exprs;
-    std::vector<CellId> place;
+    std::vector<CellId> new_ids;
     for (std::size_t k = 0; k < op.exprs.size(); ++k) {
       CellNode copy = k == at ? node : op.exprs[CellId(k)];
-      for (CellId& arg : copy.args) arg = place[arg.index()];
-      place.push_back(exprs.add(copy));
+      for (CellId& arg : copy.args) arg = new_ids[arg.index()];
+      new_ids.push_back(exprs.add(copy));
     }
     op.exprs = std::move(exprs);
-    auto move = [&](CellId& cell) { cell = place[cell.index()]; };
+    auto move = [&](CellId& cell) { cell = new_ids[cell.index()]; };
     for (Access& read : op.reads) {
       for (auto& c : read.coordinates)
         if (c) move(*c);
@@ -58,10 +58,10 @@ struct Mutant {
       std::for_each(reduce->operands.begin(), reduce->operands.end(), move);
     return true;
   }
-  std::optional<std::size_t> cell(Operator* op, CellOp wanted) {
+  std::optional<std::size_t> cell(Operator* op, CellOp with_op) {
     std::vector<std::size_t> found;
     for (std::size_t k = 0; op && k < op->exprs.size(); ++k)
-      if (op->exprs[CellId(k)].op == wanted) found.push_back(k);
+      if (op->exprs[CellId(k)].op == with_op) found.push_back(k);
     if (found.empty()) return std::nullopt;
     return found[any(found.size())];
   }

@@ -53,11 +53,11 @@ std::vector<std::vector<double>> result_of(const Program& program) {
   return all;
 }
 
-TEST(Mutation, TheCasesComputeTheSame) {
+TEST(Mutation, CasesPreserveResults) {
   for (const Case& c : cases::all()) EXPECT_EQ(result_of(c.before), result_of(c.after)) << c.name;
 }
 
-TEST(Mutation, WhatChangesTheResultIsRefusedByItsObligation) {
+TEST(Mutation, MutantsThatChangeResultsAreRefusedByTheirObligation) {
   std::mt19937 random(20261121);
   const std::vector<Case> all = cases::all();
   std::size_t refused = 0, kinds_seen = 0, harmless = 0, accepted = 0;
@@ -97,7 +97,7 @@ TEST(Mutation, WhatChangesTheResultIsRefusedByItsObligation) {
 }
 
 // Two changes at once may hide each other from a check that looks at one thing at a time: whoever is accepted computes the same.
-TEST(Mutation, WhatIsAcceptedOfTwoChangesComputesTheSame) {
+TEST(Mutation, AcceptedDoubleMutantsPreserveResults) {
   std::mt19937 random(20261123);
   std::size_t refused = 0, accepted = 0;
   const std::vector<Kind>& kinds = cases::kinds();
@@ -106,9 +106,9 @@ TEST(Mutation, WhatIsAcceptedOfTwoChangesComputesTheSame) {
       Mutant m{c, random};
       const Kind &one = kinds[m.any(kinds.size())], &other = kinds[m.any(kinds.size())];
       if (!one.change(m) || !other.change(m)) continue;
-      const bool right = first_refusal(verdict_of(m.of)).empty();
-      ++(right ? accepted : refused);
-      if (right) {
+      const bool valid = first_refusal(verdict_of(m.of)).empty();
+      ++(valid ? accepted : refused);
+      if (valid) {
         EXPECT_EQ(result_of(m.of.after), result_of(c.before)) << one.name << " and " << other.name << " of " << c.name;
       }
     }

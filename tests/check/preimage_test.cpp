@@ -71,7 +71,7 @@ bool writes_into(const Operator& op, const Point& at, const Box& cells) {
   return true;
 }
 
-TEST(Preimage, HasEveryPointThatWritesIntoTheCells) {
+TEST(Preimage, ContainsEveryWritingPoint) {
   RandomWrites random(20261123);
   std::size_t writing = 0, left_out = 0;
   for (int trial = 0; trial < 4000; ++trial) {

@@ -4,9 +4,9 @@
                                 Y[a, c] = sum[b] A0[a, b] * A1[b, c]
                             }
 
-The sizes of the result are named, not given, so they must come from the operands: an index that stands only behind the
-arrow has none, and tapc refuses it as NumPy does. An ellipsis is a pack; two operands with one each broadcast. Anything
-that is no index and no ellipsis is copied as it stands.
+The sizes of the result are named, not given, so they must come from the operands: an index that occurs only after the
+arrow has none, and tapc rejects it like NumPy. An ellipsis is a pack; two operands with one each broadcast. Anything
+else is copied unchanged.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import forks  # noqa: E402
 
 
 def sides(spec):
-    """The operands' subscripts and the result's, by NumPy's rule where the arrow is missing."""
+    """The subscripts of operands and result; without an arrow, by NumPy's rule."""
     if "->" in spec:
         left, right = spec.split("->")
         return left.split(","), right
@@ -72,7 +72,7 @@ def arguments():
 
 
 def run(command, spec, arrays, result_shape):
-    """Y as tapc computes it, or an error text."""
+    """The result Y of tapc, or an error text."""
     inputs = ", ".join(f"A{k}: f64[{', '.join(map(str, a.shape))}]" for k, a in enumerate(arrays))
     names = ", ".join(f"A{k}" for k in range(len(arrays)))
     text = translate(spec) + (f"program main({inputs}) -> (Y: f64[{', '.join(map(str, result_shape))}]) {{\n"
@@ -101,19 +101,19 @@ def integers(random, shape):
 
 
 def check(command, spec, arrays):
-    """Nothing if tapc and NumPy agree: in the values, or in that the specification is refused."""
+    """None if tapc and NumPy agree: in the values, or in rejecting the specification."""
     try:
-        want = np.asarray(np.einsum(spec, *arrays))
+        expected = np.asarray(np.einsum(spec, *arrays))
     except ValueError as reason:
         got = run(command, spec, arrays, [2] * (len(items(sides(spec)[1])) or 1))
         if isinstance(got, Refused) and got.code == 1:
             return None
         return f"NumPy refuses ({reason}), tapc gave {got}"
-    got = run(command, spec, arrays, want.shape)
+    got = run(command, spec, arrays, expected.shape)
     if isinstance(got, Refused):
         return str(got)
-    if got.shape != want.shape or not np.array_equal(got, want):
-        return f"wanted {want.tolist()}, got {got.tolist()}"[:600]
+    if got.shape != expected.shape or not np.array_equal(got, expected):
+        return f"expected {expected.tolist()}, got {got.tolist()}"[:600]
     return None
 
 
@@ -121,8 +121,8 @@ def run_table(path, error_of):
     """Prints what `error_of(row)` says of each row of a table, if anything, and the counts. The exit code."""
     with open(path, newline="") as f:
         errors = [error_of(row) for row in csv.DictReader(f)]
-    told = [e for e in errors if e]
-    for error in told:
+    output = [e for e in errors if e]
+    for error in output:
         print(f"FAILED {error}")
-    print(f"{len(errors) - len(told)} passed, {len(told)} failed")
-    return 1 if told or not errors else 0
+    print(f"{len(errors) - len(output)} passed, {len(output)} failed")
+    return 1 if output or not errors else 0

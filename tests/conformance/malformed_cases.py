@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Conformance files with a field that is missing or of another type: each case is told to be malformed, or fails or passes;
-nothing stops the program. malformed_cases.py TAPC_CONFORMANCE [CHANGES SEED]"""
+"""Conformance files with a field that is missing or of another type: each case is reported as malformed, fails, or passes;
+the program never stops. malformed_cases.py TAPC_CONFORMANCE [CHANGES SEED]"""
 import copy
 import json
 import random
@@ -14,11 +14,11 @@ TABLES = ("cases", "explicit", "reshard", "rules")
 OTHERS = [None, True, 0, -1, 1, 10**18, 2**63 - 1, 1.5, "", "x", "-", "[", [], [1], [[]], {}, {"a": 1}, "(["]
 
 
-def places(value, path=()):
+def paths(value, path=()):
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in entries:
         yield (*path, key)
-        yield from places(inner, (*path, key))
+        yield from paths(inner, (*path, key))
 
 
 def at(value, path):
@@ -28,9 +28,9 @@ def at(value, path):
 
 
 def changed(case, draw):
-    """With one field or entry gone, of another type, or that of another place."""
+    """A copy with one field or entry removed, of a different type, or copied from elsewhere in the case."""
     case = copy.deepcopy(case)
-    *path, last = draw.choice(list(places(case)))
+    *path, last = draw.choice(list(paths(case)))
     holder = at(case, path)
     what = draw.random()
     if what < 0.4:
@@ -38,7 +38,7 @@ def changed(case, draw):
     elif what < 0.9:
         holder[last] = copy.deepcopy(draw.choice(OTHERS))
     else:
-        holder[last] = copy.deepcopy(at(case, draw.choice(list(places(case)))))
+        holder[last] = copy.deepcopy(at(case, draw.choice(list(paths(case)))))
     return case
 
 
@@ -51,7 +51,7 @@ def run(program, text):
 
 def expect(result, codes, *parts):
     if result.returncode not in codes or any(part not in result.stdout + result.stderr for part in parts):
-        sys.exit(f"exit {result.returncode}, wanted {codes} with {parts}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
+        sys.exit(f"exit {result.returncode}, expected {codes} with {parts}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
 
 
 def main():

@@ -92,17 +92,17 @@ class ProgramWriter {
     write_op(op, lines_);
     if (op.op == "propagation_barrier") stop(op.results.at(0).name, op.attributes.word("direction"));
     if (op.op == "sharding_constraint") {
-      std::optional<ir::Sharding> wanted = sharding_of(meshes_, json.at("attrs").at("sharding"));
-      if (!wanted) throw Malformed{"a sharding constraint has no sharding"};
-      say(op.results.at(0).name, *wanted);
+      std::optional<ir::Sharding> expected = sharding_of(meshes_, json.at("attrs").at("sharding"));
+      if (!expected) throw Malformed{"a sharding constraint has no sharding"};
+      annotate(op.results.at(0).name, *expected);
     }
     if (json.contains("sharding") && json.at("sharding").is_array())
       for (std::size_t r = 0; r < op.results.size(); ++r)
-        if (auto sharding = sharding_of(meshes_, json.at("sharding").at(r))) say(op.results.at(r).name, *sharding);
+        if (auto sharding = sharding_of(meshes_, json.at("sharding").at(r))) annotate(op.results.at(r).name, *sharding);
   }
 
   // A whole tensor has a sharding, not an equation over cells: so it is named once more.
-  void say(const std::string& name, const ir::Sharding& sharding) {
+  void annotate(const std::string& name, const ir::Sharding& sharding) {
     lines_.body.push_back(fmt::format("at_{0} = {0} @ {1}", name, to_string(meshes_, sharding)));
   }
 

@@ -74,9 +74,9 @@ void write_convolution(const CaseOp& op, TapLines& lines) {
   std::vector<std::int64_t> dilation = op.attributes.integers("rhs_dilate");
   stride.resize(spaces, 1);
   dilation.resize(spaces, 1);
-  auto size_at = [](const TensorValue& t, const std::vector<std::string>& places, const std::string& word) {
-    for (std::size_t a = 0; a < places.size(); ++a)
-      if (places[a] == word) return t.shape.at(a);
+  auto size_at = [](const TensorValue& t, const std::vector<std::string>& axes, const std::string& word) {
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      if (axes[a] == word) return t.shape.at(a);
     throw Untranslatable{"a convolution's layout has no " + word};
   };
   std::int64_t channels = size_at(w, layout.kernel, "i"), out = size_at(y, layout.output, "f");

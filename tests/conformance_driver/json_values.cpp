@@ -47,7 +47,7 @@ std::vector<std::vector<std::int64_t>> brackets(std::string_view text) {
 }
 
 // What follows `name =` in the text.
-std::optional<std::string_view> behind(std::string_view text, const std::string& name) {
+std::optional<std::string_view> text_after(std::string_view text, const std::string& name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     bool starts = at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '_');
     std::string_view rest = text.substr(at + name.size());
@@ -133,18 +133,18 @@ Attributes::Attributes(const Json& json) : fields_(json.is_object() ? json : Jso
   else if (fields_.contains("text")) text_ = fields_["text"];
 }
 
-bool Attributes::has(const std::string& name) const { return fields_.contains(name) || behind(text_, name); }
+bool Attributes::has(const std::string& name) const { return fields_.contains(name) || text_after(text_, name); }
 
 std::vector<std::int64_t> Attributes::integers(const std::string& name) const {
   if (fields_.contains(name)) return fields_[name].get<std::vector<std::int64_t>>();
-  auto found = behind(text_, name);
+  auto found = text_after(text_, name);
   auto all = found ? brackets(*found) : std::vector<std::vector<std::int64_t>>{};
   return all.empty() ? std::vector<std::int64_t>{} : all[0];
 }
 
 std::int64_t Attributes::integer(const std::string& name, std::int64_t otherwise) const {
   if (fields_.contains(name)) return fields_[name];
-  auto found = behind(text_, name);
+  auto found = text_after(text_, name);
   return found ? std::strtoll(std::string(*found).c_str(), nullptr, 10) : otherwise;
 }
 
@@ -154,7 +154,7 @@ std::string Attributes::word(const std::string& name) const {
 
 std::vector<std::vector<std::int64_t>> Attributes::lists(const std::string& name) const {
   if (fields_.contains(name)) return fields_[name].get<std::vector<std::vector<std::int64_t>>>();
-  auto found = behind(text_, name + "_dims");
+  auto found = text_after(text_, name + "_dims");
   return found ? brackets(*found) : std::vector<std::vector<std::int64_t>>(2);
 }
 

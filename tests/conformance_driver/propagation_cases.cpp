@@ -35,15 +35,15 @@ class Comparison {
  public:
   explicit Comparison(const ir::Program& program) : program_(program), main_(program[program.main]) {}
 
-  void compare(const std::string& shown, const std::string& name, const Json& expected) {
+  void compare(const std::string& shown, const std::string& name, const Json& json) {
     const ir::Value& value = this->value(name);
-    std::optional<Sharding> wanted, got = one_form(value.sharding);
-    if (!expected.is_null()) wanted = one_form(sharding_on(program_, expected, value.type.shape.size()));
-    if (wanted != got)
-      wrong_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(program_.meshes, *got) : "none",
-                                   wanted ? to_string(program_.meshes, *wanted) : "none"));
+    std::optional<Sharding> expected, got = one_form(value.sharding);
+    if (!json.is_null()) expected = one_form(sharding_on(program_, json, value.type.shape.size()));
+    if (expected != got)
+      failures_.push_back(fmt::format("{}: got {}, expected {}", shown, got ? to_string(program_.meshes, *got) : "none",
+                                      expected ? to_string(program_.meshes, *expected) : "none"));
   }
-  std::vector<std::string> failures() { return std::move(wrong_); }
+  std::vector<std::string> failures() { return std::move(failures_); }
 
  private:
   const ir::Value& value(const std::string& name) const {
@@ -59,7 +59,7 @@ class Comparison {
 
   const ir::Program& program_;
   const ir::Graph& main_;
-  std::vector<std::string> wrong_;
+  std::vector<std::string> failures_;
 };
 
 }  // namespace

@@ -37,9 +37,9 @@ void write_reduce(const CaseOp& op, TapLines& lines) {
   const TensorValue& x = op.operands.at(0);
   std::vector<std::string> names, reduced, written;
   for (std::size_t a = 0; a < x.shape.size(); ++a) {
-    bool gone = std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(a)) != dims.end();
-    names.push_back(fmt::format("{}{}", gone ? 'k' : 'i', a));
-    (gone ? reduced : written).push_back(names.back());
+    bool reduced_away = std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(a)) != dims.end();
+    names.push_back(fmt::format("{}{}", reduced_away ? 'k' : 'i', a));
+    (reduced_away ? reduced : written).push_back(names.back());
   }
   const Combiner& combiner = combiner_of(op.attributes);
   if (op.results.size() == 1) {

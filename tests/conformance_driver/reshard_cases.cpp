@@ -49,7 +49,7 @@ const ir::Mesh& mesh_of(const ir::Program& program, const Sharding& sharding) { 
 // What the listed sequence moves, by the same measure as ours; nothing if it stops short of the target, for want of a mesh that
 // both shardings share. Which axes an all-to-all moves its shardings tell.
 std::optional<std::int64_t> moved_by_listed(const ir::Program& program, const Json& expected, Sharding before,
-                                            const Sharding& wanted, const Shape& shape) {
+                                            const Sharding& final_sharding, const Shape& shape) {
   std::int64_t total = 0;
   for (const Json& json : expected) {
     Collective step;
@@ -65,7 +65,8 @@ std::optional<std::int64_t> moved_by_listed(const ir::Program& program, const Js
     total += passes::elements_moved(step, {from, step.before}, {to, step.after}, shape);
     before = step.after;
   }
-  if (!same_placement(mesh_of(program, before), before, mesh_of(program, wanted), wanted)) return std::nullopt;
+  if (!same_placement(mesh_of(program, before), before, mesh_of(program, final_sharding), final_sharding))
+    return std::nullopt;
   return total;
 }
 

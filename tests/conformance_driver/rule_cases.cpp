@@ -140,8 +140,8 @@ class RuleComparison {
     compare(op.operands, test_.at("operand_factors"), false);
     compare(op.results, test_.at("result_factors"), true);
     for (const auto& [name, factor] : ours_) compare_kind(name, factor);
-    if (!wrong_.empty()) wrong_.push_back("expected " + test_.at("rule").get<std::string>());
-    return std::move(wrong_);
+    if (!failures_.empty()) failures_.push_back("expected " + test_.at("rule").get<std::string>());
+    return std::move(failures_);
   }
 
  private:
@@ -149,35 +149,35 @@ class RuleComparison {
     for (std::size_t k = 0; k < tensors.size(); ++k) {
       if (tensors[k].shape.empty()) continue;  // a scalar has no axes
       auto axes = found_.axes(tensors[k].name, results);
-      if (!axes) wrong_.push_back(tensors[k].name + " has no factors");
+      if (!axes) failures_.push_back(tensors[k].name + " has no factors");
       for (std::size_t a = 0; axes && a < axes->size(); ++a)
         compare_axis(tensors[k], a, (*axes)[a], expected.at(k).at(a).get<std::vector<std::string>>());
     }
   }
 
   void compare_axis(const TensorValue& tensor, std::size_t axis, const std::vector<std::size_t>& got,
-                    const std::vector<std::string>& wanted) {
+                    const std::vector<std::string>& expected) {
     auto where = [&] { return fmt::format("axis {} of {}", axis, tensor.name); };
-    if (conservative_ && left_alone(got, tensor.shape.at(axis), wanted)) return;
-    if (got.size() != wanted.size())
-      return wrong_.push_back(fmt::format("{}: got {} factors, expected {}", where(), got.size(), wanted.size()));
+    if (conservative_ && left_alone(got, tensor.shape.at(axis), expected)) return;
+    if (got.size() != expected.size())
+      return failures_.push_back(fmt::format("{}: got {} factors, expected {}", where(), got.size(), expected.size()));
     for (std::size_t k = 0; k < got.size(); ++k) {
-      auto [at, fresh] = ours_.try_emplace(wanted[k], got[k]);
+      auto [at, fresh] = ours_.try_emplace(expected[k], got[k]);
       bool taken = fresh && !taken_.insert(got[k]).second;
       if (taken || at->second != got[k])
-        wrong_.push_back(fmt::format("{}: got {} for {}", where(), found_[got[k]].name, wanted[k]));
+        failures_.push_back(fmt::format("{}: got {} for {}", where(), found_[got[k]].name, expected[k]));
       // A factor of size 1 says only that the axis is nobody else's.
-      std::int64_t size = test_.at("factor_sizes").at(wanted[k]);
+      std::int64_t size = test_.at("factor_sizes").at(expected[k]);
       if (size != 1 && size != found_[got[k]].size)
-        wrong_.push_back(fmt::format("{}: got {}={}, expected {}={}", where(), found_[got[k]].name, found_[got[k]].size,
-                                     wanted[k], size));
+        failures_.push_back(fmt::format("{}: got {}={}, expected {}={}", where(), found_[got[k]].name,
+                                        found_[got[k]].size, expected[k], size));
     }
   }
 
   // In the conservative mode an axis along which cells move is nobody's: a factor of size 1, or one that is blocked.
   bool left_alone(const std::vector<std::size_t>& got, std::int64_t extent,
-                  const std::vector<std::string>& wanted) const {
-    return extent != 1 && wanted.size() == 1 && test_.at("factor_sizes").at(wanted[0]) == 1 &&
+                  const std::vector<std::string>& expected) const {
+    return extent != 1 && expected.size() == 1 && test_.at("factor_sizes").at(expected[0]) == 1 &&
            std::all_of(got.begin(), got.end(), [&](std::size_t f) { return moves_cells(found_[f]); });
   }
 
@@ -188,11 +188,11 @@ class RuleComparison {
     if (test_.at("factor_sizes").at(name) == 1 && found_[factor].kind != FactorKind::reduction) return;
     auto compare = [&](const char* word, bool ours) {
       const Json& all = test_.at("factor_sets");
-      bool wanted = all.contains(word) &&
-                    std::find(all.at(word).begin(), all.at(word).end(), name) != all.at(word).end();
-      if (wanted != ours)
-        wrong_.push_back(fmt::format("{} ({} here): {} to be in {}", name, found_[factor].name,
-                                     wanted ? "expected" : "not expected", word));
+      bool is_expected = all.contains(word) &&
+                         std::find(all.at(word).begin(), all.at(word).end(), name) != all.at(word).end();
+      if (is_expected != ours)
+        failures_.push_back(fmt::format("{} ({} here): {} to be in {}", name, found_[factor].name,
+                                        is_expected ? "expected" : "not expected", word));
     };
     for (const auto& [kind, word] : sets) compare(word, found_[factor].kind == kind);
     if (conservative_) compare("blocked_propagation", moves_cells(found_[factor]));
@@ -203,7 +203,7 @@ class RuleComparison {
   bool conservative_;
   std::map<std::string, std::size_t> ours_;  // by the case's name of a factor
   std::set<std::size_t> taken_;
-  std::vector<std::string> wrong_;
+  std::vector<std::string> failures_;
 };
 
 }  // namespace

@@ -21,9 +21,9 @@ using Contributions = std::set<std::vector<std::int64_t>>;
 using Cells = std::map<Point, Contributions>;
 using Devices = std::map<std::int64_t, Cells>;  // by id
 
-std::vector<std::int64_t> coordinates(const Mesh& mesh, std::int64_t place, const Axes& axes) {
+std::vector<std::int64_t> coordinates(const Mesh& mesh, std::int64_t index, const Axes& axes) {
   std::vector<std::int64_t> list;
-  for (const AxisRef& axis : axes) list.push_back(coordinate(mesh, position_of(mesh, place), axis));
+  for (const AxisRef& axis : axes) list.push_back(coordinate(mesh, position_of(mesh, index), axis));
   return list;
 }
 
@@ -37,8 +37,8 @@ void for_cells(const Box& box, const Visit& visit) {
 
 std::map<std::int64_t, Box> boxes(const OnMesh& placed, const Shape& shape) {
   std::map<std::int64_t, Box> result;
-  for (std::int64_t place = 0; place < device_count(placed.mesh); ++place)
-    result[device_at(placed.mesh, place)] = box_at(placed.mesh, placed.sharding, shape, place);
+  for (std::int64_t index = 0; index < device_count(placed.mesh); ++index)
+    result[device_at(placed.mesh, index)] = box_at(placed.mesh, placed.sharding, shape, index);
   return result;
 }
 
@@ -46,11 +46,11 @@ std::map<std::int64_t, Box> boxes(const OnMesh& placed, const Shape& shape) {
 std::vector<std::vector<std::int64_t>> groups(const Mesh& mesh, const Axes& axes) {
   Axes all;
   for (std::size_t a = 0; a < mesh.axes.size(); ++a) all.push_back({AxisId(a), {}});
-  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> by_rest;
-  for (std::int64_t place = 0; place < device_count(mesh); ++place)
-    by_rest[coordinates(mesh, place, without(mesh, all, axes))].push_back(device_at(mesh, place));
+  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> by_other_axes;
+  for (std::int64_t index = 0; index < device_count(mesh); ++index)
+    by_other_axes[coordinates(mesh, index, without(mesh, all, axes))].push_back(device_at(mesh, index));
   std::vector<std::vector<std::int64_t>> list;
-  for (auto& [rest, members] : by_rest) list.push_back(std::move(members));
+  for (auto& [rest, members] : by_other_axes) list.push_back(std::move(members));
   return list;
 }
 
@@ -64,11 +64,11 @@ Axes axes_of(const Collective& step) {
 class Simulation {
  public:
   Simulation(const OnMesh& from, const OnMesh& to, const Shape& shape) : from_(from), to_(to), shape_(shape) {
-    for (std::int64_t place = 0; place < device_count(from.mesh); ++place) {
-      Contributions own{coordinates(from.mesh, place, from.sharding.unreduced)};
+    for (std::int64_t index = 0; index < device_count(from.mesh); ++index) {
+      Contributions own{coordinates(from.mesh, index, from.sharding.unreduced)};
       whole_.insert(own.begin(), own.end());
-      Cells& cells = now_[device_at(from.mesh, place)];
-      for_cells(box_at(from.mesh, from.sharding, shape, place), [&](const Point& p) { cells[p] = own; });
+      Cells& cells = now_[device_at(from.mesh, index)];
+      for_cells(box_at(from.mesh, from.sharding, shape, index), [&](const Point& p) { cells[p] = own; });
     }
   }
 
@@ -91,14 +91,14 @@ class Simulation {
 
   Devices after(const Collective& step) {
     const Mesh &before = mesh_of(step.before), &later = mesh_of(step.after);
-    std::map<std::int64_t, Box> wanted = boxes({later, step.after}, shape_);
+    std::map<std::int64_t, Box> expected = boxes({later, step.after}, shape_);
     Devices next;
     if (step.kind == CollectiveKind::copy || step.kind == CollectiveKind::collective_permute) {
-      for (const auto& [device, box] : wanted) next[device] = take(step, partners(step, device), device, box);
+      for (const auto& [device, box] : expected) next[device] = take(step, partners(step, device), device, box);
       return next;
     }
     for (const auto& group : groups(before, axes_of(step)))
-      for (std::int64_t device : group) next[device] = take(step, group, device, wanted.at(device));
+      for (std::int64_t device : group) next[device] = take(step, group, device, expected.at(device));
     return next;
   }
 

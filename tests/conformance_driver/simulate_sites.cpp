@@ -23,8 +23,8 @@ std::string text_of(const Mesh& mesh, const Axes& axes) {
 }
 
 // Of the cells of one dim, what the device at this place holds.
-Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t place) {
-  return box_at(mesh, {MeshId(), {{axes}}}, {size}, place).dims[0];
+Range block_at(const Mesh& mesh, const Axes& axes, std::int64_t size, std::int64_t index) {
+  return box_at(mesh, {MeshId(), {{axes}}}, {size}, index).dims[0];
 }
 
 class SiteCheck {
@@ -35,15 +35,15 @@ class SiteCheck {
   std::vector<std::string> failures() {
     for (std::size_t f = 0; f < site_.factors.size(); ++f) {
       if (site_.site.factors.factors[f].kind == FactorKind::need_replication && !site_.factors[f].empty())
-        wrong_.push_back(fmt::format("{} must not be cut", site_.site.factors.factors[f].name));
+        failures_.push_back(fmt::format("{} must not be cut", site_.site.factors.factors[f].name));
       for (std::size_t g = 0; g < f; ++g)
         if (overlap(mesh_, site_.factors[f], site_.factors[g]))
-          wrong_.push_back(fmt::format("{} and {} are cut by one axis", text_of(mesh_, site_.factors[g]),
-                                       text_of(mesh_, site_.factors[f])));
+          failures_.push_back(fmt::format("{} and {} are cut by one axis", text_of(mesh_, site_.factors[g]),
+                                          text_of(mesh_, site_.factors[f])));
     }
-    if (site_.site.operations.size() != 1) return std::move(wrong_);
-    for (std::int64_t place = 0; place < device_count(mesh_) && wrong_.empty(); ++place) check(place);
-    return std::move(wrong_);
+    if (site_.site.operations.size() != 1) return std::move(failures_);
+    for (std::int64_t index = 0; index < device_count(mesh_) && failures_.empty(); ++index) check(index);
+    return std::move(failures_);
   }
 
  private:
@@ -56,44 +56,44 @@ class SiteCheck {
     });
   }
 
-  void check(std::int64_t place) {
+  void check(std::int64_t index) {
     const Operator& op = program_[graph_[site_.site.operations[0]].op];
     Box points = op.box();
     for (std::uint32_t f = 0; f < site_.factors.size(); ++f)
       if (factor(f).dim) {
         Range& range = points.dims[*factor(f).dim];
-        Range block = block_at(mesh_, site_.factors[f], range.size(), place);
+        Range block = block_at(mesh_, site_.factors[f], range.size(), index);
         range = {range.lo + block.lo, range.lo + block.hi};
       }
     if (points.empty()) return;
-    for (const Access& read : op.reads) compare(op, read, points, place, false);
-    for (const Access& write : op.writes) compare(op, write, points, place, true);
+    for (const Access& read : op.reads) compare(op, read, points, index, false);
+    for (const Access& write : op.writes) compare(op, write, points, index, true);
   }
 
-  void compare(const Operator& op, const Access& access, const Box& points, std::int64_t place, bool write) {
+  void compare(const Operator& op, const Access& access, const Box& points, std::int64_t index, bool write) {
     const auto& tensors = write ? site_.site.factors.results : site_.site.factors.operands;
     const Shape& shape = (write ? op.results : op.operands)[access.tensor].shape;
     Box touched = intersect(access.projection.bounds(points), Box::of_shape(shape));
     std::string why;
     for (std::size_t k = 0; k < tensors.size(); ++k) {
       if (tensors[k].tensor != access.tensor) continue;
-      Box held = box_at(mesh_, (write ? site_.results : site_.operands)[k], shape, place);
+      Box held = box_at(mesh_, (write ? site_.results : site_.operands)[k], shape, index);
       bool enough = true;
       for (std::size_t a = 0; a < shape.size(); ++a)
         if (!crosses_edges(tensors[k].axes[a]))
           enough &= write ? touched.dims[a].contains(held.dims[a]) : held.dims[a].contains(touched.dims[a]);
       if (enough) return;
-      why = fmt::format("device {} holds {} of {} {} and touches {}", device_at(mesh_, place), to_string(held),
+      why = fmt::format("device {} holds {} of {} {} and touches {}", device_at(mesh_, index), to_string(held),
                         write ? "result" : "operand", access.tensor, to_string(touched));
     }
-    if (!why.empty()) wrong_.push_back(why);
+    if (!why.empty()) failures_.push_back(why);
   }
 
   const Program& program_;
   const Graph& graph_;
   const SiteShardings& site_;
   const Mesh& mesh_;
-  std::vector<std::string> wrong_;
+  std::vector<std::string> failures_;
 };
 
 }  // namespace

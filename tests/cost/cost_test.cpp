@@ -40,26 +40,26 @@ constexpr const char* chain =
     "program p(X: f32[64, 64], W: f32[64, 64], V: f32[64, 64]) -> (Z: f32[64, 64]) {\n"
     "  H[i, j] = sum[k] X[i, k] * W[k, j]\n  M[i] = max[j] H[i, j]\n  Z[i, j] = sum[k] (H[i, k] - M[i]) * V[k, j]\n}";
 
-TEST(Cost, WhatIsKnownIsNotLookedAtAgain) {
+TEST(Cost, KernelsAreEvaluatedOnce) {
   Model model(one_device(), 1);
   const pipeline::Compilation made = compiled(chain);
   const Cost first = cost_of(model, made).total;
-  const std::size_t looked = model.works().evaluations();
-  EXPECT_EQ(looked, made.lowered->kernels.kernels.size());
+  const std::size_t evaluated = model.works().evaluations();
+  EXPECT_EQ(evaluated, made.lowered->kernels.kernels.size());
   EXPECT_EQ(cost_of(model, made).total, first);
-  EXPECT_EQ(model.works().evaluations(), looked);
+  EXPECT_EQ(model.works().evaluations(), evaluated);
 }
 
-TEST(Cost, AChangedLineCostsOnlyWhatItTouches) {
+TEST(Cost, ChangedPlanLineReevaluatesItsKernelsOnly) {
   Model model(one_device(), 1);
   cost_of(model, compiled(chain));
-  const std::size_t looked = model.works().evaluations();
+  const std::size_t evaluated = model.works().evaluations();
   // Blocks of rows: one more box of M's kernel, or a kernel of its own; nothing else.
   cost_of(model, compiled(chain, "plan 2\nsplit M dim i into 4 over sequential\n"));
-  EXPECT_EQ(model.works().evaluations(), looked + 1);
+  EXPECT_EQ(model.works().evaluations(), evaluated + 1);
 }
 
-TEST(Cost, AsManyLoopNestsForManyBlocksAsForFew) {
+TEST(Cost, EvaluationsDoNotGrowWithBlocks) {
   for (int blocks : {4, 64}) {
     Model model(one_device(), 1);
     cost_of(model, compiled("program p(X: f32[4096]) -> (Y: f32[4096]) { Y[i] = exp(X[i]) }",
@@ -86,7 +86,7 @@ TEST(Cost, TailsUseFewerLanes) {
   EXPECT_LT(ragged.lanes_used / ragged.lanes, 0.8);
 }
 
-TEST(Cost, WhatOneAfterTheOtherNeedsIsWaitedFor) {
+TEST(Cost, DependentOperationsWaitForTheirLatency) {
   auto outcome = tap::test::compile_text("program p(X: f32[4096]) -> (Y: f32[]) { Y[] = sum[i] X[i] }");
   pipeline::Options options;
   options.stop = pipeline::Stage::schedule;
@@ -98,7 +98,7 @@ TEST(Cost, WhatOneAfterTheOtherNeedsIsWaitedFor) {
 }
 
 // Each cell comes once from memory where a cache keeps what is read again.
-TEST(Cost, CachesKeepWhatFits) {
+TEST(Cost, CachesKeepDataThatFits) {
   const KernelWork work =
       work_of_first("program p(X: f32[512, 512]) -> (Y: f32[512, 512]) { Y[i, j] = X[i, j] + X[i, 0] }");
   for (const TensorWork& tensor : work.tensors) {
@@ -109,7 +109,7 @@ TEST(Cost, CachesKeepWhatFits) {
   EXPECT_EQ(share_kept(200, 100), 0);
 }
 
-TEST(Cost, MoreThreadsAreFasterUntilThereIsNothingToShare) {
+TEST(Cost, MoreThreadsAreFasterUntilWorkRunsOut) {
   const pipeline::Compilation made = compiled(
       "program p(X: f32[4096, 64], W: f32[64, 64]) -> (Y: f32[4096, 64]) { Y[i, j] = sum[k] X[i, k] * W[k, j] }");
   double before = 1e9;
@@ -123,7 +123,7 @@ TEST(Cost, MoreThreadsAreFasterUntilThereIsNothingToShare) {
   EXPECT_GE(cost_of(many, made).total.total(), before * 0.9);
 }
 
-TEST(Cost, WhatWasTouchedLongAgoIsForgotten) {
+TEST(Cost, ReuseDistances) {
   Recency recency(1000);
   recency.touch(1, 100);
   recency.touch(2, 300);
@@ -137,7 +137,7 @@ TEST(Cost, WhatWasTouchedLongAgoIsForgotten) {
   EXPECT_EQ(recency.since(1), 300);
 }
 
-TEST(Cost, TheInnermostLinkThatJoinsTwoDevices) {
+TEST(Cost, InnermostLinkBetweenDevices) {
   Cluster nodes{{builtin({}, 1)}};
   nodes.links = {{"switch", 8, 1e-6, 400e9, false, false}, {"network", 4, 5e-6, 25e9, true, false}};
   EXPECT_EQ(route_between(nodes, 3, 5).bandwidth, 400e9);
@@ -167,7 +167,7 @@ TEST(Cost, Formulas) {
   EXPECT_TRUE(std::holds_alternative<FormulaError>(read_formula(std::string(100'000, '('))));
 }
 
-TEST(Cost, ATermOfItsOwnAndOneThatReplaces) {
+TEST(Cost, AddedAndReplacedTerms) {
   const pipeline::Compilation made = compiled("program p(X: f32[64]) -> (Y: f32[64]) { Y[i] = X[i] * 2 }");
   Cluster cluster = one_device();
   Model plain(cluster, 1);
@@ -178,7 +178,7 @@ TEST(Cost, ATermOfItsOwnAndOneThatReplaces) {
   EXPECT_NEAR(after.total.total(), before.total.total() - before.total.compute + 1.5, 1e-9);
 }
 
-TEST(Cost, LimitsOfAControlGroup) {
+TEST(Cost, CgroupLimits) {
   EXPECT_EQ(threads_allowed("150000 100000"), 1.5);
   EXPECT_EQ(threads_allowed("max 100000"), 0);
   EXPECT_EQ(memory_allowed("max"), 0);

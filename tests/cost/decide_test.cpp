@@ -40,37 +40,37 @@ constexpr const char* rows =
     "program p(X: f32[4096, 4096]) -> (Y: f32[4096, 4096]) {\n"
     "  m[i] = max[k] X[i, k]\n  s[i] = sum[k] exp(X[i, k] - m[i])\n  Y[i, j] = exp(X[i, j] - m[i]) / s[i]\n}";
 
-TEST(Decide, RowsThatDoNotFitIntoACacheAreReadOnce) { EXPECT_EQ(decided(rows), "plan 2\nfuse m, s, Y over i\n"); }
+TEST(Decide, RowsLargerThanTheCacheAreReadOnce) { EXPECT_EQ(decided(rows), "plan 2\nfuse m, s, Y over i\n"); }
 
 TEST(Decide, TheSameProgramHasTheSamePlan) { EXPECT_EQ(decided(rows), decided(rows)); }
 
-TEST(Decide, OperationsThatThePlanNamesStayAsItSays) {
+TEST(Decide, OperationsOfThePlanAreKept) {
   EXPECT_EQ(decided(rows, "split s dim i into 4 over threads\n"), "plan 2\nsplit s dim i into 4 over threads\n");
   EXPECT_EQ(decided(rows, "fuse m, s over i\n"), "plan 2\nfuse m, s over i\n");
 }
 
-TEST(Decide, WithoutEvaluationsNothingIsDecided) { EXPECT_EQ(decided(rows, "", 0), "plan 2\n"); }
+TEST(Decide, NoEvaluationsNoDecisions) { EXPECT_EQ(decided(rows, "", 0), "plan 2\n"); }
 
-TEST(Decide, AsManyEvaluationsAsAreAllowed) {
+TEST(Decide, EvaluationsStayWithinTheLimit) {
   const ir::Program program = built(rows);
   for (std::size_t most : {1, 2, 3, 8}) EXPECT_LE(decide(program, options_for("", most)).evaluations, most);
 }
 
-TEST(Decide, BodiesOfRepetitionsToo) {
+TEST(Decide, BodiesOfIterates) {
   EXPECT_EQ(decided("program p(X: f32[2048, 2048]) -> (Y: f32[2048, 2048]) {\n"
                     "  Y = iterate 3 (x = X) {\n"
                     "    m[i] = max[k] x[i, k]\n    y[i, j] = exp(x[i, j] - m[i])\n    y\n  }\n}"),
             "plan 2\nfuse Y/m, Y/y over i\n");
 }
 
-TEST(Decide, AProgramWithShardingsKeepsItsPlan) {
+TEST(Decide, ProgramWithShardingsKeepsItsPlan) {
   EXPECT_EQ(decided("mesh d = [x: 2]\n"
                     "program p(X: f32[4096, 4096] @ d[{x}, {}]) -> (Y: f32[4096, 4096]) {\n"
                     "  m[i] = max[k] X[i, k]\n  Y[i, j] = exp(X[i, j] - m[i])\n}"),
             "plan 2\n");
 }
 
-TEST(Decide, ValuesThatNoMemoryHoldsAreNotPriced) {
+TEST(Decide, ValuesBeyondAnyMemoryAreNotPriced) {
   EXPECT_EQ(decided("program p(X: f32[4611686018427387904]) -> (Z: f32[4611686018427387904]) {\n"
                     "  m[] = max[k] X[k]\n  Z[i] = X[i] - m[]\n}"),
             "plan 2\n");
@@ -102,7 +102,7 @@ TEST(Decide, LongAttentionIsStreamed) {
 }
 
 // However small its share of the whole is.
-TEST(Decide, AttentionBesideALargeProductIsStreamed) {
+TEST(Decide, AttentionNextToALargeProductIsStreamed) {
   const std::string text =
       "use std\nprogram p(Q: f32[1, 8192, 64], K: f32[1, 8192, 64], V: f32[1, 8192, 64],\n"
       "  A: f32[8192, 8192], B: f32[8192, 8192]) -> (Y: f32[1, 8192, 64], C: f32[8192, 8192]) {\n"
@@ -112,7 +112,7 @@ TEST(Decide, AttentionBesideALargeProductIsStreamed) {
 }
 
 // The lines of what was taken are those of the plan, and nothing that is clearly better was left.
-TEST(Decide, WhatWasConsideredIsRecorded) {
+TEST(Decide, ConsideredAlternativesAreRecorded) {
   const Decided found = decide(built(rows), options_for(""));
   ASSERT_EQ(found.considered.size(), 1u);
   const Consideration& about = found.considered[0];
@@ -126,7 +126,7 @@ TEST(Decide, WhatWasConsideredIsRecorded) {
   }
 }
 
-TEST(Decide, APartHasWhatItReadsAndWhatOthersRead) {
+TEST(Decide, PartHasTheRightInputsAndOutputs) {
   const ir::Program program = passes::run(passes::lowering(), built(rows)).program;
   const ir::Graph& graph = program[program.main];
   const ir::Program part =
@@ -135,7 +135,7 @@ TEST(Decide, APartHasWhatItReadsAndWhatOthersRead) {
   EXPECT_EQ(part[part.main].outputs.size(), 2u);
 }
 
-TEST(Decide, TwiceTheMemoryMustSaveATenthOfTheTime) {
+TEST(Decide, DoubledMemoryMustSaveATenthOfTheTime) {
   EXPECT_TRUE(is_better({0.9, 0, 0}, {1, 0, 0}));
   EXPECT_FALSE(is_better({0.99, 0, 0}, {1, 0, 0}));
   EXPECT_TRUE(is_better({1.2, 1e7, 1e7}, {1, 1e9, 1e7}));

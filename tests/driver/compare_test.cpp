@@ -47,29 +47,29 @@ TEST(Compare, NanAndInfinity) {
   EXPECT_TRUE(compare({"Y", floats({1e300})}, floats({inf}), {.relative = 1, .absolute = 1}));
 }
 
-TEST(Compare, SaysWhereAndHowMany) {
-  Tensor got(ElementType::i32, {2, 3}), wanted(ElementType::i32, {2, 3});
+TEST(Compare, ReportsCountAndFirstDifference) {
+  Tensor got(ElementType::i32, {2, 3}), expected(ElementType::i32, {2, 3});
   got.store_i64(4, 7);
-  wanted.store_i64(5, 9);
-  auto difference = compare({"Y", got}, wanted, {.relative = 1, .absolute = 100});  // integers are compared exactly
+  expected.store_i64(5, 9);
+  auto difference = compare({"Y", got}, expected, {.relative = 1, .absolute = 100});  // integers are compared exactly
   ASSERT_TRUE(difference);
   EXPECT_EQ(difference->code, Code::result_differs);
   EXPECT_EQ(difference->message, "`Y` is not as expected: 2 of 6 elements differ, first at [1, 1]: expected 0, got 7");
 }
 
 TEST(Compare, LargeIntegersAreNotRounded) {
-  Tensor got(ElementType::i64, {1}), wanted(ElementType::i64, {1});
+  Tensor got(ElementType::i64, {1}), expected(ElementType::i64, {1});
   got.store_i64(0, std::numeric_limits<std::int64_t>::max());
-  wanted.store_i64(0, std::numeric_limits<std::int64_t>::max() - 1);
-  EXPECT_TRUE(compare({"Y", got}, wanted, {}));
-  EXPECT_EQ(differences(got, wanted, {}).absolute.by, 1);
+  expected.store_i64(0, std::numeric_limits<std::int64_t>::max() - 1);
+  EXPECT_TRUE(compare({"Y", got}, expected, {}));
+  EXPECT_EQ(differences(got, expected, {}).absolute.by, 1);
 }
 
-TEST(Compare, ADifferenceThatIsNoNumberIsOneOfNumbers) {
-  Tensor got(ElementType::f64, {1}), wanted(ElementType::f64, {1});
+TEST(Compare, OverflowingDifferenceIsNumeric) {
+  Tensor got(ElementType::f64, {1}), expected(ElementType::f64, {1});
   got.store_f64(0, 1e308);
-  wanted.store_f64(0, -1e308);
-  EXPECT_EQ(differences(got, wanted, {}).not_numbers, 0);
+  expected.store_f64(0, -1e308);
+  EXPECT_EQ(differences(got, expected, {}).not_numbers, 0);
 }
 
 }  // namespace

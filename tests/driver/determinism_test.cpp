@@ -16,13 +16,13 @@
 namespace tap::driver {
 namespace {
 
-struct Way {
+struct RunConfig {
   std::size_t threads;
   std::int64_t parts;
   ir::Machine machine;
 };
 const ir::Machine small{16, 16, 8 << 10, 16 << 10, 64 << 10}, large{64, 32, 64 << 10, 4 << 20, 64 << 20};
-const Way ways[] = {{2, 0, {}}, {8, 5, {}}, {1, 3, small}, {8, 0, large}};
+const RunConfig configs[] = {{2, 0, {}}, {8, 5, {}}, {1, 3, small}, {8, 0, large}};
 
 std::vector<Tensor> inputs_of(const ir::Graph& graph) {
   std::vector<Tensor> inputs;
@@ -48,15 +48,15 @@ class Determinism : public testing::Test {
     SCOPED_TRACE(where);
     const ir::Program program = passes::run(passes::lowering(), source).program;
     const std::vector<Tensor> inputs = inputs_of(program[program.main]);
-    auto run = [&](const Way& way) {
-      backend::ExecuteOptions options{.threads = way.threads, .parts = way.parts, .cache = cache_};
-      options.machine = way.machine;
+    auto run = [&](const RunConfig& config) {
+      backend::ExecuteOptions options{.threads = config.threads, .parts = config.parts, .cache = cache_};
+      options.machine = config.machine;
       return backend::Executable(passes::expand(program), options).run(inputs);
     };
     try {
-      const std::vector<Tensor> wanted = run({1, 1, {}});
-      for (const Way& way : ways)
-        EXPECT_TRUE(same_bits(run(way), wanted)) << way.threads << " threads, " << way.parts << " parts";
+      const std::vector<Tensor> expected = run({1, 1, {}});
+      for (const RunConfig& config : configs)
+        EXPECT_TRUE(same_bits(run(config), expected)) << config.threads << " threads, " << config.parts << " parts";
     } catch (const ir::EvaluationError&) { return false; }  // what it reads is no place in a tensor
     return true;
   }
@@ -95,7 +95,7 @@ TEST_F(Determinism, EveryExample) {
   EXPECT_GE(ran, 13);
 }
 
-TEST_F(Determinism, EveryStandardOperatorThatReduces) {
+TEST_F(Determinism, EveryStandardReduction) {
   LawMemory laws;
   StandardOperators operators(laws);
   int ran = 0;

@@ -102,15 +102,15 @@ Tensor values(const ir::TensorType& type, std::int64_t start) {
   return tensor;
 }
 
-void expect_near(const Tensor& wanted, const std::byte* found, double allowed) {
+void expect_near(const Tensor& expected, const std::byte* found, double allowed) {
   if (allowed == 0) {
-    EXPECT_TRUE(wanted.byte_size() == 0 || std::memcmp(wanted.data(), found, wanted.byte_size()) == 0);
+    EXPECT_TRUE(expected.byte_size() == 0 || std::memcmp(expected.data(), found, expected.byte_size()) == 0);
     return;
   }
-  Tensor got(wanted.type(), wanted.shape());
+  Tensor got(expected.type(), expected.shape());
   if (got.byte_size() > 0) std::memcpy(got.mutable_data(), found, got.byte_size());
   for (std::int64_t k = 0; k < got.size(); ++k)
-    ASSERT_NEAR(got.load_f64(k), wanted.load_f64(k), allowed * std::max(1.0, std::fabs(wanted.load_f64(k))))
+    ASSERT_NEAR(got.load_f64(k), expected.load_f64(k), allowed * std::max(1.0, std::fabs(expected.load_f64(k))))
         << "cell " << k;
 }
 
@@ -124,10 +124,10 @@ class Native {
   }
   ~Native() { executor_.stop(); }
 
-  void expect(const std::vector<Tensor>& inputs, const std::vector<Tensor>& wanted, double allowed, bool at_end) {
+  void expect(const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, double allowed, bool at_end) {
     std::vector<std::shared_ptr<std::byte>> memory;
     std::vector<executor::TensorView> in, out;
-    for (const auto* list : {&inputs, &wanted})
+    for (const auto* list : {&inputs, &expected})
       for (const Tensor& tensor : *list) {
         memory.push_back(guarded(tensor.byte_size(), at_end));
         if (list == &inputs && tensor.byte_size() > 0)
@@ -137,8 +137,8 @@ class Native {
     executor::Message message;
     ASSERT_EQ(executor_.prepare(in.data(), message), executor::Status::done) << message.text();
     ASSERT_EQ(executor_.run(in.data(), out.data(), message), executor::Status::done) << message.text();
-    for (std::size_t k = 0; k < wanted.size(); ++k)
-      expect_near(wanted[k], static_cast<const std::byte*>(out[k].data), allowed);
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      expect_near(expected[k], static_cast<const std::byte*>(out[k].data), allowed);
   }
 
  private:
@@ -162,13 +162,13 @@ void expect_at(const Family& family, const Sizes& sizes) {
   std::vector<Tensor> inputs;
   for (ir::ValueId v : source[source.main].inputs)
     inputs.push_back(values(source[source.main][v].type, static_cast<std::int64_t>(inputs.size())));
-  const std::vector<Tensor> wanted = ir::interpret(source, source.main, inputs).outputs;
+  const std::vector<Tensor> expected = ir::interpret(source, source.main, inputs).outputs;
   const ir::Program program = passes::run(passes::lowering(), source).program;
   const ir::Program fused = passes::fuse_auto(program).program;
   for (const ir::Program* one : {&program, &fused}) {
     if (one == &fused && fused == program) continue;
     Native native(*one);
-    for (bool at_end : {true, false}) native.expect(inputs, wanted, family.allowed, at_end);
+    for (bool at_end : {true, false}) native.expect(inputs, expected, family.allowed, at_end);
   }
 }
 
@@ -177,7 +177,7 @@ class EdgeSizes : public testing::TestWithParam<Family> {};
 // The campaign requests them (scripts/campaign.sh): each takes a kernel of its own, and these minutes.
 bool all_sizes() { return std::getenv("TAP_ALL_SIZES") != nullptr; }
 
-TEST_P(EdgeSizes, OfEveryDim) {
+TEST_P(EdgeSizes, EveryDim) {
   for (std::int64_t size : {0, 1, 7, 13, 16, 17, 31}) {
     ASSERT_NO_FATAL_FAILURE(expect_at(GetParam(), {size, 31 - size, 5 + size}));
     if (!all_sizes()) continue;

@@ -19,7 +19,7 @@
 namespace tap::driver {
 namespace {
 
-using passes::test::some_inputs;
+using passes::test::sample_inputs;
 
 ir::Program compiled(const std::string& text) {
   auto outcome = tap::test::compile_text(text);
@@ -36,20 +36,21 @@ ir::Program planned(const ir::Program& program, const std::string& lines) {
   return std::move(certified.stages.back());
 }
 
-void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted, const std::string& where) {
-  passes::test::expect_equal(found, wanted, where);
+void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, const std::string& where) {
+  passes::test::expect_equal(found, expected, where);
 }
 
 // The group on its whole box: native, and what its loops mean, which throws at an access beyond the memory for a value
 // inside.
-void expect_as_meant(const ir::Program& program, const ir::Operator& group, const backend::LowerOptions& options = {}) {
+void expect_native_is_interpreted(const ir::Program& program, const ir::Operator& group,
+                                  const backend::LowerOptions& options = {}) {
   const backend::Kernel kernel = backend::lowered(program, group, options);
-  std::vector<Tensor> native, meant;
+  std::vector<Tensor> native, interpreted;
   for (const auto* list : {&group.operands, &group.results})
     for (const ir::TensorType& type : *list) {
       native.emplace_back(type.element, type.shape);
-      meant.emplace_back(type.element, type.shape);
-      for (auto* tensors : {&native, &meant})
+      interpreted.emplace_back(type.element, type.shape);
+      for (auto* tensors : {&native, &interpreted})
         for (std::int64_t c = 0; c < tensors->back().size(); ++c) tensors->back().store_i64(c, (7 * c) % 5 + 1);
     }
   auto call_on = [&](std::vector<Tensor>& tensors) {
@@ -60,40 +61,40 @@ void expect_as_meant(const ir::Program& program, const ir::Operator& group, cons
     call.end_tile = tile_count(kernel, group.box());
     return call;
   };
-  backend::Call plain = call_on(meant), call = call_on(native);
+  backend::Call plain = call_on(interpreted), call = call_on(native);
   EXPECT_FALSE(backend::test::interpret(kernel, plain)) << print(kernel);
   backend::Jit jit;
   Tensor scratch(ElementType::u8, {static_cast<std::int64_t>(scratch_bytes(kernel)) + 64});
   auto address = (reinterpret_cast<std::uintptr_t>(scratch.mutable_data()) + 63) / 64 * 64;
   call.run(jit.compile({kernel})[0], reinterpret_cast<void*>(address));
   EXPECT_EQ(call.why, 0);
-  expect_same(native, meant, print(kernel));
+  expect_same(native, interpreted, print(kernel));
 }
 
-void expect_groups_as_meant(const ir::Program& program) {
+void expect_native_groups_are_interpreted(const ir::Program& program) {
   for (const ir::Operation& operation : program[program.main].operations) {
     const ir::Operator& op = program[operation.op];
     bool whole = op.region() && op.region()->kind == ir::RegionKind::group;
     for (const ir::Blocking& b : op.blockings) whole = whole && op.dims[b.block_dim].role == ir::DimRole::reduction;
     for (const ir::IndexDim& dim : op.dims) whole = whole && dim.role != ir::DimRole::counter;
-    if (whole) expect_as_meant(program, op);
+    if (whole) expect_native_is_interpreted(program, op);
   }
 }
 
-void expect_right(const std::string& text, const std::string& lines) {
+void expect_correct(const std::string& text, const std::string& lines) {
   SCOPED_TRACE(lines);
   ir::Program program = compiled(text), after = planned(program, lines);
-  std::vector<Tensor> inputs = some_inputs(program);
-  auto wanted = ir::interpret(program, program.main, inputs).outputs;
-  expect_same(ir::interpret(after, after.main, inputs).outputs, wanted, "as a graph");
+  std::vector<Tensor> inputs = sample_inputs(program);
+  auto expected = ir::interpret(program, program.main, inputs).outputs;
+  expect_same(ir::interpret(after, after.main, inputs).outputs, expected, "as a graph");
   ir::BlockProgram blocks = check::test::certified(passes::expand(after));
-  expect_same(ir::interpret(blocks, inputs).outputs, wanted, "on devices");
-  expect_groups_as_meant(after);
+  expect_same(ir::interpret(blocks, inputs).outputs, expected, "on devices");
+  expect_native_groups_are_interpreted(after);
   for (std::size_t threads : {1, 3}) {
     backend::ExecuteOptions options;
     options.scheduled = check::test::require_certified;
     options.threads = threads;
-    expect_same(backend::Executable(blocks, options).run(inputs), wanted, std::to_string(threads) + " threads");
+    expect_same(backend::Executable(blocks, options).run(inputs), expected, std::to_string(threads) + " threads");
   }
 }
 
@@ -108,13 +109,13 @@ program p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {
 )";
 
 // A component that has fewer indices than another one is combined once, not once for each of them.
-TEST(GroupRun, StreamsTheKeysOfAttention) {
+TEST(GroupRun, StreamsKeysOfAttention) {
   for (const char* lines : {"fuse t, m over i, j\n", "fuse t, m over i, j\nsplit m dim j into 3 over sequential\n",
                             "fuse t, m over i, j\nsplit m dim j into [0, 0, 2, 7] over sequential\n",
                             "fuse t, m over i, j\nsplit m dim j into 3 over sequential\nsplit m dim j into 2 over "
                             "sequential\nsplit m dim i into 2 over axis pod.data\n",
                             "fuse t, m over i, j\nfuse m, Y over i\nsplit Y dim i into [0, 1, 5] over axis pod.data\n"})
-    expect_right(running, lines);
+    expect_correct(running, lines);
 }
 
 TEST(GroupRun, OnDevicesAndInBlocks) {
@@ -124,15 +125,15 @@ TEST(GroupRun, OnDevicesAndInBlocks) {
       "  a[i, j] = X[i-1, j else 0] + X[i, j+1 else 0]\n"
       "  b[i, j] = a[i, j-1 else 3] * a[i+1, j else 1]\n"
       "  Y[i, j] = b[i-1, j else 0] + b[i+1, j+1 else 2] }";
-  expect_right(text, "fuse a, b, Y over i, j\n");
-  expect_right(text, "fuse a, b, Y over i\nsplit Y dim i into 4 over threads\n");
-  expect_right(
+  expect_correct(text, "fuse a, b, Y over i, j\n");
+  expect_correct(text, "fuse a, b, Y over i\nsplit Y dim i into 4 over threads\n");
+  expect_correct(
       text,
       "fuse a, b, Y over i, j\nsplit Y dim i into [0, 2, 9] over axis pod.data\nsplit Y dim j into 3 over axis "
       "pod.model\n");
-  expect_right(text,
-               "fuse b, Y over i, j\nsplit a dim i into 3 over axis pod.model\nsplit Y dim i into 2 over axis "
-               "pod.data\nsplit Y dim j into 3 over sequential\n");
+  expect_correct(text,
+                 "fuse b, Y over i, j\nsplit a dim i into 3 over axis pod.model\nsplit Y dim i into 2 over axis "
+                 "pod.data\nsplit Y dim j into 3 over sequential\n");
 }
 
 TEST(GroupRun, ResultsAreRoundedOnce) {
@@ -141,22 +142,23 @@ TEST(GroupRun, ResultsAreRoundedOnce) {
       "  v[i, k] = X[i, k] * X[i, k]\n"
       "  S[i] = sum[k] v[i, k]\n"
       "  Y[i] = max[k] v[i, k] }";
-  expect_right(text, "fuse v, S, Y over i, k\nsplit Y dim k into 7 over sequential\n");
+  expect_correct(text, "fuse v, S, Y over i, k\nsplit Y dim k into 7 over sequential\n");
 }
 
-TEST(GroupRun, StepsOfARepetition) {
+TEST(GroupRun, UnrolledTripsOfAnIterate) {
   const char* text =
       "program p(u: f64[12]) -> (U: f64[12]) {\n"
       "  U = iterate 5 (v = u) { w[i] = v[i-1 else 0] + v[i+1 else 0] for i in 0..12\n w }\n}\n";
-  expect_right(text, "unroll U 2\nfuse \"U.4/w.0\", \"U.4/w.1\" over i\nsplit \"U.4/w.1\" dim i into 3 over threads\n");
-  expect_right(text, "unroll U 5\nfuse \"U.w.0\", \"U.w.1\", \"U.w.2\", \"U.w.3\", U over i\n");
+  expect_correct(text,
+                 "unroll U 2\nfuse \"U.4/w.0\", \"U.4/w.1\" over i\nsplit \"U.4/w.1\" dim i into 3 over threads\n");
+  expect_correct(text, "unroll U 5\nfuse \"U.w.0\", \"U.w.1\", \"U.w.2\", \"U.w.3\", U over i\n");
 }
 
-TEST(GroupRun, FailuresNameTheOperationInside) {
+TEST(GroupRun, FailuresNameTheInnerOperation) {
   ir::Program program =
       compiled("program p(X: i64[6]) -> (Y: i64[6]) { a[i] = 6 / X[i]  Y[i] = a[i] + a[i-1 else 0] }");
   ir::Program after = planned(program, "fuse a, Y over i\n");
-  std::vector<Tensor> inputs = some_inputs(program);
+  std::vector<Tensor> inputs = sample_inputs(program);
   for (std::int64_t c = 0; c < 6; ++c) inputs[0].store_i64(c, c == 3 ? 0 : 1);
   for (std::size_t threads : {1, 4}) {
     backend::ExecuteOptions options;
@@ -176,18 +178,18 @@ const ir::Operator& only_group(const ir::Program& program) {
 // Values inside the only group that have memory. On a machine of small caches, too, where a product is packed and done in
 // blocks.
 std::size_t values_in_memory(const std::string& text, const std::string& lines) {
-  expect_right(text, lines);
+  expect_correct(text, lines);
   ir::Program after = planned(compiled(text), lines);
   backend::LowerOptions small;
   small.machine.l1_bytes = 1 << 10;
   small.machine.l2_bytes = 1 << 12;
   small.machine.l3_bytes = 1 << 13;
-  expect_as_meant(after, only_group(after), small);
+  expect_native_is_interpreted(after, only_group(after), small);
   const backend::Kernel kernel = backend::lowered(after, only_group(after), {});
   return kernel.tensors.size() - kernel.operands - kernel.results;
 }
 
-TEST(GroupRun, MapsEndReductionsInRegisters) {
+TEST(GroupRun, EpiloguesRunInRegisters) {
   const std::string product =
       "program p(X: f32[19, 700], W: f32[700, 37], c: f32[37], d: f32[19, 37]) -> (Y: f32[19, 37]) {\n"
       "  s[i, j] = sum[k] X[i, k] * W[k, j]\n";
@@ -211,29 +213,29 @@ TEST(GroupRun, MapsEndReductionsInRegisters) {
 }
 
 // Also where rounding shows: a product of the map rounds by itself, as it does where nothing is fused.
-TEST(GroupRun, EndedInRegistersWithTheSameBits) {
+TEST(GroupRun, EpiloguesInRegistersKeepTheBits) {
   const std::string text =
       "program p(X: f32[19, 700], W: f32[700, 37], c: f32[37], d: f32[19, 37]) -> (Y: f32[19, 37]) {\n"
       "  s[i, j] = sum[k] X[i, k] * W[k, j]  Y[i, j] = exp(s[i, j] + c[j] * d[i, j]) / (s[i, j] * s[i, j] + c[j]) }";
   ir::Program program = compiled(text), fused = planned(program, "fuse s, Y over i, j\n");
-  std::vector<Tensor> inputs = some_inputs(program);
+  std::vector<Tensor> inputs = sample_inputs(program);
   for (Tensor& input : inputs)
     for (std::int64_t c = 0; c < input.size(); ++c) input.store_f64(c, (input.load_f64(c) + 0.1 * (c % 3)) / 37);
-  auto wanted = backend::Executable(passes::expand(program), {}).run(inputs);
-  expect_same(backend::Executable(passes::expand(fused), {}).run(inputs), wanted, "fused");
+  auto expected = backend::Executable(passes::expand(program), {}).run(inputs);
+  expect_same(backend::Executable(passes::expand(fused), {}).run(inputs), expected, "fused");
 }
 
-TEST(GroupRun, WhatOthersReadIsStoredToo) {
+TEST(GroupRun, ValuesReadElsewhereAreStored) {
   const std::string text =
       "program p(X: f32[19, 70], W: f32[70, 37]) -> (S: f32[19, 37], Y: f32[19, 37], Z: f32[19]) {\n"
       "  S[i, j] = sum[k] X[i, k] * W[k, j]\n"
       "  Y[i, j] = S[i, j] * 2\n"
       "  Z[i] = sum[j] Y[i, j] }";
-  expect_right(text, "fuse S, Y over i, j\n");
-  expect_right(text, "fuse S, Y, Z over i\n");
+  expect_correct(text, "fuse S, Y over i, j\n");
+  expect_correct(text, "fuse S, Y, Z over i\n");
 }
 
-TEST(GroupRun, OtherReadersWaitForTheWholeRegion) {
+TEST(GroupRun, NonPointwiseReadersNeedTheStoredRegion) {
   auto text = [](const std::string& map) {
     return "program p(X: i64[19, 12], d: i64[19]) -> (Y: i64[19]) { s[i] = sum[k] X[i, k]  " + map + " }";
   };
@@ -242,16 +244,16 @@ TEST(GroupRun, OtherReadersWaitForTheWholeRegion) {
 }
 
 // Floats that are combined in another order.
-void expect_near(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted) {
-  for (std::int64_t c = 0; c < wanted[0].size(); ++c)
-    EXPECT_NEAR(found[0].load_f64(c), wanted[0].load_f64(c), 1e-4) << c;
+void expect_near(const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
+  for (std::int64_t c = 0; c < expected[0].size(); ++c)
+    EXPECT_NEAR(found[0].load_f64(c), expected[0].load_f64(c), 1e-4) << c;
 }
 
 // The most bytes that a thread has for values inside groups.
 std::size_t inner_bytes(const std::string& text, const std::string& lines, std::vector<Tensor>* outputs = nullptr) {
   ir::Program program = planned(compiled(text), lines);
   backend::Executable executable(passes::expand(program), {});
-  auto result = executable.run(some_inputs(program));
+  auto result = executable.run(sample_inputs(program));
   if (outputs) *outputs = std::move(result);
   return executable.inner_bytes();
 }

@@ -12,7 +12,7 @@ bool overlap(NodeCentre a, Size s, NodeCentre b, Size t) {
   return std::fabs(a.x - b.x) * 2 < s.width + t.width && std::fabs(a.y - b.y) * 2 < s.height + t.height;
 }
 
-TEST(LayeredLayout, EdgesGoDownAndNodesStayApart) {
+TEST(LayeredLayout, EdgesPointDownAndNodesDoNotOverlap) {
   std::mt19937 random(5);
   for (int round = 0; round < 50; ++round) {
     std::size_t count = 1 + random() % 30;
@@ -33,15 +33,15 @@ TEST(LayeredLayout, EdgesGoDownAndNodesStayApart) {
   }
 }
 
-TEST(LayeredLayout, NothingAtAll) { EXPECT_TRUE(lay_out({}, {}).places.empty()); }
+TEST(LayeredLayout, EmptyGraph) { EXPECT_TRUE(lay_out({}, {}).places.empty()); }
 
-TEST(LayeredLayout, AnInputStandsJustAboveItsFirstUser) {
+TEST(LayeredLayout, InputIsJustAboveItsFirstUser) {
   // 0 → 1 → 2 → 3, and 4 → 3
   Layout layout = lay_out(std::vector<Size>(5, Size{10, 10}), {{0, 1}, {1, 2}, {2, 3}, {4, 3}});
   EXPECT_EQ(layout.places[4].y, layout.places[2].y);
 }
 
-TEST(LayeredLayout, CrossingsThatNeedNotBeAreRemoved) {
+TEST(LayeredLayout, AvoidableCrossingsAreRemoved) {
   // 0 → 3, 1 → 2: in the order of the numbers the edges would cross.
   Layout layout = lay_out(std::vector<Size>(4, Size{10, 10}), {{0, 3}, {1, 2}});
   EXPECT_LT((layout.places[0].x - layout.places[1].x) * (layout.places[2].x - layout.places[3].x), 0);

@@ -68,7 +68,7 @@ std::string renamed(const std::string& source, const std::vector<std::string>& n
   return result;
 }
 
-TEST(Loops, NamesMeanNothing) {
+TEST(Loops, NamesDoNotMatter) {
   const std::string source = R"(
 monoid best(value: f32, place: f32) {
   identity (-inf, 0)
@@ -96,9 +96,9 @@ program main(lo_i: f32[6, 3], acc0: f32[3], ids: i64[6]) -> (index: f32[], sprea
       all.push_back(backend::canonical(kernel));
     return all;
   };
-  std::vector<std::string> wanted = loops(source);
-  EXPECT_GE(wanted.size(), 3u);
-  EXPECT_EQ(loops(renamed(source, names)), wanted);
+  std::vector<std::string> expected = loops(source);
+  EXPECT_GE(expected.size(), 3u);
+  EXPECT_EQ(loops(renamed(source, names)), expected);
 }
 
 }  // namespace

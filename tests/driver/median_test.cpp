@@ -21,7 +21,7 @@ TEST(Median, OfFewValues) {
 }
 
 // Ranks from published tables of the sign test's 95 % interval of a median.
-TEST(Median, IntervalsAsInTables) {
+TEST(Median, IntervalsMatchTables) {
   struct Row {
     std::size_t n;
     double low, high;
@@ -51,7 +51,7 @@ TEST(Median, ManyValuesNarrowTheInterval) {
   EXPECT_NEAR(found.high - found.low, 1.96 * std::sqrt(100'000.0), 5);
 }
 
-TEST(Median, TheIntervalHoldsTheTrueOneAsOftenAsItSays) {
+TEST(Median, IntervalCoversTheTrueMedianAsOftenAsStated) {
   std::mt19937_64 random(11);
   std::exponential_distribution<double> draw(1.0);
   int inside = 0;

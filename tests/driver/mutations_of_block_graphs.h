@@ -49,7 +49,7 @@ bool change_row(T& one, Random& random) {
 }
 // The first of a row, and the others.
 template <class T>
-std::optional<T> cut_row(T& one) {
+std::optional<T> split_first_member(T& one) {
   if (row_of(one).empty()) return std::nullopt;
   T rest = one;
   ir::Row& row = row_of(rest);
@@ -219,7 +219,7 @@ inline std::vector<StageKind<Blocks>> block_kinds() {
        {},
        [](Blocks& b, Random& r) {
          std::size_t t = any(r, b.tasks.size());
-         auto rest = cut_row(b.tasks[t]);
+         auto rest = split_first_member(b.tasks[t]);
          return rest && (b.tasks.insert(b.tasks.begin() + static_cast<std::ptrdiff_t>(t), *rest), true);
        }},
       {"held in another order",

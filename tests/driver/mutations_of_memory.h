@@ -9,7 +9,7 @@
 namespace tap::driver::test {
 
 // Behind all others, in an arena that is larger by it.
-inline void put_behind(Schedule& s, ir::Buffer& b) {
+inline void move_after(Schedule& s, ir::Buffer& b) {
   std::int64_t bytes = (b.bytes() + 63) / 64 * 64;
   b.at = s.arena_bytes;
   for (auto level = b.row.rbegin(); level != b.row.rend(); ++level) {
@@ -118,7 +118,7 @@ inline std::vector<StageKind<Schedule>> memory_kinds() {
          auto* a = any_in_arena(s, r);
          if (!a) return false;
          if (any(r, 2) == 0) s.arena_bytes = s.arena_bytes * 9 + 64;
-         put_behind(s, *a);
+         move_after(s, *a);
          return true;
        }},
       {"a larger buffer, in more memory", memory,
@@ -128,7 +128,7 @@ inline std::vector<StageKind<Schedule>> memory_kinds() {
          ir::Range& range = *any_range(a->box, r);
          if (any(r, 2) == 0) range.lo -= 1000000;
          else range.hi += 1000000;
-         put_behind(s, *a);
+         move_after(s, *a);
          return true;
        }},
       {"more members, in more memory", memory,
@@ -137,14 +137,14 @@ inline std::vector<StageKind<Schedule>> memory_kinds() {
          if (!a) return false;
          if (a->row.empty()) a->row.push_back({1000000, std::vector<std::int64_t>(a->box.rank() + 1, 0)});
          else a->row[0].count *= 1000000;
-         put_behind(s, *a);
+         move_after(s, *a);
          return true;
        }},
       {"a buffer that nothing uses, in more memory", line,
        [](Schedule& s, Random&) {
          ir::Buffer& b = s.buffers.emplace_back();
          b.box.dims.push_back({0, 1000});
-         put_behind(s, b);
+         move_after(s, b);
          return true;
        }},
   };

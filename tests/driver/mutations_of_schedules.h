@@ -238,7 +238,7 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
        [](Schedule& s, Random& r) {
          auto* batch = any_batch(s, r);
          auto* call = batch ? std::get_if<ir::KernelCall>(&batch->back().what) : nullptr;
-         auto rest = call ? cut_row(*call) : std::nullopt;
+         auto rest = call ? split_first_member(*call) : std::nullopt;
          return rest && (batch->push_back({*rest, batch->back().tiles}), true);
        }},
       {"a batch in two",

@@ -25,7 +25,7 @@ Compilation with(check::Standing standing) {
   return made;
 }
 
-TEST(Pipeline, ARefusedObligationEndsTheCommand) {
+TEST(Pipeline, RefusedObligationEndsTheCommand) {
   try {
     require_justified(with(check::Standing::refused), false);
     FAIL();
@@ -35,7 +35,7 @@ TEST(Pipeline, ARefusedObligationEndsTheCommand) {
 }
 
 // The second of two steps: what the first one made is certified, and the operation is one of what the second one made.
-TEST(Pipeline, AFaultKnowsWhatWasCertified) {
+TEST(Pipeline, UnjustifiedStepKnowsTheCertifiedStages) {
   auto outcome =
       tap::test::compile_text("program p(X: f32[4]) -> (Y: f32[4]) {\n  H[i] = X[i] * 1\n  Y[i] = H[i] + X[i]\n}");
   ASSERT_TRUE(outcome.compiled) << outcome.messages;
@@ -56,7 +56,7 @@ TEST(Pipeline, AFaultKnowsWhatWasCertified) {
 }
 
 // A text is compiled as far as is requested, and a graph goes on from there to the same result.
-TEST(Pipeline, FromATextToEachStage) {
+TEST(Pipeline, CompilesTextToEachStage) {
   SourceMap sources;
   Diagnostics diagnostics;
   const FileId file = sources.add("p.tap", "program p(X: f32[4, 3]) -> (Y: f32[4]) { Y[i] = sum[k] X[i, k] }");
@@ -76,7 +76,7 @@ TEST(Pipeline, FromATextToEachStage) {
   }
 }
 
-TEST(Pipeline, ATextWithErrorsIsRejected) {
+TEST(Pipeline, TextWithErrorsIsRejected) {
   SourceMap sources;
   for (const char* wrong :
        {"program p(X: f32[4]) -> (Y: f32[4]) { Y[i] = X[i + 1] }", "program p(", "tap-ir 1\nnonsense"}) {
@@ -91,13 +91,13 @@ TEST(Pipeline, ATextWithErrorsIsRejected) {
   }
 }
 
-TEST(Pipeline, AnAssumedOneWhereAProofIsAskedFor) {
+TEST(Pipeline, RequiredProofRejectsAssumptions) {
   EXPECT_NO_THROW(require_justified(with(check::Standing::assumed), false));
   EXPECT_THROW(require_justified(with(check::Standing::assumed), true), Failure);
   EXPECT_NO_THROW(require_justified(with(check::Standing::proved), true));
 }
 
-Compilation cut_into(int blocks) {
+Compilation split_into(int blocks) {
   auto outcome = tap::test::compile_text(
       "program p(X: f32[8192, 16], W: f32[16, 16], V: f32[8192, 16]) -> (P: f32[8192, 16], T: f32[16, 16], "
       "C: f32[8192]) {\n"
@@ -130,8 +130,8 @@ std::pair<std::int64_t, std::size_t> calls_of(const Compilation& made) {
   return {all, proved};
 }
 
-TEST(Pipeline, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
-  const Compilation four = cut_into(4), thousands = cut_into(4096);
+TEST(Pipeline, ThousandsOfBlocksCostNoMoreThanFour) {
+  const Compilation four = split_into(4), thousands = split_into(4096);
   auto [few, few_proved] = calls_of(four);
   auto [many, many_proved] = calls_of(thousands);
   EXPECT_GT(many, 500 * few);
@@ -143,7 +143,7 @@ TEST(Pipeline, ThousandsOfBlocksAreListedAndProvedAsFourAre) {
 // On a mesh, what thousands of devices do alike is listed as what few do: in rows of one, two and more axes, with halos, with
 // all to all, with partial results of each, with the last part smaller, with gaps, with kernels from outside, and whatever the
 // devices are called.
-TEST(Pipeline, ThousandsOfDevicesAreListedAsFewAre) {
+TEST(Pipeline, ListingDoesNotGrowWithDevices) {
   auto tasks_of = [](const char* mesh, const std::string& body, const std::string& lines, int n) {
     auto counted = [n](std::string text) {
       if (auto at = text.find('%'); at != std::string::npos) {
@@ -254,7 +254,7 @@ TEST(Pipeline, AMillionDevicesInRows) {
 }
 
 // Where the last blocks are smaller or empty, or blocks are split again, there are more rows; where they are listed, any number.
-TEST(Pipeline, RowsOfBlocksThatDiffer) {
+TEST(Pipeline, RowsOfUnequalBlocks) {
   const char* text =
       "program p(X: f64[37, 8]) -> (Y: f64[37, 8], S: f64[8], Z: f64[37]) {\n"
       "  Y[i, j] = X[i, j] * 2 + X[36 - i, j]\n  S[j] = sum[i] Y[i, j]\n  Z[i] = sum[k in 0..i+1] Y[k, 0]\n}";
@@ -269,9 +269,9 @@ TEST(Pipeline, RowsOfBlocksThatDiffer) {
     Compilation made = certified(outcome.compiled->program,
                                  std::get<ir::Plan>(ir::parse_plan(std::string("plan 2\n") + lines)), Stage::schedule);
     EXPECT_FALSE(made.verdict.refused()) << lines << summary(made);
-    ir::BlockProgram apart = *made.expanded();
-    for (ir::BlockGraph& graph : apart.graphs) graph = one_by_one(graph);
-    EXPECT_EQ(check::test::refusal_of(apart), "") << lines;
+    ir::BlockProgram without_rows = *made.expanded();
+    for (ir::BlockGraph& graph : without_rows.graphs) graph = one_by_one(graph);
+    EXPECT_EQ(check::test::refusal_of(without_rows), "") << lines;
   }
 }
 

@@ -93,12 +93,12 @@ class ScheduleSimulator {
     return datum;
   }
   // What of a tensor is in a buffer.
-  ir::Box seen(ir::BufferId id, const ir::TensorType& type) const {
+  ir::Box stored_cells(ir::BufferId id, const ir::TensorType& type) const {
     return intersect(s_.buffers[id.index()].box, ir::Box::of_shape(type.shape));
   }
   Datum loaded(ir::BufferId id, const ir::TensorType& type) {
     Datum datum = blank(type);
-    each(seen(id, type),
+    each(stored_cells(id, type),
          [&](const ir::Point& p) { std::memcpy(cell(datum.value, p), cell(id, p), size_of(type.element)); });
     return datum;
   }
@@ -111,7 +111,7 @@ class ScheduleSimulator {
       }
   }
 
-  const ir::Preparation* wanted(const ir::ScheduledKernel& kernel, std::size_t operand) const {
+  const ir::Preparation* preparation_of(const ir::ScheduledKernel& kernel, std::size_t operand) const {
     for (const ir::Preparation& how : s_.prepared[kernel.computes.index()])
       if (how.operand == operand) return &how;
     return nullptr;
@@ -127,39 +127,39 @@ class ScheduleSimulator {
         if (o.operands[k] == inner.inputs[operand]) return reader(program_[o.op], k);
     fail("a layout of what nobody reads");
   }
-  // Visits each place of the layout with the cell of the operand that is there.
+  // Visits each position of the layout with the cell of the operand that is there.
   template <class Visit>
   void each_packed(const ir::ScheduledKernel& kernel, const ir::Preparation& how, Visit visit) const {
     const auto [op, read] = reader(program_[kernel.computes], how.operand);
-    each(ir::Box::of_shape(how.type.shape), [&, op = op, read = read](const ir::Point& place) {
+    each(ir::Box::of_shape(how.type.shape), [&, op = op, read = read](const ir::Point& packed) {
       ir::Point at(op->dims.size(), 0), from;
       for (std::size_t k = 0; k < how.dims.size(); ++k) {
-        const std::int64_t n = how.dims[k] == how.along ? place[k] * how.step + place.back() : place[k];
+        const std::int64_t n = how.dims[k] == how.along ? packed[k] * how.step + packed.back() : packed[k];
         at[how.dims[k]] = op->dims[how.dims[k]].range.lo + n;
       }
       for (const ir::Range& r : read->projection.image(at).dims) from.push_back(r.lo);
-      visit(place, from, *op, *read);
+      visit(packed, from, *op, *read);
     });
   }
   void prepare(const ir::KernelCall& call) {
     const ir::ScheduledKernel& kernel = s_.kernels.at(call.kernel);
     if (!kernel.packs) return task(call);
-    const ir::Preparation& how = *wanted(kernel, *kernel.packs);
+    const ir::Preparation& how = *preparation_of(kernel, *kernel.packs);
     const std::size_t size = size_of(how.type.element);
     const ir::BufferId from = call.buffers[0].id, to = call.buffers[1].id;
     each_packed(kernel, how,
-                [&](const ir::Point& place, const ir::Point& at, const ir::Operator& op, const ir::Access& read) {
-                  if (s_.buffers[from.index()].box.contains(at)) std::memcpy(cell(to, place), cell(from, at), size);
-                  else if (read.fill) store(to, place, op.exprs[*read.fill].value);
-                  else std::memset(cell(to, place), 0, size);
+                [&](const ir::Point& packed, const ir::Point& at, const ir::Operator& op, const ir::Access& read) {
+                  if (s_.buffers[from.index()].box.contains(at)) std::memcpy(cell(to, packed), cell(from, at), size);
+                  else if (read.fill) store(to, packed, op.exprs[*read.fill].value);
+                  else std::memset(cell(to, packed), 0, size);
                 });
   }
   Datum unpacked(ir::BufferId id, const ir::ScheduledKernel& kernel, const ir::Preparation& how) {
     const ir::TensorType& type = program_[kernel.computes].operands[how.operand];
     Datum whole = blank(type);
-    each_packed(kernel, how, [&](const ir::Point& place, const ir::Point& at, const ir::Operator&, const ir::Access&) {
+    each_packed(kernel, how, [&](const ir::Point& packed, const ir::Point& at, const ir::Operator&, const ir::Access&) {
       if (ir::Box::of_shape(type.shape).contains(at))
-        std::memcpy(cell(whole.value, at), cell(id, place), size_of(type.element));
+        std::memcpy(cell(whole.value, at), cell(id, packed), size_of(type.element));
     });
     return whole;
   }
@@ -171,7 +171,7 @@ class ScheduleSimulator {
     for (const ir::KernelCall& call : ir::members(row)) {
       std::vector<Datum> operands, results;
       for (std::uint32_t k = 0; k < op.operands.size(); ++k) {
-        const ir::Preparation* how = wanted(kernel, k);
+        const ir::Preparation* how = preparation_of(kernel, k);
         operands.push_back(how ? unpacked(call.buffers.at(k).id, kernel, *how)
                                : loaded(call.buffers.at(k).id, op.operands[k]));
       }
@@ -183,7 +183,7 @@ class ScheduleSimulator {
       for (Datum& datum : results) into.push_back(&datum);
       evaluate(op, call.box, from, into);
       for (std::size_t k = 0; k < op.results.size(); ++k)
-        each(seen(to[k].id, op.results[k]), [&](const ir::Point& p) {
+        each(stored_cells(to[k].id, op.results[k]), [&](const ir::Point& p) {
           std::memcpy(cell(to[k].id, p), cell(results[k].value, p), size_of(op.results[k].element));
         });
     }

@@ -20,7 +20,7 @@ struct StageCase {
   std::string name;
   ir::BlockProgram blocks;
   ir::Schedule schedule;
-  std::vector<Tensor> inputs, wanted;
+  std::vector<Tensor> inputs, expected;
   std::vector<backend::Kernel> kernels = {};
   std::vector<backend::KernelFunction> functions = {};
 };
@@ -72,9 +72,9 @@ inline StageCase stage_case(std::string name, const std::string& text, const std
   pipeline::Compilation certified =
       test::certified(program, std::get<ir::Plan>(ir::parse_plan("plan 2\n" + lines)), pipeline::Stage::schedule);
   EXPECT_EQ(check::test::first_refusal(certified.verdict), "") << name;
-  std::vector<Tensor> inputs = passes::test::some_inputs(program);
+  std::vector<Tensor> inputs = passes::test::sample_inputs(program);
   StageCase made{std::move(name), *certified.expanded(), *certified.schedule, inputs, {}, {}, {}};
-  made.wanted = ir::interpret(program, program.main, inputs, {.kernel = add_left_whole}).outputs;
+  made.expected = ir::interpret(program, program.main, inputs, {.kernel = add_left_whole}).outputs;
   made.kernels = backend::lower(made.blocks).kernels.kernels;
   made.functions = jit.compile(made.kernels);
   return made;

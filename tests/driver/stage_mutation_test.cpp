@@ -25,9 +25,9 @@ struct Counts {
 };
 
 template <class Stage, class Result>
-void expect_right(Result result, const StageCase& c, const Stage& changed, const std::string& what) {
+void expect_correct(Result result, const StageCase& c, const Stage& changed, const std::string& what) {
   try {
-    passes::test::expect_equal(result(c, changed), c.wanted, what);
+    passes::test::expect_equal(result(c, changed), c.expected, what);
   } catch (const std::exception& why) { ADD_FAILURE() << what << " is accepted: " << why.what(); }
 }
 
@@ -45,7 +45,7 @@ void change_twice(const std::vector<StageKind<Stage>>& kinds, const std::vector<
       if (!one.change(changed, random) || !tidy(changed) || !other.change(changed, random) || !tidy(changed)) continue;
       std::string why = refusal(c, changed);
       ++(why.empty() ? accepted : refused);
-      if (why.empty()) expect_right(result, c, changed, fmt::format("{} and {} of {}", one.name, other.name, c.name));
+      if (why.empty()) expect_correct(result, c, changed, fmt::format("{} and {} of {}", one.name, other.name, c.name));
     }
   std::printf("%zu mutants of two changes refused, %zu accepted\n", refused, accepted);
   EXPECT_GE(refused, 400u);
@@ -66,11 +66,11 @@ Counts change(const std::vector<StageKind<Stage>>& kinds, std::vector<StageCase>
           ++counts.harmless;
           counts.accepted += why.empty();
           EXPECT_EQ(why, "") << kind.name << " of " << c.name;
-          expect_right(result, c, *changed, std::string(kind.name) + " of " + c.name);
+          expect_correct(result, c, *changed, std::string(kind.name) + " of " + c.name);
           continue;
         }
         if (why.empty()) {
-          expect_right(result, c, *changed, std::string(kind.name) + " of " + c.name);
+          expect_correct(result, c, *changed, std::string(kind.name) + " of " + c.name);
           continue;
         }
         ++mutants;
@@ -91,7 +91,7 @@ Counts change(const std::vector<StageKind<Stage>>& kinds, std::vector<StageCase>
 TEST(StageMutation, TasksOfBlockGraphs) {
   backend::Jit jit;
   std::vector<StageCase> cases = stage_cases(jit);
-  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.blocks), c.wanted, c.name);
+  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.blocks), c.expected, c.name);
   auto refusal = [](const StageCase& c, const StageKind<Blocks>& kind, Random& random) {
     std::optional<ir::BlockProgram> changed = c.blocks;
     Blocks& graph = changed->graphs[any(random, changed->graphs.size())];
@@ -108,7 +108,7 @@ TEST(StageMutation, TasksOfBlockGraphs) {
 }
 
 // A group runs as one application, and what is in it is listed, too: no task of that list may be missing either.
-TEST(StageMutation, TasksInsideOfGroups) {
+TEST(StageMutation, TasksInsideGroups) {
   backend::Jit jit;
   std::size_t refused = 0;
   for (const StageCase& c : stage_cases(jit))
@@ -130,8 +130,8 @@ TEST(StageMutation, TasksOfSchedules) {
   backend::Jit jit;
   std::vector<StageCase> cases = stage_cases(jit);
   for (const StageCase& c : cases) {
-    passes::test::expect_equal(native_result_of(c, c.schedule), c.wanted, c.name);
-    passes::test::expect_equal(result_of(c, c.schedule), c.wanted, c.name);
+    passes::test::expect_equal(native_result_of(c, c.schedule), c.expected, c.name);
+    passes::test::expect_equal(result_of(c, c.schedule), c.expected, c.name);
   }
   auto refusal = [](const StageCase& c, const StageKind<Schedule>& kind, Random& random) {
     std::optional<Schedule> changed = any(random, 2) == 0 ? c.schedule : by_memory(c.schedule);
@@ -166,7 +166,7 @@ TEST(StageMutation, KernelsOfSchedules) {
   backend::Jit jit;
   std::vector<StageCase> cases = stage_cases(jit);
   for (StageCase& c : prepared_cases(jit)) cases.push_back(std::move(c));
-  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.schedule), c.wanted, c.name);
+  for (const StageCase& c : cases) passes::test::expect_equal(result_of(c, c.schedule), c.expected, c.name);
   auto result = [](const StageCase& c, const Schedule& schedule) { return result_of(c, schedule); };
   Counts counts = change<Schedule>(
       kernel_kinds(), cases,

@@ -72,12 +72,12 @@ bool report(const std::string& name, const Tensor& native, const Tensor& oracle,
   for (std::int64_t c = 0; c < native.size(); ++c) {
     double a = native.load_f64(c), b = oracle.load_f64(c), allowed = bound.load_f64(c);
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    double apart = std::fabs(a - b);
+    double difference = std::fabs(a - b);
     ++different;
-    beyond_tolerance += !(apart <= 1e-8 + 1e-5 * std::fabs(b));
+    beyond_tolerance += !(difference <= 1e-8 + 1e-5 * std::fabs(b));
     if (std::isinf(allowed)) ++without;
-    else if (!(apart <= allowed)) ++outside;
-    else share = std::max(share, apart / allowed);
+    else if (!(difference <= allowed)) ++outside;
+    else share = std::max(share, difference / allowed);
   }
   std::printf(
       "  %-12s %lld cells, %lld differ, %lld by more than 1e-5 + 1e-8; %lld outside of the bound, %lld have none; "

@@ -63,18 +63,18 @@ Tensor values(ElementType type, const Shape& shape, std::int64_t start, bool sma
 }
 
 // Empty, or where they differ by more than they may.
-std::string difference(const std::vector<Tensor>& found, const ir::InterpretResult& wanted) {
-  if (found.size() != wanted.outputs.size()) return "another number of results";
+std::string difference(const std::vector<Tensor>& found, const ir::InterpretResult& expected) {
+  if (found.size() != expected.outputs.size()) return "another number of results";
   for (std::size_t k = 0; k < found.size(); ++k) {
     const Tensor& a = found[k];
-    const Tensor& b = wanted.outputs[k];
+    const Tensor& b = expected.outputs[k];
     if (a.shape() != b.shape() || a.type() != b.type()) return "a result of another type";
     for (std::int64_t c = 0; c < a.size(); ++c) {
       if (!is_float(a.type())) {
         if (a.load_i64(c) != b.load_i64(c)) return "another integer";
         continue;
       }
-      double x = a.load_f64(c), y = b.load_f64(c), bound = wanted.bounds[k].load_f64(c);
+      double x = a.load_f64(c), y = b.load_f64(c), bound = expected.bounds[k].load_f64(c);
       if (x == y || (std::isnan(x) && std::isnan(y))) continue;
       double allowed = std::isinf(bound) ? 1e-3 * std::max(1.0, std::fabs(y)) : 2 * bound;
       if (!(std::fabs(x - y) <= allowed))
@@ -137,7 +137,7 @@ class Subject {
         return false;
       }
       ++counts.shardings;
-      counts.followed += cut_;
+      counts.followed += is_split_;
       counts.left_whole += left_whole_;
     }
     return true;
@@ -152,7 +152,7 @@ class Subject {
     }
     ir::InterpretOptions with_bounds = options_;
     with_bounds.with_bounds = true;
-    wanted_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
+    expected_ = ir::interpret(program_, program_.main, inputs_, with_bounds);
   }
 
   void write_mlir(const ir::Program& program, const std::string& path) {
@@ -161,7 +161,7 @@ class Subject {
       text = driver::mlir_text(passes::run(passes::lowering(), program).program);
     } catch (const Failure& refused) { text = "// " + refused.diagnostic.message + "\n"; }
     std::ofstream(path, std::ios::app) << "// " << name_ << "\n" << text << "// -----\n";
-    cut_ = true;
+    is_split_ = true;
   }
 
   // Each subject has numbers of its own.
@@ -176,17 +176,17 @@ class Subject {
       if (finding.standing == check::Standing::refused) return "refused: " + finding.where + ": " + finding.detail;
     // What the steps between computed is proved; the random programs evaluate them all.
     const ir::Program& last = certified.stages.back();
-    cut_ = left_whole_ = false;
+    is_split_ = left_whole_ = false;
     for (const ir::Graph& graph : last.graphs)
       for (const ir::Operation& operation : graph.operations)
         for (const ir::BlockPlacement& placed : operation.placements)
-          cut_ |= placed.axis && last[placed.mesh].name == "s";
-    for (const Diagnostic& told : certified.told) left_whole_ |= told.code == Code::pass_declined;
-    if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, wanted_); !d.empty())
+          is_split_ |= placed.axis && last[placed.mesh].name == "s";
+    for (const Diagnostic& diagnostic : certified.told) left_whole_ |= diagnostic.code == Code::pass_declined;
+    if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, expected_); !d.empty())
       return "the plan changes the result: " + d;
     ir::BlockProgram blocks = passes::expand(last);
     if (std::string why = check::test::refusal_of(blocks); !why.empty()) return "refused: " + why;
-    std::string d = difference(interpret(blocks, inputs_, options_).outputs, wanted_);
+    std::string d = difference(interpret(blocks, inputs_, options_).outputs, expected_);
     return d.empty() ? "" : "the devices compute something else: " + d;
   }
 
@@ -194,8 +194,8 @@ class Subject {
   ir::Program program_, lowered_;
   std::vector<Tensor> inputs_;
   ir::InterpretOptions options_;
-  ir::InterpretResult wanted_;
-  bool cut_ = false, left_whole_ = false;  // by the last trial
+  ir::InterpretResult expected_;
+  bool is_split_ = false, left_whole_ = false;  // by the last trial
 };
 
 // The oracle takes microseconds for a point, and each plan asks it twice.

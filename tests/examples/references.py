@@ -55,9 +55,9 @@ def mlp(random, f32):
 
 def attention(random, f32):
     Q, K, V = f32(2, 5, 4), f32(2, 5, 4), f32(2, 5, 4)
-    want = dict(Y=causal_attention(*wide(Q, K, V)))
+    exact = dict(Y=causal_attention(*wide(Q, K, V)))
     for program in ("fused", "plain"):
-        yield Example("attention.tap", dict(Q=Q, K=K, V=V), want, dict(heads=2, n=5, d=4), program)
+        yield Example("attention.tap", dict(Q=Q, K=K, V=V), exact, dict(heads=2, n=5, d=4), program)
 
 
 def transformer(random, f32):
@@ -138,9 +138,9 @@ def cg(random, f32):
 def mttkrp(random, f32):
     X, A, B, C = f32(3, 4, 5), f32(3, 2), f32(4, 2), f32(5, 2)
     x, a, b, c = wide(X, A, B, C)
-    want = dict(A2=np.einsum("ijk,jr,kr->ir", x, b, c), B2=np.einsum("ijk,ir,kr->jr", x, a, c),
+    exact = dict(A2=np.einsum("ijk,jr,kr->ir", x, b, c), B2=np.einsum("ijk,ir,kr->jr", x, a, c),
                 C2=np.einsum("ijk,ir,jr->kr", x, a, b))
-    yield Example("mttkrp.tap", dict(X=X, A=A, B=B, C=C), want)
+    yield Example("mttkrp.tap", dict(X=X, A=A, B=B, C=C), exact)
 
 
 def kmeans(random, f32):
@@ -164,8 +164,8 @@ def nearest(random, f32):
 
 def fft(random, f32):
     re, im = random.randn(1024), random.randn(1024)
-    want = np.fft.fft(re + 1j * im)
-    yield Example("fft.tap", dict(re=re, im=im), dict(Re=want.real, Im=want.imag), rtol=1e-10, atol=1e-10)
+    exact = np.fft.fft(re + 1j * im)
+    yield Example("fft.tap", dict(re=re, im=im), dict(Re=exact.real, Im=exact.imag), rtol=1e-10, atol=1e-10)
 
 
 def recurrence(random, f32):
@@ -184,9 +184,9 @@ def logistic(random, f32):
     x, y, v = wide(X, t, w)
     p = 1 / (1 + np.exp(-(x @ v + 0.25)))
     g = (p - y) / 7
-    want = dict(w2=v - 0.1 * x.T @ g, b2=np.asarray(0.25 - 0.1 * g.sum()),
+    exact = dict(w2=v - 0.1 * x.T @ g, b2=np.asarray(0.25 - 0.1 * g.sum()),
                 loss=np.asarray(-(y * np.log(p) + (1 - y) * np.log(1 - p)).mean()))
-    yield Example("logistic.tap", dict(X=X, t=t, w=w, b=np.array(b)), want, dict(samples=7, features=3))
+    yield Example("logistic.tap", dict(X=X, t=t, w=w, b=np.array(b)), exact, dict(samples=7, features=3))
 
 
 def smooth(random, f32):

@@ -58,14 +58,14 @@ def check(tapc, source, example):
     for got in (first, second):
         if isinstance(got, str):
             return got
-    for name, want in example.expected.items():
+    for name, expected in example.expected.items():
         bits, have = first[name]
         if bits != second[name][0]:
             return f"{name} differs between two runs"
-        if have.shape != want.shape:
-            return f"{name}: wanted shape {want.shape}, got {have.shape}"
-        if not np.allclose(have, want, rtol=example.rtol, atol=example.atol, equal_nan=True):
-            return f"{name}: wanted {want.tolist()}, got {have.tolist()}"[:1500]
+        if have.shape != expected.shape:
+            return f"{name}: expected shape {expected.shape}, got {have.shape}"
+        if not np.allclose(have, expected, rtol=example.rtol, atol=example.atol, equal_nan=True):
+            return f"{name}: expected {expected.tolist()}, got {have.tolist()}"[:1500]
     return None
 
 

@@ -75,7 +75,7 @@ class _Server:
         self.process.wait()
 
     def run(self, words, cwd, env, memory, timeout, streams):
-        """None if the command is too long for a packet."""
+        """None if the command does not fit into a packet."""
         arguments = ["tapc", *(os.fspath(word) for word in words[1:])]
         strings = [cwd, str(memory or 0), str(len(arguments)), *arguments, *(f"{name}={env[name]}" for name in env)]
         strings = [os.fsencode(s) for s in strings]
@@ -83,12 +83,12 @@ class _Server:
         if len(packet) > PACKET or any(b"\0" in s for s in strings):
             return None
         files = {}
-        with open(os.devnull, "r+b") as nothing:
+        with open(os.devnull, "r+b") as null_device:
             def descriptor(stream, given):
                 if given is subprocess.PIPE:
                     files[stream] = given = tempfile.TemporaryFile()
                 elif given is subprocess.DEVNULL:
-                    given = nothing
+                    given = null_device
                 return given if isinstance(given, int) else given.fileno()
 
             descriptors = array.array("i", [descriptor(k, given) for k, given in enumerate(streams)])

@@ -37,12 +37,12 @@ ir::Monoid product_of(ElementType type, const std::string& name, bool with_unuse
   return monoid;
 }
 
-TEST(LawMemory, KnowsAMonoidByWhatItComputes) {
+TEST(LawMemory, KeyDependsOnTheComputation) {
   EXPECT_EQ(law_key({}, product_of(ElementType::f32, "p")), law_key({}, product_of(ElementType::f32, "q", true)));
   EXPECT_NE(law_key({}, product_of(ElementType::f32, "p")), law_key({}, product_of(ElementType::f64, "p")));
 }
 
-TEST(LawMemory, KnowsTheMonoidsOfAFoldByWhatTheyCompute) {
+TEST(LawMemory, KeyDependsOnTheMonoidsOfAFold) {
   auto with_fold = [](std::uint32_t by) {
     MonoidBuilder m({ElementType::f32});
     m.identity({m.f(0)});
@@ -57,7 +57,7 @@ TEST(LawMemory, KnowsTheMonoidsOfAFoldByWhatTheyCompute) {
   EXPECT_NE(law_key(program, with_fold(0)), law_key(program, with_fold(1)));
 }
 
-TEST(LawMemory, TakesAVerdictFromTheStore) {
+TEST(LawMemory, ReadsVerdictsFromTheStore) {
   StoreInMemory store;
   LawVerdict first = LawMemory(&store).verdict({}, product_of(ElementType::f32, "p"));
   EXPECT_EQ(store.texts.size(), 1u);
@@ -65,7 +65,7 @@ TEST(LawMemory, TakesAVerdictFromTheStore) {
   EXPECT_EQ(store.found, 1);
 }
 
-TEST(LawMemory, DoesNotBelieveWhatIsNoVerdict) {
+TEST(LawMemory, IgnoresMalformedEntries) {
   ir::Monoid product = product_of(ElementType::f32, "p");
   for (const char* text : {"", "proved", "proved proved perhaps unknown \n", "broken proved proved unknown \n"}) {
     StoreInMemory store;
@@ -74,7 +74,7 @@ TEST(LawMemory, DoesNotBelieveWhatIsNoVerdict) {
   }
 }
 
-TEST(LawMemory, KeepsNoVerdictThatRefuses) {
+TEST(LawMemory, DoesNotStoreRefutations) {
   MonoidBuilder m({ElementType::f32});
   m.identity({m.f(0)});
   m.combine({m.a(0) - m.b(0)});
@@ -83,7 +83,7 @@ TEST(LawMemory, KeepsNoVerdictThatRefuses) {
   EXPECT_TRUE(store.texts.empty());
 }
 
-TEST(LawMemory, VerdictsAreReadAsTheyWereWritten) {
+TEST(LawMemory, VerdictsRoundTrip) {
   LawVerdict verdict;
   verdict.laws = {Law::assumed, Law::proved, Law::broken, Law::unknown};
   verdict.assumed = {{"associative", "an exponential may overflow"}, {"fold", ""}};

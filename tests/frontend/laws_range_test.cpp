@@ -31,7 +31,7 @@ constexpr const char* of_differences = "terms that cancel may overflow";
 constexpr const char* of_products = "a product or quotient may overflow where the result does not";
 constexpr const char* of_conditions = "a condition tests a value that may overflow";
 
-TEST(LawsInRange, WhatCancelsMayOverflow) {
+TEST(LawsInRange, CancellingTermsMayOverflow) {
   auto cubes = [](MonoidBuilder& m) {
     Cell cube = m.a(0) * m.a(0) * m.a(0);
     return m.a(0) + m.b(0) + (cube - cube) * m.f(1000000, wide);
@@ -43,12 +43,12 @@ TEST(LawsInRange, WhatCancelsMayOverflow) {
   expect_laws_of(multiples, 0, Law::assumed, Law::assumed, Law::assumed, of_differences);
 }
 
-TEST(LawsInRange, WhatIsNoLargerThanTheStatesMayCancel) {
+TEST(LawsInRange, TermsNoLargerThanTheStatesMayCancel) {
   auto states = [](MonoidBuilder& m) { return m.a(0) + m.b(0) + (m.a(0) - m.a(0)); };
   expect_laws_of(states, 0, Law::proved, Law::proved, Law::proved);
 }
 
-TEST(LawsInRange, AProductThatIsMadeSmallerAgain) {
+TEST(LawsInRange, ProductScaledDown) {
   auto times_zero = [](MonoidBuilder& m) { return m.a(0) + m.b(0) + m.f(0, wide) * (m.a(0) * m.b(0)); };
   expect_laws_of(times_zero, 0, Law::proved, Law::assumed, Law::proved, of_products);
   auto conditioned = [](MonoidBuilder& m) {
@@ -64,7 +64,7 @@ TEST(LawsInRange, TermsOfAResultMayOverflow) {  // as it does
 }
 
 // The weight b.n / n is at most 1; of d * b.n nothing is known but that it is divided again.
-TEST(LawsInRange, AWeightedMean) {
+TEST(LawsInRange, WeightedMean) {
   for (bool in_range : {false, true}) {
     MonoidBuilder m({wide, wide, wide});
     Cell zero = m.f(0, wide), n = m.a(0) + m.b(0), d = m.b(1) - m.a(1), w = m.b(0) / n;
@@ -82,7 +82,7 @@ TEST(LawsInRange, AWeightedMean) {
 }
 
 // Both sides compute the same, whatever overflows.
-TEST(LawsInRange, StepByStepTheSame) {
+TEST(LawsInRange, StructurallyEqualSides) {
   MonoidBuilder m({wide, wide});
   Cell n = m.a(0) + m.b(0), zero = m.f(0, wide);
   m.identity({zero, zero});

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
             "associative"}),
     [](const auto& info) { return info.param.name; });
 
-TEST_P(BadLaws, AreRefutedWithValues) {
+TEST_P(BadLaws, AreRefutedWithWitnesses) {
   MonoidBuilder m({f32});
   m.identity({m.f(GetParam().identity)});
   m.combine({GetParam().combine(m)});
@@ -49,7 +49,7 @@ MonoidBuilder& adder_of_bits(MonoidBuilder& m, ElementType type, std::int64_t by
   return m;
 }
 
-TEST(Laws, AnAdderOfBits) {
+TEST(Laws, BitwiseAdder) {
   for (ElementType type : {i8, i32}) {
     MonoidBuilder carry({type}), carry_too_far({type});
     expect_proved(check(adder_of_bits(carry, type, 1)));
@@ -57,21 +57,21 @@ TEST(Laws, AnAdderOfBits) {
   }
 }
 
-TEST(Laws, SaturatingAdditionOfIntegers) {
+TEST(Laws, SaturatingIntegerAddition) {
   MonoidBuilder m({i32});
   m.identity({m.i(0, i32)});
   m.combine({min(m.a(0) + m.b(0), m.i(100, i32))});
   expect_broken(check(m), "associative");
 }
 
-TEST(Laws, AMinimumOverWrappedIntegersIsRefutedAtTheExtremes) {  // fails only where the addition wraps
+TEST(Laws, MinimumOfWrappedIntegersIsRefutedAtTheExtremes) {  // fails only where the addition wraps
   MonoidBuilder m({i8, i8});
   m.identity({m.i(127, i8), m.i(0, i8)});
   m.combine({min(m.a(0), m.a(1) + m.b(0)), m.a(1) + m.b(1)});  // the least prefix sum
   EXPECT_FALSE(check(m).broken.empty());
 }
 
-TEST(Laws, WithoutStepsForAProofALawIsAssumed) {  // C03
+TEST(Laws, StepLimitLeavesLawsAssumed) {  // C03
   MonoidBuilder m({f32});
   m.identity({m.f(1)});
   m.combine({m.a(0) * m.b(0)});
@@ -80,7 +80,7 @@ TEST(Laws, WithoutStepsForAProofALawIsAssumed) {  // C03
   EXPECT_EQ(v.assumed.at(0).why, "the proof exceeds its step limit");
 }
 
-TEST(Laws, ALawThatCannotBeProvedIsAssumedInTime) {  // C03: addition, written so that no rule for tanh or asinh helps
+TEST(Laws, UnprovableLawIsAssumedInTime) {  // C03: addition, written so that no rule for tanh or asinh helps
   MonoidBuilder m({f32});
   m.identity({m.f(0)});
   m.combine({function(CellOp::asinh, function(CellOp::sinh, m.a(0) + m.b(0)))});
@@ -110,7 +110,7 @@ TEST(Laws, LatticesNeedNoSolver) {  // clamps compose; -inf and inf are their id
   expect_proved(check(m, {}, {0, 2000}));
 }
 
-TEST(Laws, ASumThatWrapsIsNoTermOfAMaximum) {
+TEST(Laws, WrappingSumIsNotATermOfAMaximum) {
   MonoidBuilder m({i64, i64});
   m.identity({m.i(0), m.i(least_integer(i64))});
   m.combine({m.a(0) + m.b(0), max(m.a(1), m.a(0) + m.b(1))});
@@ -119,7 +119,7 @@ TEST(Laws, ASumThatWrapsIsNoTermOfAMaximum) {
 
 // ---- Folds.
 
-TEST(Laws, AFoldThatCountsItsElementsIsNotProvedBySmallBlocks) {
+TEST(Laws, CountingFoldIsNotProvedBySmallBlocks) {
   ir::Program program;
   program.monoids = {*ir::builtin_monoid("sum", f32)};
   MonoidBuilder m({f32});
@@ -134,7 +134,7 @@ TEST(Laws, AFoldThatCountsItsElementsIsNotProvedBySmallBlocks) {
 
 // ---- C04.
 
-TEST(Laws, TheUsersOwnMaxDiffersOnNanOnly) {
+TEST(Laws, UserDefinedMaxDiffersOnNanOnly) {
   MonoidBuilder m({f32}), reversed({f32}), minimum({f64}), same({f32}), sum({f32}), integers({i32});
   m.identity({m.f(-inf)});
   m.combine({choose(m.a(0) > m.b(0), m.a(0), m.b(0))});
@@ -156,7 +156,7 @@ TEST(Laws, TheUsersOwnMaxDiffersOnNanOnly) {
   EXPECT_EQ(differs_from_builtin_only_on_nan({}, integers.build()), std::nullopt);
 }
 
-TEST(Laws, AMaxThatIsCutOffIsNotTheBuiltInOne) {  // equal up to 4096.5 only
+TEST(Laws, ClampedMaxIsNotTheBuiltIn) {  // equal up to 4096.5 only
   MonoidBuilder m({f32});
   m.identity({m.f(-inf)});
   Cell most = choose(m.a(0) > m.b(0), m.a(0), m.b(0));
@@ -164,7 +164,7 @@ TEST(Laws, AMaxThatIsCutOffIsNotTheBuiltInOne) {  // equal up to 4096.5 only
   EXPECT_EQ(differs_from_builtin_only_on_nan({}, m.build()), std::nullopt);
 }
 
-TEST(Laws, AreTheSameEveryTime) {
+TEST(Laws, AreDeterministic) {
   MonoidBuilder m({f32, f32});
   m.identity({m.f(0), m.f(0)});
   m.combine({m.a(0) - m.b(1), m.b(0) * m.a(1)});

@@ -23,7 +23,7 @@ TEST(Laws, SumsAndMaximaOfFloats) {
   expect_proved(check(maximum));
 }
 
-TEST(Laws, SumsAndMinimaOfIntegersWrapAsTheyDo) {
+TEST(Laws, IntegerSumsProductsAndMinima) {
   for (ElementType type : {i8, u8, i64}) {
     MonoidBuilder sum({type}), product({type}), minimum({type});
     sum.identity({sum.i(0, type)});
@@ -79,7 +79,7 @@ TEST(Laws, OnlineSoftmaxAndItsFold) {
   expect_proved(check(m, with_builtins()), Law::proved);
 }
 
-TEST(Laws, AFoldThatIsNoHomomorphismIsRefuted) {
+TEST(Laws, FoldThatIsNotAHomomorphismIsRefuted) {
   MonoidBuilder m({f32, f32, f32});
   online(m, false, ir::MonoidId(0), ir::MonoidId(1));
   LawVerdict v = check(m, with_builtins());
@@ -103,7 +103,7 @@ void welford(MonoidBuilder& m, int guard) {
 }
 
 // For (n, mean, m2) = (0, 5, 3) and for n = 1 and n = -1 the laws fail; the guard says that no element is such a state.
-TEST(Laws, WelfordForCountsAlone) {
+TEST(Laws, WelfordGuardedByCountsIsAssumed) {
   for (int guard : {0, 1}) {
     MonoidBuilder m({f32, f32, f32});
     welford(m, guard);
@@ -124,7 +124,7 @@ TEST(Laws, WelfordForAllNumbers) {  // as in the library
   expect_proved(check(m));
 }
 
-TEST(Laws, WelfordWithoutAGuardBreaksOnNothing) {  // 0 / 0 of nothing, and of counts that cancel
+TEST(Laws, UnguardedWelfordFailsOnEmptyStates) {  // 0 / 0 of nothing, and of counts that cancel
   MonoidBuilder m({f32, f32, f32});
   welford(m, 2);
   LawVerdict v = check(m);
@@ -132,7 +132,7 @@ TEST(Laws, WelfordWithoutAGuardBreaksOnNothing) {  // 0 / 0 of nothing, and of c
   expect_broken(v, "associative");
 }
 
-TEST(Laws, AMeanWithAWrongWeightIsRefuted) {
+TEST(Laws, MeanWithWrongWeightIsRefuted) {
   MonoidBuilder m({f32, f32});
   Cell zero = m.f(0), n = m.a(0) + m.b(0);
   m.identity({zero, zero});
@@ -140,7 +140,7 @@ TEST(Laws, AMeanWithAWrongWeightIsRefuted) {
   expect_broken(check(m), "associative");
 }
 
-TEST(Laws, AMeanWithAnIntegerCount) {
+TEST(Laws, MeanWithIntegerCount) {
   MonoidBuilder m({i64, f64});
   Cell zero = m.i(0), n = m.a(0) + m.b(0);
   m.identity({zero, m.f(0, f64)});
@@ -204,7 +204,7 @@ TEST(Laws, LogSumExp) {
 }
 
 // The domain of the logarithm: of [-3, -3, 5] one side is NaN, the other a number.
-TEST(Laws, LogSumExpLessOneLeavesTheDomainOfTheLogarithm) {
+TEST(Laws, LogSumExpMinusOneLeavesTheDomainOfTheLogarithm) {
   MonoidBuilder m({f64});
   m.identity({m.f(0, f64)});
   m.combine({function(CellOp::log, exp(m.a(0)) + exp(m.b(0)) - m.f(1, f64))});
@@ -214,7 +214,7 @@ TEST(Laws, LogSumExpLessOneLeavesTheDomainOfTheLogarithm) {
   EXPECT_EQ(v.assumed.at(0).why, "an exponential may overflow");
 }
 
-TEST(Laws, LogSumExpWithoutAGuardBreaksOnNothing) {
+TEST(Laws, UnguardedLogSumExpFailsOnEmptyStates) {
   MonoidBuilder m({f32});
   m.identity({m.f(-inf)});
   Cell top = max(m.a(0), m.b(0));
@@ -230,7 +230,7 @@ TEST(Laws, LexicographicMaximum) {
   expect_proved(check(m));
 }
 
-TEST(Laws, LengthsAddBySquares) {  // hypot: over all reals 0 is no identity, for -1 becomes 1
+TEST(Laws, Hypotenuse) {  // hypot: over all reals 0 is no identity, for -1 becomes 1
   MonoidBuilder m({f32});
   m.identity({m.f(0)});
   m.combine({function(CellOp::sqrt, m.a(0) * m.a(0) + m.b(0) * m.b(0))});
@@ -240,7 +240,7 @@ TEST(Laws, LengthsAddBySquares) {  // hypot: over all reals 0 is no identity, fo
   EXPECT_EQ(v.laws.commutative, Law::proved);
 }
 
-TEST(Laws, TheFirstThatIsThere) {  // of (false, 5) before nothing, (false, 0) is left
+TEST(Laws, FirstPresentValue) {  // of (false, 5) before nothing, (false, 0) is left
   MonoidBuilder m({boolean, f32});
   m.identity({m.truth(false), m.f(0)});
   m.combine({either(m.a(0), m.b(0)), choose(m.a(0), m.a(1), m.b(1))});
@@ -255,7 +255,7 @@ TEST(Laws, SegmentedSum) {
   expect_laws(check(m), Law::proved, Law::proved, Law::broken);
 }
 
-TEST(Laws, ASegmentedSumTheWrongWayRoundIsRefuted) {
+TEST(Laws, ReversedSegmentedSumIsRefuted) {
   MonoidBuilder m({boolean, f32});
   m.identity({m.truth(false), m.f(0)});
   m.combine({either(m.a(0), m.b(0)), choose(m.b(0), m.a(1), m.a(1) + m.b(1))});

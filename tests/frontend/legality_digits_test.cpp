@@ -20,12 +20,12 @@ TEST(SplitDigits, FlattenedAxesBecomeTheirDigits) {
   b.at_least_zero(B::at({{k, 1}, {i, -1}}));
   b.write({28, 5}, {B::at({{i, 7}, {j, 1}}), B::at({{k, 1}})});
   ir::Operator op = b.build();
-  SplitDigits apart = split_digits({28, 5}, {write_map(op, 0)});
-  EXPECT_EQ(apart.shape, (Shape{4, 5}));
-  ASSERT_EQ(apart.maps[0].dims.size(), 2u);
-  EXPECT_EQ(apart.maps[0].dims[1].dim, k);
-  EXPECT_EQ(apart.maps[0].projection.start(ir::Point{3, 2}), (ir::Point{3, 2}));
-  EXPECT_EQ(apart.first_cell({3, 2}), (ir::Point{21, 2}));
+  SplitDigits digits = split_digits({28, 5}, {write_map(op, 0)});
+  EXPECT_EQ(digits.shape, (Shape{4, 5}));
+  ASSERT_EQ(digits.maps[0].dims.size(), 2u);
+  EXPECT_EQ(digits.maps[0].dims[1].dim, k);
+  EXPECT_EQ(digits.maps[0].projection.start(ir::Point{3, 2}), (ir::Point{3, 2}));
+  EXPECT_EQ(digits.first_cell({3, 2}), (ir::Point{21, 2}));
 }
 
 // y[n-1-i] of one writer and y[i] of another: their points at the begin write different cells.
@@ -90,24 +90,24 @@ bool writes(const ir::Operator& op, const ir::Point& point, const ir::Point& cel
   return op.domain().contains(point) && op.writes[0].projection.start(point) == cell;
 }
 
-RC_GTEST_PROP(TakenApartProperty, JudgedAsByLookingAtEveryPoint, ()) {
+RC_GTEST_PROP(SplitDigitsProperty, AgreesWithEnumeration, ()) {
   RandomWriters random;
   std::vector<Writer> writers;
   std::vector<WriteMap> maps;
   for (const ir::Operator& op : random.ops) writers.push_back({&op, 0}), maps.push_back(write_map(op, 0));
-  auto wanted = enumerate_writes(random.shape, writers, maps, 1 << 20);
-  RC_ASSERT(wanted.has_value());
+  auto expected = enumerate_writes(random.shape, writers, maps, 1 << 20);
+  RC_ASSERT(expected.has_value());
   auto found = Legality({.closed_forms = false}).check_writes(random.shape, writers);
   RC_TAG(!found ? "legal" : found->index() == 1 ? "twice" : found->index() == 2 ? "outside" : "never");
-  RC_ASSERT(found.has_value() == wanted->has_value());
+  RC_ASSERT(found.has_value() == expected->has_value());
   if (!found) return;
-  RC_ASSERT(found->index() == (**wanted).index());
+  RC_ASSERT(found->index() == (**expected).index());
   if (auto* v = std::get_if<WrittenTwice>(&*found)) {
     RC_ASSERT(writes(random.ops[v->first], v->first_point, v->cell));
     RC_ASSERT(writes(random.ops[v->second], v->second_point, v->cell));
     RC_ASSERT(v->first != v->second || v->first_point != v->second_point);
   }
-  if (auto* v = std::get_if<NeverWritten>(&*found)) RC_ASSERT(v->cell == std::get<NeverWritten>(**wanted).cell);
+  if (auto* v = std::get_if<NeverWritten>(&*found)) RC_ASSERT(v->cell == std::get<NeverWritten>(**expected).cell);
 }
 
 }  // namespace

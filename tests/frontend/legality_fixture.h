@@ -22,7 +22,7 @@ class LegalityTest : public ::testing::TestWithParam<bool> {
   }
 };
 
-inline std::string way_of_deciding(const ::testing::TestParamInfo<bool>& info) {
+inline std::string method_name(const ::testing::TestParamInfo<bool>& info) {
   return info.param ? "closed_forms" : "isl_alone";
 }
 

@@ -88,7 +88,7 @@ std::optional<ReadOutside> enumerate_reads(const ir::Operator& op) {
   return std::nullopt;
 }
 
-RC_GTEST_PROP(LegalityProperty, ReadsAreJudgedAsByEnumeration, ()) {
+RC_GTEST_PROP(LegalityProperty, ReadsAgreeWithEnumeration, ()) {
   ir::Operator op = random_reader();
   std::optional<ReadOutside> expected = enumerate_reads(op);
   RC_TAG(expected ? "outside" : "inside");

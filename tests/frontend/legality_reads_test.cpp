@@ -9,9 +9,9 @@ namespace {
 using namespace testing;
 
 class LegalityReads : public LegalityTest {};
-INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityReads, ::testing::Bool(), way_of_deciding);
+INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityReads, ::testing::Bool(), method_name);
 
-TEST(Isl, IsDebiansAndNotTheOneInsideLlvm) { EXPECT_STREQ(isl_version(), "isl-0.25-GMP\n"); }
+TEST(Isl, IsTheSystemLibraryNotLlvmsCopy) { EXPECT_STREQ(isl_version(), "isl-0.25-GMP\n"); }
 
 TEST_P(LegalityReads, WindowsOfTheTraps) {
   EXPECT_FALSE(legality.check_reads(window(1, 0, 8, 10, 3)));  // trap 2
@@ -47,7 +47,7 @@ TEST_P(LegalityReads, ReadOfAnEmptyTensorAndOverAnEmptyRange) {  // trap 9, B12
   EXPECT_FALSE(legality.check_reads(window(1, 5, 0, 0)));
 }
 
-TEST_P(LegalityReads, AFilledReadIsLegal) {
+TEST_P(LegalityReads, BoundedReadIsLegal) {
   B b;
   b.parallel(0, 8);
   ir::CellId x = b.read({8}, {B::at({{0, 1}}, -1)});
@@ -56,7 +56,7 @@ TEST_P(LegalityReads, AFilledReadIsLegal) {
   EXPECT_FALSE(legality.check_reads(b.build()));
 }
 
-TEST_P(LegalityReads, AFillIsEvaluatedOnlyOutside) {  // x[i-1 else z[i]], z of one cell
+TEST_P(LegalityReads, FillIsEvaluatedOutsideOnly) {  // x[i-1 else z[i]], z of one cell
   B b;
   b.parallel(0, 8);
   ir::CellId z = b.read({1}, {B::at({{0, 1}})});
@@ -77,7 +77,7 @@ TEST_P(LegalityReads, AFillIsEvaluatedOnlyOutside) {  // x[i-1 else z[i]], z of 
   EXPECT_EQ(bad->point, (Point{0}));
 }
 
-TEST_P(LegalityReads, DataDependentAxesAreLeftToRunTimeTheOthersAreNot) {  // table[ids[n], d + 1]
+TEST_P(LegalityReads, OnlyDataDependentAxesAreCheckedAtRunTime) {  // table[ids[n], d + 1]
   for (std::int64_t shift : {0, 1}) {
     B b;
     auto n = b.parallel(0, 3), d = b.parallel(0, 4);
@@ -126,7 +126,7 @@ TEST_P(LegalityReads, TheNegationOfAConjunctionIsADisjunction) {
   EXPECT_EQ(bad->cell, (Point{-1, 1}));
 }
 
-TEST_P(LegalityReads, OneGuardIsNotBoth) {
+TEST_P(LegalityReads, OneOfTwoGuardsIsNotSufficient) {
   Guarded g;
   g.b.value(g.b.choose(g.i_positive(), g.x, g.b.zero()));
   auto bad = legality.check_reads(g.b.build());
@@ -135,7 +135,7 @@ TEST_P(LegalityReads, OneGuardIsNotBoth) {
   EXPECT_EQ(bad->cell, (Point{0, 8}));
 }
 
-TEST_P(LegalityReads, ANonAffineConditionAddsNothingAndSpoilsNothing) {
+TEST_P(LegalityReads, NonAffineConditionIsIgnored) {
   for (bool affine_too : {true, false}) {
     Guarded g;  // if i % 2 == 0 [and i > 0 and j < 7] then x else 0
     ir::CellId odd = g.b.apply(ir::CellOp::mod, ElementType::i64, {g.b.index(g.i), g.b.number(2)});
@@ -197,7 +197,7 @@ TEST_P(LegalityReads, ConstraintsOfTheDomainCount) {  // y[i] = sum[k in 0..i+1]
   }
 }
 
-TEST_P(LegalityReads, KernelRegionsAreReadWhole) {  // smooth_rows without its `else`
+TEST_P(LegalityReads, KernelRegionsAreReadEntirely) {  // smooth_rows without its `else`
   B b;
   auto i = b.parallel(0, 4);
   b.read({4, 5}, {B::at({{i, 1}}, -1), B::at({})}, {3, 5});

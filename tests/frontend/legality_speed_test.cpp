@@ -25,7 +25,7 @@ double milliseconds_of(Legality& legality, const LegalityCase& c, bool& legal) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-TEST(LegalitySpeed, OfOneQuestion) {
+TEST(LegalitySpeed, SingleQuery) {
   for (const LegalityCase& c : testing::legality_cases()) {
     double times[2] = {0, 0};
     for (bool closed_forms : {true, false}) {
@@ -40,7 +40,7 @@ TEST(LegalitySpeed, OfOneQuestion) {
   }
 }
 
-TEST(LegalitySpeed, OfTwoThousandDistinctEquations) {
+TEST(LegalitySpeed, TwoThousandDistinctEquations) {
   Legality legality;
   auto begin = std::chrono::steady_clock::now();
   for (std::int64_t n = 1; n <= 2000; ++n) {  // y[i] = if i < n then x[i - j] …, y[i] for i >= n

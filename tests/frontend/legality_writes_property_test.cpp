@@ -262,14 +262,14 @@ void judge(const Written& w) {
   } catch (const Undecided&) { RC_ASSERT(all_trips(w).size() > 1); }
 }
 
-RC_GTEST_PROP(LegalityProperty, PartitionsAndNearPartitionsAreJudgedAsByEnumeration, ()) {
+RC_GTEST_PROP(LegalityProperty, PartitionsAndNearPartitionsAgreeWithEnumeration, ()) {
   Written w = random_partition();
   for (std::int64_t changes = number(0, 2); changes > 0; --changes) mutate(w);
   for (std::int64_t& n : w.shape) n = std::max<std::int64_t>(n, 0);
   judge(w);
 }
 
-RC_GTEST_PROP(LegalityProperty, AnyWritersAreJudgedAsByEnumeration, ()) { judge(random_writers()); }
+RC_GTEST_PROP(LegalityProperty, RandomWritersAgreeWithEnumeration, ()) { judge(random_writers()); }
 
 }  // namespace
 }  // namespace tap

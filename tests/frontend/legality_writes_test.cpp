@@ -7,9 +7,9 @@ namespace {
 using namespace testing;
 
 class LegalityWrites : public LegalityTest {};
-INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityWrites, ::testing::Bool(), way_of_deciding);
+INSTANTIATE_TEST_SUITE_P(ClosedFormsAndIsl, LegalityWrites, ::testing::Bool(), method_name);
 
-TEST_P(LegalityWrites, WritesOfTheLanguagesExamples) {
+TEST_P(LegalityWrites, ExamplesOfTheLanguageReference) {
   EXPECT_FALSE(writes({}, {writer({}, {})}));
   EXPECT_FALSE(writes({4, 5}, {writer({{0, 5}, {0, 4}}, {B::at({{1, 1}}), B::at({{0, 1}})})}));
   EXPECT_FALSE(writes({8}, {writer({{0, 8}}, {B::at({{0, -1}}, 7)})}));  // reverse
@@ -137,7 +137,7 @@ TEST_P(LegalityWrites, CountersAreFixedPerTrip) {
   }
 }
 
-TEST_P(LegalityWrites, AHoleIsToldWithItsTrip) {  // y[i] for i < 4 - t: the last cells of later trips
+TEST_P(LegalityWrites, HoleIsReportedWithItsTrip) {  // y[i] for i < 4 - t: the last cells of later trips
   B b;
   b.parallel(0, 4);
   b.counter(0, 3, 1);
@@ -150,17 +150,17 @@ TEST_P(LegalityWrites, AHoleIsToldWithItsTrip) {  // y[i] for i < 4 - t: the las
   EXPECT_EQ(std::get<NeverWritten>(*bad).trip, (Trip{{1, 2}}));
 }
 
-TEST_P(LegalityWrites, CountersSplitAValueBetweenTwoWriters) {  // y[i] for i < t, y[i] for i >= t
+TEST_P(LegalityWrites, CountersPartitionAValueBetweenTwoWriters) {  // y[i] for i < t, y[i] for i >= t
   for (std::uint32_t level : {0u, 1u}) {
-    B before, behind;
-    for (B* b : {&before, &behind}) {
+    B before, after;
+    for (B* b : {&before, &after}) {
       b->parallel(0, 4);
       b->counter(0, 3, b == &before ? 0 : level);
       b->write({4}, {B::at({{0, 1}})});
     }
     before.at_least_zero(B::at({{1, 1}, {0, -1}}, -1));
-    behind.at_least_zero(B::at({{0, 1}, {1, -1}}));
-    EXPECT_EQ(writes({4}, {before.build(), behind.build()}).has_value(), level == 1);
+    after.at_least_zero(B::at({{0, 1}, {1, -1}}));
+    EXPECT_EQ(writes({4}, {before.build(), after.build()}).has_value(), level == 1);
   }
 }
 
@@ -185,7 +185,7 @@ TEST_P(LegalityWrites, HugeSizes) {  // B13: nothing is enumerated
   EXPECT_EQ(std::get<NeverWritten>(*bad).cell, (Point{n - 1}));
 }
 
-TEST(LegalityCache, AnswersAgainWithoutIsl) {
+TEST(LegalityCache, RepeatedQueriesDoNotUseIsl) {
   Legality legality;
   for (int time = 0; time < 3; ++time) {
     ir::Operator op = window(1, -1, 8, 8);
@@ -199,7 +199,7 @@ TEST(LegalityCache, AnswersAgainWithoutIsl) {
   EXPECT_EQ(legality.statistics().cached, 4u);
 }
 
-TEST(LegalityClosedForms, ProveTheCommonCasesAlone) {
+TEST(LegalityClosedForms, ProveCommonCasesWithoutIsl) {
   Legality legality;
   std::vector<ir::Operator> ops = {
       writer({{0, 4}, {0, 5}}, {B::at({{1, 1}}), B::at({{0, 1}})}),

@@ -103,7 +103,7 @@ TEST(Meaning, SoftmaxInOneLineIsLinearWork) {
   for (const auto& op : outcome.compiled->program.operators) EXPECT_LE(op.dims.size(), 2u);
 }
 
-TEST(Meaning, MaximumAndMinimumOfNothing) {
+TEST(Meaning, EmptyMaximumAndMinimum) {
   double inf = std::numeric_limits<double>::infinity();
   EXPECT_EQ(run_text("program p(x: f32[2, 0]) -> (a: f32[2], b: f32[2], c: f32[2]) { a[i] = max[k] x[i, k]\n b[i] = "
                      "min[k] x[i, k]\n c[i] = sum[k] x[i, k] }",
@@ -150,7 +150,7 @@ TEST(Meaning, SixteenBitFloatsRoundOnceAtTheCell) {
             (Outputs{{2050}, {2050}}));
 }
 
-TEST(Meaning, TupleReductionsMayLackIndicesTheyDoNotDependOn) {
+TEST(Meaning, TupleReductionsMayLackInvariantIndices) {
   const char* text = R"(use std
     program p(t: f32[2, 3], v: f32[3, E]) -> (mx: f32[2], s: f32[2], o: f32[2, E]) {
       (mx[i], s[i], o[i, c]) = online[j] (t[i, j], 1, v[j, c])
@@ -202,7 +202,7 @@ TEST(Meaning, BroadcastPacksAlignRight) {
             (Outputs{{100, 101, 102, 200, 201, 202, 110, 111, 112, 210, 211, 212}}));
 }
 
-TEST(Meaning, LocalsAreAsLargeAsWhatIsWritten) {
+TEST(Meaning, LocalsAreAsLargeAsTheirWrites) {
   EXPECT_EQ(
       run_text("program p(x: f32[3]) -> (y: f32[7]) { h[2*i + 1] = x[i]\n h[2*i] = 0 for i in 0..4\n y[i] = h[i] }",
                {{1, 2, 3}}),
@@ -228,7 +228,7 @@ TEST(Meaning, ParametersSizesAndConditions) {
   EXPECT_EQ(run_text(text, {{1, 5, 2, 7, 3, 4}}), (Outputs{{5, 7}}));
 }
 
-TEST(Meaning, OwnDefinitionsShadowUsedOnes) {
+TEST(Meaning, LocalDefinitionsShadowImportedOnes) {
   EXPECT_EQ(run_text("use std\nop relu(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = 7 * x[i..] }\nprogram p(x: "
                      "f32[1]) -> (a: f32[1], b: f32[1]) { a = relu(x)\n b = std.relu(x) }",
                      {{-1}}),
@@ -304,7 +304,7 @@ TEST(Meaning, AnyIsTheClassOfAllTypes) {
   EXPECT_EQ(run_text(text, {{1, 0}, {0, 0}, {1, 1}}), (Outputs{{0, 1}}));
 }
 
-TEST(Meaning, ComputeConvertsToTheTypeThatComputes) {
+TEST(Meaning, ComputeConvertsToTheComputeType) {
   const char* text = R"(op wide(x: T[n]) -> (y: f32[n]) where T: float { y[i] = T.compute(x[i]) / 3 }
     program p(x: f16[1], z: bf16[1]) -> (y: f32[1], w: f32[1]) { y = wide(x)
       w = wide(z) })";
@@ -330,7 +330,7 @@ TEST(Meaning, EqualEquationsShareAnOperatorWhateverTheirNames) {
   EXPECT_EQ(ir::verify(program), std::vector<std::string>{});
 }
 
-TEST(Meaning, RefusalsSpeakInTheWordsOfTheEquation) {
+TEST(Meaning, ErrorsUseTheNamesOfTheEquation) {
   Outcome outcome = compile_text(R"(
     program p(x: f32[3], z: f32[3]) -> (y: f32[3], w: f32[3]) {
       y[i] = x[i + 1]
@@ -340,14 +340,14 @@ TEST(Meaning, RefusalsSpeakInTheWordsOfTheEquation) {
   EXPECT_NE(outcome.messages.find("at row=2"), std::string::npos) << outcome.messages;
 }
 
-TEST(Meaning, ProjectionsAreInTheAuthorsWords) {
+TEST(Meaning, ProjectionsUseTheNamesOfTheSource) {
   Outcome outcome = compile_text("program p(left: f32[3]) -> (twice: f32[3]) { twice[i] = 2 * left[i] }");
   ASSERT_TRUE(outcome.compiled);
   EXPECT_EQ(outcome.compiled->program.operators[0].operand_names, std::vector<std::string>{"left"});
   EXPECT_EQ(outcome.compiled->program.operators[0].result_names, std::vector<std::string>{"twice"});
 }
 
-TEST(Meaning, RenamingNothingButNamesChangesNoOperator) {
+TEST(Meaning, RenamingDoesNotChangeOperators) {
   Outcome a = compile_text(
       "op f(x: T[n]) -> (y: T[n]) where T: number { y[i] = x[i] + 1 }\nprogram p(x: f32[3]) -> (y: f32[3]) { y = f(x) "
       "}");

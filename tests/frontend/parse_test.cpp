@@ -52,7 +52,7 @@ TEST(Grammar, HasNoAmbiguity) {
   }
 }
 
-TEST(Grammar, ComplainsWhereATextDoesNotFit) {
+TEST(Grammar, ReportsSyntaxErrors) {
   SourceMap sources;
   FileId file = sources.add("t.tap", "op f(x: f32[n]) -> (y: f32[n]) { y[i] = = x[i] }");
   Diagnostics diagnostics;
@@ -83,7 +83,7 @@ TEST(Precedence, OfOperators) {
   EXPECT_EQ(tree("-a.v"), "(negate (. a v))");
 }
 
-TEST(Precedence, WhatReachesAsFarRightAsItCan) {
+TEST(Precedence, PrefixExpressionsExtendRight) {
   EXPECT_EQ(tree("b + sum[k] x[k] * w[k]"), "(add b (reduce sum ((var k - -)) ((mul (read x (k) -) (read w (k) -)))))");
   EXPECT_EQ(tree("2 * sum[k] x[k] + 1"), "(mul 2 (reduce sum ((var k - -)) ((add (read x (k) -) 1))))");
   EXPECT_EQ(tree("(sum[k] x[k]) + 1"), "(add (reduce sum ((var k - -)) ((read x (k) -))) 1)");
@@ -231,7 +231,7 @@ TEST(Declarations, OfEveryKind) {
             "((binding (y) W -)))\n");
 }
 
-TEST(Declarations, DocumentationBelongsToWhatFollows) {
+TEST(Declarations, DocumentationBelongsToTheNextDeclaration) {
   Parsed p(
       "/// One.\n///   Two.\n// not this\nop f(x: f32[n]) -> (y: f32[n]) {\n/// nor this\ny[i] = x[i] }\n//// nor "
       "this\n///Three.\nrewrite f(x) => g(x)\n/// trailing");
@@ -272,7 +272,7 @@ TEST(Limits, LongProgramsAndLongChains) {
   EXPECT_EQ(tree(std::string(255, '(') + "1" + std::string(255, ')')), "1");
 }
 
-TEST(Outline, FindsDeclarationsAsTheParserDoes) {
+TEST(Outline, FindsTheDeclarationsOfTheParser) {
   auto files = testing::corpus();
   files.push_back(TAP_SOURCE_DIR "/lib/std.tap");
   for (const auto& path : files) {

@@ -56,7 +56,7 @@ TEST(Print, ParsesBackToTheSameTree) {
   }
 }
 
-TEST(Format, KeepsTreeAndCommentsAndIsDoneAfterOnce) {
+TEST(Format, KeepsTreeAndCommentsAndIsIdempotent) {
   for (const auto& path : all_files()) {
     std::string text = testing::read_file(path);
     std::string once = formatted(text);

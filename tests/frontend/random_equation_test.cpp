@@ -189,7 +189,7 @@ std::vector<std::vector<double>> random_inputs(const Equation& e) {
   return inputs;
 }
 
-RC_GTEST_PROP(RandomEquation, LegalOnesPassTheProofAndTheOracle, ()) {
+RC_GTEST_PROP(RandomEquation, LegalEquationsPassTheProofAndTheOracle, ()) {
   Equation e = random_legal();
   RC_LOG() << e.text();
   auto inputs = random_inputs(e);
@@ -246,7 +246,7 @@ bool confirms(const Equation& e, const std::string& message) {
   return false;
 }
 
-RC_GTEST_PROP(RandomEquation, MutatedOnesAreRefusedWithATrueWitness, ()) {
+RC_GTEST_PROP(RandomEquation, MutantsAreRefusedWithAValidWitness, ()) {
   Equation e = random_legal();
   switch (pick(0, 5)) {
     case 0: e.shapes[0][0] -= 1; break;

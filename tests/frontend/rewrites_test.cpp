@@ -119,7 +119,7 @@ TEST(Rewrites, WrongRulesOverStandardOperators) {
 }
 
 // What is tried leaves nothing behind in the program.
-TEST(Rewrites, TrialsLeaveNoTrace) {
+TEST(Rewrites, CheckingRulesDoesNotChangeTheProgram) {
   std::string program =
       "op f(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] + x[i] }\nop g(x: f32[n]) -> (y: f32[n]) { y[i] = 2 * x[i] }\n"
       "program p(X: f32[4]) -> (Y: f32[4]) { Y = f(X) }\n";

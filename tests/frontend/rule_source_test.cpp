@@ -42,7 +42,7 @@ class Rules {
 constexpr ElementType f32 = ElementType::f32, f64 = ElementType::f64;
 constexpr const char* products = "rewrite matmul(x, w) => sum_axis<-2>(products(x, w)) when matmul.in > 4096";
 
-TEST(RuleSource, TheFilesOwnRulesComeFirstThenThoseOfItsLibraries) {
+TEST(RuleSource, RulesOfTheFileComeBeforeThoseOfLibraries) {
   Rules rules(
       "use std\nop twice(x: T[n]) -> (y: T[n]) where T: number { y[i] = 2 * x[i] }\n"
       "rewrite twice(x)\n  => add(x,\n     x)\n");
@@ -68,7 +68,7 @@ TEST(RuleSource, EveryRuleOfTheStandardLibraryHasASampleThatHolds) {
   }
 }
 
-TEST(RuleSource, AtTypesBothSidesHaveTheResult) {
+TEST(RuleSource, BothSidesHaveTheResultType) {
   Rules rules("use std\n");
   auto made = rules.source().at(rules.number(products), {TensorType{f32, {4, 5}}, TensorType{f32, {3, 4}}});
   ASSERT_TRUE(made);  // in the order of the names: w, x
@@ -82,7 +82,7 @@ TEST(RuleSource, AtTypesBothSidesHaveTheResult) {
   EXPECT_EQ(made->guard, "`matmul.in > 4096` is false: `matmul.in` is 4");
 }
 
-TEST(RuleSource, TypesThatDoNotFitAreNoAnswer) {
+TEST(RuleSource, MismatchedTypesHaveNoInstance) {
   Rules rules("use std\n");
   const std::size_t rule = rules.number(products);
   EXPECT_FALSE(rules.source().at(rule, {TensorType{f32, {4, 5}}, TensorType{f32, {3, 6}}}));  // 4 and 6
@@ -92,7 +92,7 @@ TEST(RuleSource, TypesThatDoNotFitAreNoAnswer) {
   EXPECT_TRUE(rules.source().at(rule, {TensorType{f32, {4, 5}}, TensorType{f32, {3, 4}}}));
 }
 
-TEST(RuleSource, AnswersDoNotGrowWithTheirNumber) {
+TEST(RuleSource, InstancesDoNotAccumulate) {
   Rules rules("use std\n");
   const std::size_t rule = rules.number(products);
   std::size_t most = 0;

@@ -169,7 +169,7 @@ TEST(Sharing, Folds) {
 }
 
 // A reduction of a reduction that can fail is no more shared among conditions than that one.
-TEST(Sharing, GuardedReductionsInsideOfOthers) {
+TEST(Sharing, NestedGuardedReductions) {
   EXPECT_EQ(
       run_cell(
           "let s = sum[j] (sum[k] x[k] / x[i]) * x[j] in if x[i] > 2 then s + 1 else if x[i] > 0 then s + 2 else 0"),
@@ -190,7 +190,7 @@ TEST(Sharing, ArgumentsAreEvaluatedWhereTheyAreUsed) {
             (std::vector<double>{0, 0, -4, 2}));
 }
 
-TEST(Sharing, WhatGrowsAllTheSameIsRefused) {
+TEST(Sharing, ExponentialGrowthIsRefused) {
   auto operators = [](const std::string& parameter, const std::string& first, const std::string& next, bool cells) {
     std::string text;
     for (int k = 0; k < links; ++k) {

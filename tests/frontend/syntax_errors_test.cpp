@@ -20,7 +20,7 @@ struct Case {
 
 class SyntaxErrors : public ::testing::TestWithParam<Case> {};
 
-TEST_P(SyntaxErrors, AreTold) {
+TEST_P(SyntaxErrors, AreReported) {
   const Case& c = GetParam();
   Parsed p(c.text);
   EXPECT_FALSE(p.module);
@@ -33,15 +33,15 @@ TEST_P(SyntaxErrors, AreTold) {
 }
 
 // A fix, applied, leaves a text that parses.
-TEST_P(SyntaxErrors, FixesMend) {
+TEST_P(SyntaxErrors, FixesParse) {
   Parsed p(GetParam().text);
   for (const Diagnostic& d : p.diagnostics.all()) {
     if (d.fixes.empty()) continue;
     std::string text = GetParam().text;
     for (auto fix = d.fixes.rbegin(); fix != d.fixes.rend(); ++fix)
       text.replace(fix->span.begin, fix->span.end - fix->span.begin, fix->replacement);
-    Parsed mended(text);
-    EXPECT_TRUE(mended.module) << text << "\n" << mended.messages();
+    Parsed fixed(text);
+    EXPECT_TRUE(fixed.module) << text << "\n" << fixed.messages();
   }
 }
 
@@ -216,20 +216,20 @@ TEST(SyntaxErrors, LimitsAreOptions) {
   EXPECT_EQ(large.diagnostics.all()[0].code, Code::file_too_large);
 }
 
-TEST(Recovery, EveryStatementAndDeclarationIsTold) {
+TEST(Recovery, ReportsEveryStatementAndDeclaration) {
   Parsed p(
       "op f(x: f32[n]) -> (y: f32[n]) {\n  y[i] = x[i] +\n  z[i] = * 3\n  v[i] = g(x[i], (1 2), 3)\n  w[i] = if a b\n  "
       "q[i] = x[i]\n}\n"
       "op g(x) -> (y: f32[n]) { y[i] = }\ndim = 4\nextern op k() -> () { kernel 4 }\nop h(x: f32[n]) -> (y: f32[n]) { "
       "y[i] = 1 2 }");
-  std::string places;
+  std::string positions;
   for (const Diagnostic& d : p.diagnostics.all()) {
     Position at = p.sources.file(p.file).position(d.span.begin);
-    places += std::to_string(at.line) + ":" + std::to_string(at.column) + " ";
+    positions += std::to_string(at.line) + ":" + std::to_string(at.column) + " ";
   }
   // `+` takes in the next line's `z[i]`. Behind the broken `op g` parsing goes on at the next line that begins with a
   // declaration's word, also where its name is missing.
-  EXPECT_EQ(places, "3:8 4:21 5:15 8:7 9:5 10:30 11:43 ") << p.messages();
+  EXPECT_EQ(positions, "3:8 4:21 5:15 8:7 9:5 10:30 11:43 ") << p.messages();
 }
 
 TEST(Recovery, BracketErrorsDoNotHideOtherDeclarations) {
@@ -244,9 +244,9 @@ TEST(Recovery, BracketErrorsDoNotHideOtherDeclarations) {
 TEST(Recovery, FaultsDoNotHideOtherStatements) {
   Parsed p(
       "op f(x: f32[n]) -> (y: f32[n]) {\n  a[i] = x[i] && 1\n  b[i] = 0x10 * x[i]\n  c[i] = * 2\n  y[i] = x[i] ^\n}");
-  std::string places;
-  for (const Diagnostic& d : p.diagnostics.all()) places += p.text(d.span) + " ";
-  EXPECT_EQ(places, "&& 0x10 ^ * ") << p.messages();
+  std::string positions;
+  for (const Diagnostic& d : p.diagnostics.all()) positions += p.text(d.span) + " ";
+  EXPECT_EQ(positions, "&& 0x10 ^ * ") << p.messages();
 }
 
 // Row A18: a valid program cut at any byte, or with any byte changed, is accepted or refused, never worse.

@@ -28,12 +28,12 @@ void run(const std::vector<ir::BlockGraph>& blocks) {
     inputs.emplace_back(ElementType::f64, Shape{6});
     for (std::int64_t i = 0; i < 6; ++i) inputs.back().store_f64(i, static_cast<double>(7 * k + i * i + 1));
   }
-  auto wanted = ir::interpret(program, program.main, inputs, {.kernel = add_left}).outputs;
+  auto expected = ir::interpret(program, program.main, inputs, {.kernel = add_left}).outputs;
   auto found = ir::interpret({program, blocks}, inputs, {.kernel = add_left}).outputs;
-  require(wanted.size() == found.size(), "what was accepted has other outputs");
-  for (std::size_t k = 0; k < wanted.size(); ++k)
-    for (std::int64_t i = 0; i < wanted[k].size(); ++i)
-      require(wanted[k].load_f64(i) == found[k].load_f64(i), "what was accepted computes something else");
+  require(expected.size() == found.size(), "what was accepted has other outputs");
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    for (std::int64_t i = 0; i < expected[k].size(); ++i)
+      require(expected[k].load_f64(i) == found[k].load_f64(i), "what was accepted computes something else");
 }
 
 }  // namespace

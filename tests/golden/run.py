@@ -88,17 +88,17 @@ class Case:
         self.path.write_bytes((body + block).encode("utf-8", errors="surrogateescape"))
 
 
-def matches(wanted, printed):
+def matches(expected, printed):
     """Line by line; a line `…` stands for any number of lines."""
-    if not wanted:
+    if not expected:
         return not printed
-    if wanted[0] == "…":
-        return any(matches(wanted[1:], printed[i:]) for i in range(len(printed) + 1))
-    return bool(printed) and line_matches(wanted[0], printed[0]) and matches(wanted[1:], printed[1:])
+    if expected[0] == "…":
+        return any(matches(expected[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and line_matches(expected[0], printed[0]) and matches(expected[1:], printed[1:])
 
 
-def line_matches(wanted, printed):
-    pattern = "".join(p if i % 2 else re.escape(p) for i, p in enumerate(re.split(r"\{\{(.*?)\}\}", wanted.rstrip())))
+def line_matches(expected, printed):
+    pattern = "".join(p if i % 2 else re.escape(p) for i, p in enumerate(re.split(r"\{\{(.*?)\}\}", expected.rstrip())))
     return re.fullmatch(pattern, printed.rstrip()) is not None
 
 
@@ -126,19 +126,19 @@ def apply_fixes(text, fixes):
 
 
 def check_fixes(case, folder, tapc):
-    """Applies the fixes of the first diagnostic that has some, and checks the mended file, until nothing is left."""
-    mended = folder / case.path.name
-    shutil.copy(case.path, mended)
+    """Applies the fixes of the first diagnostic that has some, and checks the fixed file, until nothing is left."""
+    fixed = folder / case.path.name
+    shutil.copy(case.path, fixed)
     for _ in range(25):
-        words = [str(tapc), "check", "--message-format=json", str(mended)]
+        words = [str(tapc), "check", "--message-format=json", str(fixed)]
         result = forks.run(words, cwd=folder, timeout=TIME_LIMIT)
         messages = [json.loads(line) for line in result.stderr.decode().splitlines()]
         if result.returncode == 0:
             return None
         fixes = next((m["fixes"] for m in messages if m["fixes"]), None)
         if not fixes:
-            return f"the mended file does not check: {messages[0]['message'] if messages else result.stderr.decode()}"
-        mended.write_bytes(apply_fixes(mended.read_bytes(), fixes))
+            return f"the fixed file does not check: {messages[0]['message'] if messages else result.stderr.decode()}"
+        fixed.write_bytes(apply_fixes(fixed.read_bytes(), fixes))
     return "the fixes never end"
 
 
@@ -158,13 +158,13 @@ def run_case(case, tapc, update):
             text = (result.stdout + result.stderr).decode("utf-8", errors="surrogateescape")
             printed += shown(text, case, folder)
         if codes[-1] != case.exit or any(codes[:-1]):
-            return f"exit code {codes}, wanted {case.exit}\n" + "\n".join("    " + l for l in printed[:30])
+            return f"exit code {codes}, expected {case.exit}\n" + "\n".join("    " + l for l in printed[:30])
         if update:
             if not matches(case.expected(), printed):
                 case.write_expected(printed)
         elif not matches(case.expected(), printed):
-            wanted, got = ("\n".join("    " + l for l in lines) for lines in (case.expected(), printed))
-            return "wanted:\n" + wanted + "\n  printed:\n" + got
+            expected, got = ("\n".join("    " + l for l in lines) for lines in (case.expected(), printed))
+            return "expected:\n" + expected + "\n  printed:\n" + got
         return check_fixes(case, folder, tapc) if case.fix else None
 
 

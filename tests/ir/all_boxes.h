@@ -10,8 +10,8 @@ namespace tap::ir {
 
 inline std::vector<Box> all_boxes(const Mesh& mesh, const Sharding& sharding, const Shape& shape) {  // by place
   std::vector<Box> boxes;
-  for (std::int64_t place = 0; place < device_count(mesh); ++place)
-    boxes.push_back(box_at(mesh, sharding, shape, place));
+  for (std::int64_t index = 0; index < device_count(mesh); ++index)
+    boxes.push_back(box_at(mesh, sharding, shape, index));
   return boxes;
 }
 

@@ -73,7 +73,7 @@ void for_pairs(const Check& check) {
   }
 }
 
-TEST(AxisAlgebra, FitTogetherWhereSomeChainHasBoth) {
+TEST(AxisAlgebra, CompatibleIfOneChainHasBoth) {
   std::map<std::int64_t, std::vector<std::set<std::int64_t>>> of_size;
   for_pairs([&](const Digits& all, const AxisRef& a, const AxisRef& b) {
     if (of_size[all.n].empty()) chains(all.n, {1}, of_size[all.n]);
@@ -90,7 +90,7 @@ TEST(AxisAlgebra, FitTogetherWhereSomeChainHasBoth) {
   });
 }
 
-TEST(AxisAlgebra, OverlapWhereValuesDepend) {
+TEST(AxisAlgebra, OverlapIfValuesDepend) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     if (!are_compatible(mesh, a, b)) return;
     SubAxis p = digit(mesh, a), q = digit(mesh, b);
@@ -99,7 +99,7 @@ TEST(AxisAlgebra, OverlapWhereValuesDepend) {
   });
 }
 
-TEST(AxisAlgebra, ContainsWhatItDetermines) {
+TEST(AxisAlgebra, ContainsTheAxesItDetermines) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     EXPECT_EQ(contains(mesh, a, b), determines(all.n, digit(mesh, a), digit(mesh, b)));
   });
@@ -141,7 +141,7 @@ TEST(AxisAlgebra, LargestSharedParts) {
   });
 }
 
-TEST(AxisAlgebra, WhatIsLeftAndWhatIsSharedMakeTheWhole) {
+TEST(AxisAlgebra, RemainderAndSharedPartAreTheWhole) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     if (!are_compatible(mesh, a, b)) return;
     Axes left = without(mesh, a, b);
@@ -158,18 +158,18 @@ TEST(AxisAlgebra, WhatIsLeftAndWhatIsSharedMakeTheWhole) {
   });
 }
 
-TEST(AxisAlgebra, MergedIsTheNumberOfBoth) {
+TEST(AxisAlgebra, MergedKeepsTheNumberOfBoth) {
   for_pairs([](const Digits& all, const AxisRef& a, const AxisRef& b) {
     SubAxis p = digit(mesh, a), q = digit(mesh, b);
-    std::optional<AxisRef> wanted;
+    std::optional<AxisRef> expected;
     for (const AxisRef& c : all.all) {
       SubAxis r = digit(mesh, c);
       bool both = r.size == p.size * q.size;
       for (std::int64_t k = 0; k < all.n && both; ++k)
         both = value(k, all.n, r) == value(k, all.n, p) * q.size + value(k, all.n, q);
-      if (both) wanted = c;
+      if (both) expected = c;
     }
-    EXPECT_EQ(merged(mesh, a, b), wanted);
+    EXPECT_EQ(merged(mesh, a, b), expected);
   });
 }
 
@@ -194,17 +194,17 @@ std::vector<Axes> lists() {
           {part_of("p", 1, 2), part_of("p", 6, 5), part_of("p", 2, 3)}};
 }
 
-TEST(AxisLists, CutAtASizeKeepsTheNumber) {
+TEST(AxisLists, SplitAtASizeKeepsTheNumber) {
   for (const Axes& axes : lists())
-    for (std::int64_t places = 1; places <= size_of(mesh, axes); ++places) {
-      auto cut = split_at(mesh, axes, places);
-      if (!cut) continue;
-      EXPECT_EQ(size_of(mesh, cut->major), places);
-      EXPECT_EQ(size_of(mesh, cut->major) * size_of(mesh, cut->minor), size_of(mesh, axes));
-      for (std::int64_t place = 0; place < device_count(mesh); place += 7) {
-        auto position = position_of(mesh, place);
+    for (std::int64_t major_size = 1; major_size <= size_of(mesh, axes); ++major_size) {
+      auto split = split_at(mesh, axes, major_size);
+      if (!split) continue;
+      EXPECT_EQ(size_of(mesh, split->major), major_size);
+      EXPECT_EQ(size_of(mesh, split->major) * size_of(mesh, split->minor), size_of(mesh, axes));
+      for (std::int64_t index = 0; index < device_count(mesh); index += 7) {
+        auto position = position_of(mesh, index);
         EXPECT_EQ(number(position, axes),
-                  number(position, cut->major) * size_of(mesh, cut->minor) + number(position, cut->minor));
+                  number(position, split->major) * size_of(mesh, split->minor) + number(position, split->minor));
       }
     }
   EXPECT_EQ(split_at(mesh, {whole("y")}, 4), (SplitAxes{{part_of("y", 1, 4)}, {part_of("y", 4, 3)}}));
@@ -212,7 +212,7 @@ TEST(AxisLists, CutAtASizeKeepsTheNumber) {
   EXPECT_EQ(split_at(mesh, {whole("a"), whole("y")}, 48), std::nullopt);
 }
 
-TEST(AxisLists, PrefixesAndWhatStandsBehind) {
+TEST(AxisLists, PrefixesAndSuffixes) {
   for (const Axes& a : lists())
     for (const Axes& b : lists()) {
       Axes prefix = common_prefix(mesh, merged(mesh, a), merged(mesh, b));
@@ -227,7 +227,7 @@ TEST(AxisLists, PrefixesAndWhatStandsBehind) {
   EXPECT_EQ(suffix_after(mesh, {part_of("y", 1, 2)}, {whole("y"), whole("a")}), (Axes{part_of("y", 2, 6), whole("a")}));
 }
 
-TEST(AxisLists, WithoutOthers) {
+TEST(AxisLists, Difference) {
   EXPECT_EQ(without(mesh, Axes{whole("a"), whole("y")}, {part_of("y", 2, 3)}),
             (Axes{whole("a"), part_of("y", 1, 2), part_of("y", 6, 2)}));
   EXPECT_EQ(prefix_without(mesh, {whole("a"), whole("y"), whole("w")}, {part_of("y", 2, 3)}),
@@ -241,8 +241,8 @@ TEST(AxisLists, WithoutOthers) {
 TEST(AxisLists, MergedKeepsTheNumber) {
   for (const Axes& axes : lists()) {
     Axes fewer = merged(mesh, axes);
-    for (std::int64_t place = 0; place < device_count(mesh); place += 5)
-      EXPECT_EQ(number(position_of(mesh, place), axes), number(position_of(mesh, place), fewer));
+    for (std::int64_t index = 0; index < device_count(mesh); index += 5)
+      EXPECT_EQ(number(position_of(mesh, index), axes), number(position_of(mesh, index), fewer));
     for (std::size_t k = 1; k < fewer.size(); ++k) EXPECT_EQ(merged(mesh, fewer[k - 1], fewer[k]), std::nullopt);
   }
 }

@@ -20,7 +20,7 @@ Operator row_sums(Program& program, std::int64_t n, std::int64_t m) {
 }
 
 // One more dim, which numbers the blocks of `dim`. It comes last: the oracle must not depend on the order of dims.
-void cut(Operator& op, std::uint32_t dim, Blocks blocks, DimRole role = DimRole::parallel) {
+void add_split(Operator& op, std::uint32_t dim, Blocks blocks, DimRole role = DimRole::parallel) {
   auto r = static_cast<std::uint32_t>(op.dims.size());
   op.dims.push_back({"r" + std::to_string(r), {0, blocks.count}, role});
   for (Constraint& c : op.constraints) c.expr.coefficients.push_back(0);
@@ -56,14 +56,14 @@ TEST(Blockings, PartialsAreOfOneBlock) {
   EXPECT_EQ(values_of(evaluate(program, op, {x}).outputs[0]), (Values{1, 0, 14}));
 }
 
-RC_GTEST_PROP(Blockings, ChangeNoValue, ()) {
+RC_GTEST_PROP(Blockings, PreserveValues, ()) {
   Program program;
   auto n = *rc::gen::inRange<std::int64_t>(0, 9), m = *rc::gen::inRange<std::int64_t>(0, 9);
   Operator whole = row_sums(program, n, m), blocked = whole;
   Tensor x = numbers({n, m});
-  cut(blocked, 0, {*rc::gen::inRange<std::int64_t>(1, 5)});
-  if (*rc::gen::arbitrary<bool>()) cut(blocked, 0, {*rc::gen::inRange<std::int64_t>(1, 4)});
-  if (*rc::gen::arbitrary<bool>()) cut(blocked, 1, {*rc::gen::inRange<std::int64_t>(1, 4)}, DimRole::reduction);
+  add_split(blocked, 0, {*rc::gen::inRange<std::int64_t>(1, 5)});
+  if (*rc::gen::arbitrary<bool>()) add_split(blocked, 0, {*rc::gen::inRange<std::int64_t>(1, 4)});
+  if (*rc::gen::arbitrary<bool>()) add_split(blocked, 1, {*rc::gen::inRange<std::int64_t>(1, 4)}, DimRole::reduction);
   RC_ASSERT(values_of(evaluate(program, blocked, {x}).outputs[0]) ==
             values_of(evaluate(program, whole, {x}).outputs[0]));
 }

@@ -9,7 +9,7 @@
 namespace tap::ir {
 namespace {
 
-Box some_box(std::size_t rank) {
+Box small_random_box(std::size_t rank) {
   Box box;
   for (std::size_t d = 0; d < rank; ++d) {
     auto lo = *rc::gen::inRange<std::int64_t>(-2, 5);
@@ -25,21 +25,21 @@ std::set<Point> points_of(const Box& box) {
   return points;
 }
 
-RC_GTEST_PROP(BoxSet, HasThePointsOfItsBoxes, ()) {
+RC_GTEST_PROP(BoxSet, ContainsThePointsOfItsBoxes, ()) {
   const auto rank = *rc::gen::inRange<std::size_t>(0, 4);
   BoxSet set;
   std::set<Point> points;
   for (auto count = *rc::gen::inRange(0, 8); count > 0; --count) {
-    Box box = some_box(rank);
+    Box box = small_random_box(rank);
     set.add(box);
     points.merge(points_of(box));
   }
-  for (int question = 0; question < 20; ++question) {
-    const Box box = some_box(rank);
-    const std::set<Point> asked = points_of(box);
+  for (int query = 0; query < 20; ++query) {
+    const Box box = small_random_box(rank);
+    const std::set<Point> queried = points_of(box);
     auto is_in = [&](const Point& p) { return points.count(p) > 0; };
-    RC_ASSERT(set.covers(box) == std::all_of(asked.begin(), asked.end(), is_in));
-    RC_ASSERT(set.meets(box) == std::any_of(asked.begin(), asked.end(), is_in));
+    RC_ASSERT(set.covers(box) == std::all_of(queried.begin(), queried.end(), is_in));
+    RC_ASSERT(set.meets(box) == std::any_of(queried.begin(), queried.end(), is_in));
   }
 }
 

@@ -99,7 +99,7 @@ std::string message_of(std::string_view text) {
   return error ? "line " + std::to_string(error->line) + ": " + error->message : "no error";
 }
 
-RC_GTEST_PROP(CertificateText, ParsesBack, ()) {
+RC_GTEST_PROP(CertificateText, RoundTrips, ()) {
   Certificate certificate = random_certificate();
   std::string text = print(certificate);
   auto result = parse_certificate(text);
@@ -108,20 +108,20 @@ RC_GTEST_PROP(CertificateText, ParsesBack, ()) {
   RC_ASSERT(std::get<Certificate>(result) == certificate);
 }
 
-RC_GTEST_PROP(CertificateText, NoPartOfItIsOne, ()) {
+RC_GTEST_PROP(CertificateText, PrefixesAreRejected, ()) {
   std::string text = print(random_certificate());
   auto length = static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(text.size()) - 1));
   RC_ASSERT(std::holds_alternative<TextError>(parse_certificate(text.substr(0, length))));
 }
 
-RC_GTEST_PROP(CertificateText, SurvivesAnyChange, ()) {
+RC_GTEST_PROP(CertificateText, SurvivesMutations, ()) {
   std::string text = print(random_certificate());
   for (std::size_t k = count(4) + 1; k > 0; --k)
     text[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(text.size())))] = static_cast<char>(pick(0, 128));
   parse_certificate(text);
 }
 
-TEST(CertificateText, WhatIsWrongIsSaid) {
+TEST(CertificateText, ParseErrors) {
   EXPECT_EQ(message_of("tap-certificate 3\nend\n"),
             "line 1: the certificate has version 3; the supported version is 2");
   EXPECT_EQ(message_of("tap-certificate 2\nstep fuse\n"),
@@ -133,7 +133,7 @@ TEST(CertificateText, WhatIsWrongIsSaid) {
   EXPECT_EQ(message_of("tap-certificate 2\nend\nend\n"), "line 3: unexpected text after `end`");
 }
 
-TEST(ProgramHash, IsThatOfTheText) {
+TEST(ProgramHash, IsTheHashOfTheText) {
   Program program = samples::matmul_relu();
   EXPECT_EQ(hash_of(program), hash_of_text(print(program)));
   EXPECT_EQ(hash_of(program).size(), 32u);

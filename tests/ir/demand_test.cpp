@@ -42,7 +42,7 @@ struct Halo {
   GroupView view() const { return {program, program[graph], dims, anchors}; }
 };
 
-TEST(Demand, OfAHaloIsClippedToTheTensor) {
+TEST(Demand, HaloIsClippedToTheTensor) {
   Halo halo;
   Demand middle = demand(halo.view(), box_of({{2, 4}}));
   EXPECT_EQ(middle.operations[1], box_of({{2, 4}}));
@@ -53,7 +53,7 @@ TEST(Demand, OfAHaloIsClippedToTheTensor) {
   EXPECT_TRUE(demand(halo.view(), box_of({{3, 3}})).operations[0].empty());
 }
 
-TEST(Demand, MovesWithThePoint) {
+TEST(Demand, DependsAffinelyOnThePoint) {
   Halo halo;
   MovingDemand windows = moving_demand(halo.view());
   EXPECT_EQ(windows.operations[0][0], (Window{{{1}, -1}, 3}));
@@ -67,7 +67,7 @@ TEST(Demand, MovesWithThePoint) {
 }
 
 // h[2*i + r] = x[i] for r in 0..2;   y[p] = h[4*p] over p in 0..n
-TEST(Demand, OfWritesThatInterleave) {
+TEST(Demand, InterleavedWrites) {
   Program program;
   BuildGraph g{program, {}};
   auto x = g.input("x", f64, {8});
@@ -92,7 +92,7 @@ TEST(Demand, OfWritesThatInterleave) {
 }
 
 // Two writers of one value: each is requested its own part, and the one that is far away for nothing.
-TEST(Demand, OfAConcatenation) {
+TEST(Demand, Concatenation) {
   Program program;
   BuildGraph g{program, {}};
   auto a = g.input("a", f64, {4}), b = g.input("b", f64, {4});
@@ -122,7 +122,7 @@ TEST(Demand, OfAConcatenation) {
 
 // t[0] = sum[k] x[k];   y[i] = t[i - 1 else 7] + t[i + 1 else 7], of which no read lies inside. The sum has no dim that could
 // say that nobody requests its only point.
-TEST(Demand, OfAPointThatNobodyReads) {
+TEST(Demand, UnreadPoint) {
   Program program;
   BuildGraph g{program, {}};
   auto x = g.input("x", f64, {3});
@@ -251,12 +251,12 @@ Needed enumerate(const RandomGroup& group, const Box& box) {
     Box whole = op.box();
     auto p = first_point(whole);
     for (bool more = p.has_value(); more; more = next_point(whole, *p)) {
-      bool asked = o + 1 == graph.operations.size();
+      bool requested = o + 1 == graph.operations.size();
       for (const GroupAnchor& a : group.anchors)
-        if (a.operation == o) asked &= box.dims[a.dim].contains((*p)[a.inner_dim]);
+        if (a.operation == o) requested &= box.dims[a.dim].contains((*p)[a.inner_dim]);
       for (const Access& write : op.writes)
-        asked |= needed.values[operation.results[write.tensor].index()].count(write.projection.start(*p)) > 0;
-      if (!asked) continue;
+        requested |= needed.values[operation.results[write.tensor].index()].count(write.projection.start(*p)) > 0;
+      if (!requested) continue;
       needed.operations[o].insert(*p);
       for (const Access& read : op.reads) {
         Point cell = read.projection.start(*p);
@@ -278,35 +278,35 @@ Box hull_of(const Points& points) {
   return box;
 }
 
-RC_GTEST_PROP(DemandProperty, CoversWhatEnumerationNeeds, ()) {
+RC_GTEST_PROP(DemandProperty, CoversTheEnumeratedDemand, ()) {
   RandomGroup group = random_group(false);
   Box box = random_box(group.dims);
-  Demand asked = demand(group.view(), box);
+  Demand computed = demand(group.view(), box);
   MovingDemand windows = moving_demand(group.view());
   Needed needed = enumerate(group, box);
   const Graph& graph = group.program[group.graph];
   for (std::size_t o = 0; o < needed.operations.size(); ++o) {
-    for (const Point& p : needed.operations[o]) RC_ASSERT(asked.operations[o].contains(p));
+    for (const Point& p : needed.operations[o]) RC_ASSERT(computed.operations[o].contains(p));
     const Operator& op = group.program[graph.operations[o].op];
-    for (std::size_t d = 0; d < op.dims.size() && !asked.operations[o].empty(); ++d)
+    for (std::size_t d = 0; d < op.dims.size() && !computed.operations[o].empty(); ++d)
       RC_ASSERT(
-          intersect(windows.operations[o][d].bounds(box), op.dims[d].range).contains(asked.operations[o].dims[d]));
+          intersect(windows.operations[o][d].bounds(box), op.dims[d].range).contains(computed.operations[o].dims[d]));
   }
   for (std::size_t v = 0; v < needed.values.size(); ++v) {
-    for (const Point& p : needed.values[v]) RC_ASSERT(asked.values[v].contains(p));
-    for (std::size_t axis = 0; axis < 2 && !asked.values[v].empty(); ++axis)
-      RC_ASSERT(windows.values[v][axis].bounds(box).contains(asked.values[v].dims[axis]));
+    for (const Point& p : needed.values[v]) RC_ASSERT(computed.values[v].contains(p));
+    for (std::size_t axis = 0; axis < 2 && !computed.values[v].empty(); ++axis)
+      RC_ASSERT(windows.values[v][axis].bounds(box).contains(computed.values[v].dims[axis]));
   }
 }
 
-RC_GTEST_PROP(DemandProperty, IsTightWhereCoefficientsAreOne, ()) {
+RC_GTEST_PROP(DemandProperty, IsTightForUnitCoefficients, ()) {
   RandomGroup group = random_group(true);
   Box box = random_box(group.dims);
-  Demand asked = demand(group.view(), box);
+  Demand computed = demand(group.view(), box);
   Needed needed = enumerate(group, box);
   for (std::size_t o = 0; o < needed.operations.size(); ++o) {
-    if (needed.operations[o].empty()) RC_ASSERT(asked.operations[o].empty());
-    else RC_ASSERT(asked.operations[o] == hull_of(needed.operations[o]));
+    if (needed.operations[o].empty()) RC_ASSERT(computed.operations[o].empty());
+    else RC_ASSERT(computed.operations[o] == hull_of(needed.operations[o]));
   }
 }
 

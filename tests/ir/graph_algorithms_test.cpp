@@ -55,14 +55,14 @@ TEST(GraphAlgorithms, ACycleHasNoOrder) {
   EXPECT_FALSE(topological_order(b.graph()));
 }
 
-TEST(GraphAlgorithms, AnOperationThatReadsItsOwnResultIsACycle) {
+TEST(GraphAlgorithms, OperationThatReadsItsOwnResultIsACycle) {
   GraphBuilder b;
   ValueId p = b.value("p");
   b.write(unary(CellOp::exp), {p}, {p});
   EXPECT_FALSE(topological_order(b.graph()));
 }
 
-TEST(GraphAlgorithms, DeadCodeGoesAndAnnotationsFollow) {
+TEST(GraphAlgorithms, DeadCodeIsRemovedAndAnnotationsFollow) {
   GraphBuilder b;
   ValueId x = b.input("x"), unused = b.input("unused");
   ValueId dead = b.call(unary(CellOp::exp), {x}, "dead");
@@ -95,7 +95,7 @@ TEST(GraphAlgorithms, AllWritersOfALiveValueAreAlive) {
   EXPECT_EQ(without_dead_code(b.graph()), b.graph());
 }
 
-TEST(CommonSubexpressions, EqualChainsBecomeOne) {
+TEST(CommonSubexpressions, EqualChainsAreMerged) {
   GraphBuilder b;
   ValueId x = b.input("x");
   ValueId a = b.call(unary(CellOp::log), {b.call(unary(CellOp::exp), {x}, "e1")}, "l1");
@@ -193,7 +193,7 @@ Graph random_graph(GraphBuilder& b) {
   return b.graph();
 }
 
-RC_GTEST_PROP(GraphAlgorithms, AnOrderThatIsRightStaysAndAShuffledOneIsMended, ()) {
+RC_GTEST_PROP(GraphAlgorithms, ValidOrderStaysAndShuffledOrderIsSorted, ()) {
   GraphBuilder b;
   Graph graph = random_graph(b);
   auto order = topological_order(graph);
@@ -205,10 +205,10 @@ RC_GTEST_PROP(GraphAlgorithms, AnOrderThatIsRightStaysAndAShuffledOneIsMended, (
   order = topological_order(shuffled);
   RC_ASSERT(order.has_value());
   RC_ASSERT(order->size() == graph.operations.size());
-  Graph mended = shuffled;
-  mended.operations.clear();
-  for (OperationId id : *order) mended.operations.push_back(shuffled[id]);
-  b.graph() = mended;
+  Graph sorted = shuffled;
+  sorted.operations.clear();
+  for (OperationId id : *order) sorted.operations.push_back(shuffled[id]);
+  b.graph() = sorted;
   RC_ASSERT(verify(b.program()).empty());
 }
 
@@ -226,7 +226,7 @@ std::string term(const Program& program, const Graph& graph, ValueId v) {
   return text + "}";
 }
 
-RC_GTEST_PROP(GraphAlgorithms, OutputsMeanTheSameWithoutDeadAndCommonCode, ()) {
+RC_GTEST_PROP(GraphAlgorithms, RemovingDeadAndCommonCodePreservesOutputs, ()) {
   GraphBuilder b;
   Graph graph = random_graph(b);
   Graph alive = without_dead_code(graph), merged = without_common_subexpressions(b.program(), alive);

@@ -133,7 +133,7 @@ TEST(InterpretFailure, FillsAreLazy) {
             (Values{3, 1, 2}));
 }
 
-TEST(InterpretFailure, AWildReadIsOurBug) {
+TEST(InterpretFailure, OutOfBoundsReadIsAnInternalError) {
   Build b("y");
   auto i = b.parallel("i", 3);
   b.operand(f32, {3});

@@ -84,7 +84,7 @@ TEST(Interpret, BuiltInReductions) {
   EXPECT_EQ(reduce_all("sum", i8, {100, 100}), Values{-56});  // a sum of i8 is i8
 }
 
-TEST(Interpret, ReductionsOverNothingGiveTheIdentity) {  // trap 9
+TEST(Interpret, EmptyReductionsGiveTheIdentity) {  // trap 9
   EXPECT_EQ(reduce_all("sum", f32, {}), Values{0});
   EXPECT_EQ(reduce_all("prod", f32, {}), Values{1});
   EXPECT_EQ(reduce_all("max", f32, {}), Values{-inf});
@@ -285,7 +285,7 @@ Operator three_point(std::int64_t n) {
   return b.map({b.apply(CellOp::add, {b.apply(CellOp::add, {left, mid}), right})});
 }
 
-TEST(Interpret, FillsAreNotComputedAcrossSteps) {  // trap 37
+TEST(Interpret, FillsAreNotComputedAcrossTrips) {  // trap 37
   Program program;
   BuildGraph body{program, {}};
   ValueId x = body.input("x", f32, {3});

@@ -52,14 +52,14 @@ RC_GTEST_PROP(InterpretScan, EqualsTheDefinition, ()) {
   auto n = *rc::gen::inRange(0, 7), m = *rc::gen::inRange(0, 7);
   int a = *rc::gen::element(-2, -1, 1, 2), c = *rc::gen::element(-1, 0, 1), d = *rc::gen::inRange(-4, 8);
   int along = *rc::gen::element(-2, -1, 1, 2);
-  bool noncommutative = *rc::gen::arbitrary<bool>(), cut = *rc::gen::arbitrary<bool>();
+  bool noncommutative = *rc::gen::arbitrary<bool>(), constrained = *rc::gen::arbitrary<bool>();
   Program program;
   program.monoids.push_back(noncommutative ? matrices() : builtin_monoid("sum", i64).value());
   std::size_t arity = program.monoids[0].arity();
   Build b("y");
   auto j = b.parallel("j", 3), i = b.parallel("i", n), k = b.reduction("k", m);
   b.require_at_least_zero(a * b[k] + along * b[i] + c * b[j] + d);
-  if (cut) b.require_at_least_zero(b[k] + b[j] - 2);
+  if (constrained) b.require_at_least_zero(b[k] + b[j] - 2);
   b.operand(i64, {3, m, static_cast<std::int64_t>(arity)});
   std::vector<CellId> operands;
   for (std::size_t v = 0; v < arity; ++v) {
@@ -95,7 +95,7 @@ TEST(InterpretScan, IsLinear) {
 }
 
 // What is no scan: two moving ends, an operand that depends on the cell, an equality.
-TEST(InterpretScan, IsNotFoundElsewhere) {
+TEST(InterpretScan, IsNotFoundInOtherReductions) {
   Program program;
   MonoidId sum = add_monoid(program, "sum", f32);
   auto with = [&](const std::function<CellId(Build&)>& extra) {
@@ -191,13 +191,13 @@ RC_GTEST_PROP(InterpretScatter, TwoTargetsInOrder, ()) {
   auto u = b.parallel("u", n), v = b.parallel("v", n), t = b.reduction("t", tokens);
   b.require_at_least_zero(b[u] - b[v] + 1);
   auto rows = b.operand(i64, {tokens}), cols = b.operand(i64, {tokens}), g = b.operand(i64, {tokens, 4});
-  CellId here = b.apply(CellOp::logical_and, {b.apply(CellOp::equal, {b.read(rows, {b[t]}), b.index(u)}),
-                                              b.apply(CellOp::equal, {b.index(v), b.read(cols, {b[t]})})});
+  CellId hit = b.apply(CellOp::logical_and, {b.apply(CellOp::equal, {b.read(rows, {b[t]}), b.index(u)}),
+                                             b.apply(CellOp::equal, {b.index(v), b.read(cols, {b[t]})})});
   std::vector<CellId> operands;
   for (int k = 0; k < 4; ++k) {
     b.result(i64, {n, n}, {b[u], b[v]});
     operands.push_back(
-        b.apply(CellOp::select, {here, b.read(g, {b[t], at_constant(k)}), b.literal(i64, k == 0 || k == 3)}));
+        b.apply(CellOp::select, {hit, b.read(g, {b[t], at_constant(k)}), b.literal(i64, k == 0 || k == 3)}));
   }
   Operator op = b.reduce(MonoidId(0), operands);
   auto found = find_scatter(op, program.monoids[0]);
@@ -210,7 +210,7 @@ RC_GTEST_PROP(InterpretScatter, TwoTargetsInOrder, ()) {
        tensor(i64, {tokens, 4}, random_values(4 * count, -3, 4))});
 }
 
-TEST(InterpretScatter, EmbeddingGradientIsQuick) {
+TEST(InterpretScatter, EmbeddingGradientIsFast) {
   constexpr std::int64_t vocabulary = 50'000, tokens = 2'000, width = 8;
   Program program;
   Operator op = scatter(program, {i32, false, false, false, false, 0, 1}, vocabulary, tokens, width);
@@ -227,7 +227,7 @@ TEST(InterpretScatter, EmbeddingGradientIsQuick) {
 }
 
 // What stands in the else branch must be the identity, the selector must not move with the cell.
-TEST(InterpretScatter, IsNotFoundElsewhere) {
+TEST(InterpretScatter, IsNotFoundInOtherReductions) {
   Program program;
   MonoidId sum = add_monoid(program, "sum", f32);
   auto found = [&](const std::function<CellId(Build&, CellId index, CellId selector, CellId term)>& operand) {

@@ -17,7 +17,7 @@
 namespace tap::ir {
 namespace {
 
-TEST(CellExprs, EqualNodesAreOne) {
+TEST(CellExprs, EqualNodesAreShared) {
   CellExprs e;
   CellId x = e.read(0, ElementType::f32), y = e.read(1, ElementType::f32);
   EXPECT_EQ(e.apply(CellOp::add, ElementType::f32, {x, y}), e.apply(CellOp::add, ElementType::f32, {x, y}));
@@ -77,7 +77,7 @@ Monoid online() {
   return m;
 }
 
-TEST(Monoids, ComponentsDependOnWhatTheirCombinationReads) {
+TEST(Monoids, ComponentsDependOnTheCellsOfTheirCombine) {
   using Row = std::vector<bool>;
   EXPECT_EQ(component_dependence(online()),
             (std::vector<Row>{{true, false, false}, {true, true, false}, {true, false, true}}));
@@ -153,7 +153,7 @@ TEST_F(AffineCells, Constraints) {
 }
 
 // A random condition against its direct evaluation: where constraints are given, they say the same at every point.
-RC_GTEST_PROP(Operators, ConstraintsHoldWhereTheConditionDoes, ()) {
+RC_GTEST_PROP(Operators, ConstraintsAreEquivalentToTheCondition, ()) {
   Operator op;
   op.dims = {{"i", {-3, 4}}, {"j", {-3, 4}}};
   using Truth = std::function<bool(const Point&)>;

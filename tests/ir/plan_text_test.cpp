@@ -43,19 +43,19 @@ PlannedSplit any_place() {
   return all;
 }
 
-std::vector<std::string> some_names(int least) {
+std::vector<std::string> random_names(int least) {
   std::vector<std::string> names(static_cast<std::size_t>(*rc::gen::inRange(least, 4)));
   for (std::string& name : names) name = any_name();
   return names;
 }
 
-RC_GTEST_PROP(PlanText, ParsesWhatItPrints, ()) {
+RC_GTEST_PROP(PlanText, RoundTrips, ()) {
   Plan plan;
   for (int n = *rc::gen::inRange(0, 5); n > 0; --n) switch (*rc::gen::inRange(0, 5)) {
       case 0: plan.decisions.push_back(PlannedChoice{any_name(), *rc::gen::inRange<std::uint32_t>(0, 5)}); break;
       case 1: plan.decisions.push_back(any_split()); break;
       case 2: plan.decisions.push_back(any_place()); break;
-      case 3: plan.decisions.push_back(PlannedFusion{some_names(1), some_names(0)}); break;
+      case 3: plan.decisions.push_back(PlannedFusion{random_names(1), random_names(0)}); break;
       default: plan.decisions.push_back(PlannedUnroll{any_name(), *rc::gen::inRange<std::int64_t>(1, 9)});
     }
   auto back = parse_plan(print(plan));
@@ -63,23 +63,23 @@ RC_GTEST_PROP(PlanText, ParsesWhatItPrints, ()) {
   RC_ASSERT(std::get<Plan>(back) == plan);
 }
 
-TEST(PlanText, PartsStandWhereTheyWereWritten) {
+TEST(PlanText, PartsHaveTheirSpans) {
   const std::string text =
       "\xef\xbb\xbfplan 2\n\n  split H.m dim k into [0, 4] over pod.data:(1)2 tree 2 // why\nfuse a, \"b c\" over i\n";
   auto parsed = parse_plan_text(text);
   ASSERT_TRUE(std::holds_alternative<PlanText>(parsed)) << std::get<PlanMistake>(parsed).message;
-  auto seen = [&](std::size_t decision, PlanPart part, const std::string& name) {
+  auto text_of_part = [&](std::size_t decision, PlanPart part, const std::string& name) {
     const TextPart& found = part_of(std::get<PlanText>(parsed).parts[decision], part, name);
     return text.substr(found.begin, found.end - found.begin);
   };
-  EXPECT_EQ(seen(0, PlanPart::whole, ""), "split H.m dim k into [0, 4] over pod.data:(1)2 tree 2");
-  EXPECT_EQ(seen(0, PlanPart::operation, "H.m"), "H.m");
-  EXPECT_EQ(seen(0, PlanPart::dim, "k"), "k");
-  EXPECT_EQ(seen(0, PlanPart::number, ""), "[0, 4]");
-  EXPECT_EQ(seen(0, PlanPart::placement, ""), "pod.data:(1)2");
-  EXPECT_EQ(seen(1, PlanPart::operation, "b c"), "\"b c\"");
-  EXPECT_EQ(seen(1, PlanPart::dim, "i"), "i");
-  EXPECT_EQ(seen(1, PlanPart::dim, "elsewhere"), "fuse a, \"b c\" over i");
+  EXPECT_EQ(text_of_part(0, PlanPart::whole, ""), "split H.m dim k into [0, 4] over pod.data:(1)2 tree 2");
+  EXPECT_EQ(text_of_part(0, PlanPart::operation, "H.m"), "H.m");
+  EXPECT_EQ(text_of_part(0, PlanPart::dim, "k"), "k");
+  EXPECT_EQ(text_of_part(0, PlanPart::number, ""), "[0, 4]");
+  EXPECT_EQ(text_of_part(0, PlanPart::placement, ""), "pod.data:(1)2");
+  EXPECT_EQ(text_of_part(1, PlanPart::operation, "b c"), "\"b c\"");
+  EXPECT_EQ(text_of_part(1, PlanPart::dim, "i"), "i");
+  EXPECT_EQ(text_of_part(1, PlanPart::dim, "elsewhere"), "fuse a, \"b c\" over i");
 }
 
 TEST(PlanText, NamesThatNeedNoQuotes) {
@@ -88,7 +88,7 @@ TEST(PlanText, NamesThatNeedNoQuotes) {
     EXPECT_FALSE(is_plain_name(name)) << name;
 }
 
-TEST(PlanText, SplitsAsAProgramWritesThem) {
+TEST(PlanText, SplitsInProgramSyntax) {
   auto plan = [](const std::string& line) { return std::get<Plan>(parse_plan("plan 2\n" + line)); };
   EXPECT_EQ(plan("split H on k into [0..3, 3..8] over pod.model"), plan("split H dim k into [0, 3, 8] over pod.model"));
   const Plan bare = plan("split H on axis 1 into 2 over model:(1)2");
@@ -101,7 +101,7 @@ TEST(PlanText, SplitsAsAProgramWritesThem) {
   EXPECT_EQ(axis_of_dim("k"), std::nullopt);
 }
 
-TEST(PlanText, MistakesShowTheRightLine) {
+TEST(PlanText, ErrorsNameTheirLine) {
   for (auto [line, help] : {std::pair{"fuse a b, c over i", "write `fuse a, b, c over i`"},
                             {"unroll H by 2", "write `unroll H 2`"},
                             {"split H dim i into 2 over sequencial", "did you mean `sequential`?"},
@@ -115,7 +115,7 @@ TEST(PlanText, MistakesShowTheRightLine) {
   }
 }
 
-TEST(PlanText, MistakesHaveAPlace) {
+TEST(PlanText, ErrorsHaveAColumn) {
   auto at = [](std::string_view line) {
     auto parsed = parse_plan_text("plan 2\n" + std::string(line));
     auto* error = std::get_if<PlanMistake>(&parsed);

@@ -19,7 +19,7 @@ Box window(std::int64_t stride, std::int64_t offset, std::int64_t extent, Range 
 }
 Box one(std::int64_t lo, std::int64_t hi) { return Box{{{lo, hi}}}; }
 
-TEST(Box, SizeOfEmptyBoxIsZeroHoweverLongItsOtherRanges) {
+TEST(Box, SizeOfAnEmptyBoxIsZero) {
   Box b{{{0, 0}, {int_min, int_max}, {int_min, int_max}}};
   EXPECT_TRUE(b.empty());
   EXPECT_EQ(b.size(), 0);
@@ -100,7 +100,7 @@ TEST(Projection, OverflowIsRefused) {
   EXPECT_THROW((AffineExpr{{int_max, int_max}, 0})(Point{2, 2}), Overflow);
 }
 
-TEST(Affine, OnlyTheResultHasToFit) {
+TEST(Affine, OnlyTheResultMustFit) {
   AffineExpr e{{int_max, -int_max}, 5};
   EXPECT_EQ(e(Point{3, 3}), 5);
 }
@@ -126,7 +126,7 @@ TEST(Affine, AsVariable) {
   EXPECT_FALSE((AffineExpr{{0, 0}, 0}.as_variable()));
 }
 
-TEST(Domain, IsTheBoxCutByItsConstraints) {
+TEST(Domain, IsTheBoxWithinItsConstraints) {
   // j <= i in 3x3
   Domain d{Box{{{0, 3}, {0, 3}}}, {{AffineExpr{{1, -1}, 0}, Comparison::at_least_zero}}};
   int points = 0;

@@ -59,8 +59,8 @@ struct CellLimits {
 };
 inline CellExprs random_cells(CellLimits limits) {
   CellExprs exprs;
-  std::size_t wanted = 1 + count(12);
-  for (std::size_t k = 0; k < wanted; ++k) {
+  std::size_t node_count = 1 + count(12);
+  for (std::size_t k = 0; k < node_count; ++k) {
     auto op = static_cast<CellOp>(pick(0, cell_op_count));
     ElementType type = random_type();
     auto attribute = [](std::size_t limit) {

@@ -15,7 +15,7 @@ Application application(std::int64_t device, Box box, std::int64_t from, std::in
   return {OperationId(3), device, std::move(box), {{HeldId(0), from}}, {{HeldId(1), to}}, std::move(row)};
 }
 
-TEST(Row, EachNumberGoesUpByItsStep) {
+TEST(Row, NumbersAdvanceByTheirStep) {
   const Row row{{2, {10, 0, 5, 0, 3}}, {3, {1, 8, 0, 0, 1}}};
   const Application first = application(7, {{{0, 1}, {0, 8}}}, 4, 0, row);
   EXPECT_EQ(count_of(row), 6);
@@ -29,14 +29,14 @@ TEST(Row, EachNumberGoesUpByItsStep) {
   EXPECT_FALSE(is_across({3, {1, 8, 0, 0, 0}}, 2));
 }
 
-TEST(Row, WhatTellsMemoriesApartIsWrittenOut) {
+TEST(Row, UnrollAcrossSeparatesMemories) {
   const Level devices{2, {0, 0, 1, 1, 1}}, boxes{3, {1, 8, 0, 0, 0}};
   const Application first = application(0, {{{0, 1}, {0, 8}}}, 0, 0, {devices, boxes});
   EXPECT_EQ(unroll_across(first), (std::vector<Application>{application(0, {{{0, 1}, {0, 8}}}, 0, 0, {boxes}),
                                                             application(1, {{{0, 1}, {0, 8}}}, 1, 1, {boxes})}));
 }
 
-TEST(Row, StepsAreTakenByWhatIsAlike) {
+TEST(Row, StepsNeedEqualShapes) {
   const Application one = application(1, {{{0, 4}}}, 0, 2);
   EXPECT_EQ(step_between(one, application(3, {{{4, 8}}}, 0, 1)), (std::vector<std::int64_t>{4, 2, 0, -1}));
   EXPECT_EQ(step_between(one, one), std::vector<std::int64_t>(4, 0));
@@ -51,7 +51,7 @@ TEST(Row, StepsAreTakenByWhatIsAlike) {
   EXPECT_FALSE(step_between(Task(one), Task(Move{OperationId(3), HeldId(0), HeldId(1), {{{0, 4}}}, {}})));
 }
 
-TEST(Row, OfWhatFollowsOnEachOther) {
+TEST(Row, ConsecutiveTasks) {
   std::vector<Task> all;
   for (std::int64_t i = 0; i < 64; ++i)
     for (std::int64_t j = 0; j < 64; ++j) all.push_back(application(2, {{{i, i + 1}, {2 * j, 2 * j + 2}}}, 0, 0));
@@ -63,7 +63,7 @@ TEST(Row, OfWhatFollowsOnEachOther) {
 }
 
 // All blocks of two dims, of which both have a smaller last one: four rows.
-TEST(Row, OfBlocks) {
+TEST(Row, BlocksOfTwoDims) {
   Operator op;
   op.dims = {{"i", {0, 199}, DimRole::parallel}, {"j", {0, 20}, DimRole::parallel}};
   for (std::uint32_t d : {0u, 1u}) {
@@ -73,16 +73,16 @@ TEST(Row, OfBlocks) {
   }
   const std::vector<Task> rows = applications(op, {}, {OperationId(3), everywhere, op.box(), {}, {}});
   EXPECT_EQ(rows.size(), 4u);
-  std::vector<Task> wanted;
+  std::vector<Task> expected;
   for (Box& box : application_boxes(op, {2, 3}, op.box()))
-    wanted.emplace_back(Application{OperationId(3), everywhere, std::move(box), {}, {}});
+    expected.emplace_back(Application{OperationId(3), everywhere, std::move(box), {}, {}});
   std::vector<Task> listed = one_by_one(rows);
   EXPECT_EQ(listed.size(), 350u);
-  EXPECT_TRUE(std::is_permutation(listed.begin(), listed.end(), wanted.begin(), wanted.end()));
+  EXPECT_TRUE(std::is_permutation(listed.begin(), listed.end(), expected.begin(), expected.end()));
 }
 
 // Lists become rows where each is as far from the one before, all of it; whatever they are, nothing is lost.
-TEST(Row, AcrossLists) {
+TEST(Row, RowsAcrossLists) {
   auto list = [](std::int64_t n, std::int64_t size) {
     return std::vector<Task>{application(n, {{{4 * n, 4 * n + size}}}, n, n), application(n, {{{0, 1}}}, 0, n)};
   };

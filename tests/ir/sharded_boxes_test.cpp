@@ -87,18 +87,18 @@ TEST(ShardedBoxes, MaximalMesh) {
 
 // Any sharding: the boxes of devices tile the tensor, each as often as the sharding replicates it; and two shardings have
 // the same placement exactly where the boxes of a tensor with a cell for every place are the same.
-TEST(ShardedBoxes, TileTheTensorAndSayThePlacement) {
+TEST(ShardedBoxes, TileTheTensorAndDetermineThePlacement) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
   auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   Mesh mesh{"m", {{"a", 4}, {"b", 6}, {"c", 2}}, {}};
-  const Axes some = {full(mesh, "a"),       part(mesh, "a", 1, 2), part(mesh, "a", 2, 2), full(mesh, "b"),
-                     part(mesh, "b", 1, 3), part(mesh, "b", 3, 2), full(mesh, "c")};
+  const Axes candidates = {full(mesh, "a"),       part(mesh, "a", 1, 2), part(mesh, "a", 2, 2), full(mesh, "b"),
+                           part(mesh, "b", 1, 3), part(mesh, "b", 3, 2), full(mesh, "c")};
   for (int round = 0; round < 300; ++round) {
     Sharding both[2];
     for (Sharding& s : both) {
       s = sharding({{}, {}});
-      for (const AxisRef& axis : some)
+      for (const AxisRef& axis : candidates)
         if (below(3) == 0 && !overlap(mesh, used_axes(s), {axis})) {
           Axes& axes = s.dims[below(2)].axes;
           axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(below(axes.size() + 1)), axis);

@@ -141,7 +141,7 @@ std::string first_error(const auto& result) {
   return error ? "line " + std::to_string(error->line) + ": " + error->message : "no error";
 }
 
-RC_GTEST_PROP(BlockText, ParsesBack, ()) {
+RC_GTEST_PROP(BlockText, RoundTrips, ()) {
   BlockProgram blocks{{}, random_blocks()};
   blocks.program.graphs.resize(blocks.graphs.size());
   std::string text = print(blocks);
@@ -151,7 +151,7 @@ RC_GTEST_PROP(BlockText, ParsesBack, ()) {
   RC_ASSERT(std::get<StageValue>(parse_stage(text)).index() == static_cast<std::size_t>(StageKind::blocks));
 }
 
-RC_GTEST_PROP(ScheduleText, ParsesBack, ()) {
+RC_GTEST_PROP(ScheduleText, RoundTrips, ()) {
   Schedule schedule = random_schedule();
   std::string text = print(schedule);
   auto result = parse_schedule(text);
@@ -161,7 +161,7 @@ RC_GTEST_PROP(ScheduleText, ParsesBack, ()) {
   RC_ASSERT(std::get<StageValue>(parse_stage(text)).index() == static_cast<std::size_t>(StageKind::schedule));
 }
 
-RC_GTEST_PROP(StageText, SurvivesAnyChange, ()) {
+RC_GTEST_PROP(StageText, SurvivesMutations, ()) {
   std::string text = chance() ? print(BlockProgram{{}, {}}) + "graph 0\n  held 0 value 0 [0..1] device 2\n"
                               : print(random_schedule());
   for (std::size_t k = samples::count(4) + 1; k > 0; --k)
@@ -170,7 +170,7 @@ RC_GTEST_PROP(StageText, SurvivesAnyChange, ()) {
   parse_schedule(text);
 }
 
-TEST(StageText, WhatIsWrongIsSaid) {
+TEST(StageText, ParseErrors) {
   EXPECT_EQ(first_error(parse_blocks("tap-blocks 2\n")), "line 1: the version of the text must be 1");
   EXPECT_EQ(first_error(parse_blocks("")), "line 0: the text is empty");
   EXPECT_EQ(first_error(parse_blocks("tap-blocks 1\nheld 0 value 0 []\n")), "line 2: `held` before the first graph");

@@ -19,7 +19,7 @@ std::string message_of(const std::variant<Program, TextError>& result) {
   return error ? "line " + std::to_string(error->line) + ": " + error->message : "no error";
 }
 
-TEST(Text, AnOperatorForPeople) {
+TEST(Text, ReadableOperator) {
   Program program = samples::matmul_relu();
   EXPECT_EQ(print(program, program.operators[0]),
             "operator matmul: y[i, o] = sum[k] x[i, k] * w[k, o]\n"
@@ -29,7 +29,7 @@ TEST(Text, AnOperatorForPeople) {
             "  write  y: f32[4, 2] at ZRange(start: [i, o], shape: [1, 1])\n");
 }
 
-TEST(Text, AGraphForPeople) {
+TEST(Text, ReadableGraph) {
   Program program = samples::matmul_relu();
   EXPECT_EQ(print(program, program.graphs[0]),
             "graph mlp(X: f32[4, 8], const W: f32[8, 2]) -> (Y)\n"
@@ -37,7 +37,7 @@ TEST(Text, AGraphForPeople) {
             "  Y: f32[4, 2] = relu(H)\n");
 }
 
-TEST(Text, AProgramForTheMachine) {
+TEST(Text, SerializedProgram) {
   Program program = samples::matmul_relu();
   EXPECT_EQ(print(program),
             R"(tap-ir 1
@@ -146,7 +146,7 @@ TEST_F(Cells, ParenthesesOnlyWhereNeeded) {
   EXPECT_EQ(show(op.exprs.cast(apply(add, i, u), ElementType::f32)), "f32(i + u)");
 }
 
-TEST_F(Cells, LogicAndChoices) {
+TEST_F(Cells, LogicAndSelects) {
   CellId c = apply(CellOp::less, u, i), both = apply(CellOp::logical_and, b, c),
          either = apply(CellOp::logical_or, b, c);
   EXPECT_EQ(show(apply(CellOp::logical_and, either, b)), "(i <= u or u < i) and i <= u");
@@ -186,7 +186,7 @@ TEST_F(Cells, DeepCellsDoNotOverflowTheStack) {
   EXPECT_LT(show(at).size(), 2'000'000u);
 }
 
-RC_GTEST_PROP(Text, ParseOfPrintIsTheProgram, ()) {
+RC_GTEST_PROP(Text, RoundTrips, ()) {
   Program program = samples::random_program();
   auto back = parse_program(print(program));
   if (std::holds_alternative<TextError>(back)) RC_FAIL(message_of(back) + "\n" + print(program));
@@ -194,7 +194,7 @@ RC_GTEST_PROP(Text, ParseOfPrintIsTheProgram, ()) {
   RC_ASSERT(print(std::get<Program>(back)) == print(program));
 }
 
-RC_GTEST_PROP(Text, PeoplesFormsOfAnythingAreMadeWithoutACrash, ()) {
+RC_GTEST_PROP(Text, ReadableFormsNeverCrash, ()) {
   Program program = samples::random_program();
   for (const Graph& graph : program.graphs) RC_ASSERT(!print(program, graph).empty());
   for (const Operator& op : program.operators) RC_ASSERT(!print(program, op).empty());
@@ -218,7 +218,7 @@ void survives(const std::string& text) {
   verify(program);
 }
 
-RC_GTEST_PROP(Text, AnyMutatedTextIsSurvived, ()) {
+RC_GTEST_PROP(Text, SurvivesMutatedTexts, ()) {
   std::string text = chance_text();
   int changes = static_cast<int>(samples::pick(1, 6));
   for (int k = 0; k < changes && !text.empty(); ++k) {
@@ -237,7 +237,7 @@ RC_GTEST_PROP(Text, AnyMutatedTextIsSurvived, ()) {
   survives(text);
 }
 
-RC_GTEST_PROP(Text, LinesMixedUpAreSurvived, ()) {
+RC_GTEST_PROP(Text, SurvivesShuffledLines, ()) {
   std::string text = chance_text();
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -251,36 +251,39 @@ RC_GTEST_PROP(Text, LinesMixedUpAreSurvived, ()) {
   survives(joined(lines, "\n"));
 }
 
-TEST(Text, ErrorsNameLineAndFault) {
-  auto says = [](std::string_view text) { return message_of(parse_program(text)); };
-  EXPECT_EQ(says(""), "line 0: the text is empty");
-  EXPECT_EQ(says("tap-ir 2\n"), "line 1: the version of the text must be 1");
-  EXPECT_EQ(says("tap-ir 1\nvalue 0 X f32[]\n"), "line 2: `value` does not begin a section");
-  EXPECT_EQ(says("tap-ir 1\nmain 3\n"), "line 2: number 3 of 0 graphs");
-  EXPECT_EQ(says("tap-ir 1\ngraph 1 g\n"), "line 2: found number 1, expected 0");
-  EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  inputs (0)\n"), "line 3: number 0 of 0 values");
-  EXPECT_EQ(says("tap-ir 1\ngraph 0 g\n  do 7 () -> ()\n"), "line 3: number 7 of 0 operators");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = add f32 (0, 0)\n"), "line 3: number 0 of 0 cells");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 200\n"), "line 3: a number is outside -128..127");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant f16 0.1\n"), "line 3: `0.1` is not exact in f16");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 1\n  cell 1 = constant i8 1\n"),
+TEST(Text, ErrorsNameLineAndCause) {
+  auto error_of = [](std::string_view text) { return message_of(parse_program(text)); };
+  EXPECT_EQ(error_of(""), "line 0: the text is empty");
+  EXPECT_EQ(error_of("tap-ir 2\n"), "line 1: the version of the text must be 1");
+  EXPECT_EQ(error_of("tap-ir 1\nvalue 0 X f32[]\n"), "line 2: `value` does not begin a section");
+  EXPECT_EQ(error_of("tap-ir 1\nmain 3\n"), "line 2: number 3 of 0 graphs");
+  EXPECT_EQ(error_of("tap-ir 1\ngraph 1 g\n"), "line 2: found number 1, expected 0");
+  EXPECT_EQ(error_of("tap-ir 1\ngraph 0 g\n  inputs (0)\n"), "line 3: number 0 of 0 values");
+  EXPECT_EQ(error_of("tap-ir 1\ngraph 0 g\n  do 7 () -> ()\n"), "line 3: number 7 of 0 operators");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = add f32 (0, 0)\n"), "line 3: number 0 of 0 cells");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 200\n"), "line 3: a number is outside -128..127");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = constant f16 0.1\n"), "line 3: `0.1` is not exact in f16");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  cell 0 = constant i8 1\n  cell 1 = constant i8 1\n"),
             "line 4: cell 1 repeats cell 0");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n"), "line 2: an operator has no body");
-  EXPECT_EQ(says("tap-ir 1\noperator 0 f\n  dim i 0..4 parallel\n  where i + i >= 0\n"), "line 4: a term occurs twice");
-  EXPECT_EQ(says("tap-ir 1\nrewrite \"open\n"), "line 2: unterminated quoted string");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n"), "line 2: an operator has no body");
+  EXPECT_EQ(error_of("tap-ir 1\noperator 0 f\n  dim i 0..4 parallel\n  where i + i >= 0\n"),
+            "line 4: a term occurs twice");
+  EXPECT_EQ(error_of("tap-ir 1\nrewrite \"open\n"), "line 2: unterminated quoted string");
 }
 
 // Meshes and axes are known by name when they are read.
 TEST(Text, UnknownMeshesAndAxesAreRefused) {
   const std::string begin = "tap-ir 1\nmesh pod [data: 2]\ngraph 0 g\n  value 0 X f32[4]\n";
-  auto says = [&](const std::string& line) { return message_of(parse_program(begin + "  " + line + "\nmain 0\n")); };
-  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{data}]"), "no error");
-  EXPECT_EQ(says("value 1 Y f32[4] @ rack[{data}]"), "line 5: the mesh rack is not declared");
-  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{model}]"), "line 5: the mesh pod has no axis model");
-  EXPECT_EQ(says("value 1 Y f32[4] @ pod[{}; replicated {model}]"), "line 5: the mesh pod has no axis model");
+  auto error_of = [&](const std::string& line) {
+    return message_of(parse_program(begin + "  " + line + "\nmain 0\n"));
+  };
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ pod[{data}]"), "no error");
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ rack[{data}]"), "line 5: the mesh rack is not declared");
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ pod[{model}]"), "line 5: the mesh pod has no axis model");
+  EXPECT_EQ(error_of("value 1 Y f32[4] @ pod[{}; replicated {model}]"), "line 5: the mesh pod has no axis model");
   const std::string operation = "do 0 () -> (0) placed [0 over axis ";
-  EXPECT_EQ(says(operation + "rack.data]"), "line 5: the mesh rack is not declared");
-  EXPECT_EQ(says(operation + "pod.model]"), "line 5: the mesh pod has no axis model");
+  EXPECT_EQ(error_of(operation + "rack.data]"), "line 5: the mesh rack is not declared");
+  EXPECT_EQ(error_of(operation + "pod.model]"), "line 5: the mesh pod has no axis model");
 }
 
 // A request to split has the axis alone where that says which; its mesh, too, where it does not.

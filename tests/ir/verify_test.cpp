@@ -294,7 +294,7 @@ const Breakage breakages[] = {
      }},
 };
 
-TEST(Verify, AGoodProgramPasses) {
+TEST(Verify, ValidProgramPasses) {
   EXPECT_EQ(verify(samples::matmul_relu()), std::vector<std::string>());
   EXPECT_EQ(verify(Program()), std::vector<std::string>());
   Program grouped = samples::matmul_relu();
@@ -312,7 +312,7 @@ TEST(Verify, AGoodProgramPasses) {
   EXPECT_EQ(verify(p), std::vector<std::string>());
 }
 
-TEST(Verify, EachBreakageIsNamed) {
+TEST(Verify, EachDefectIsNamed) {
   for (const Breakage& breakage : breakages) {
     Program p = samples::matmul_relu();
     breakage.breaks(p);
@@ -328,7 +328,7 @@ TEST(Verify, EachBreakageIsNamed) {
 }
 
 // 16-bit floats are computed in f32 and rounded when they are written.
-TEST(Verify, NarrowResultsTakeTheTypeTheyAreComputedIn) {
+TEST(Verify, NarrowResultsUseTheirComputeType) {
   Program p = samples::matmul_relu();
   matmul(p).results[0].element = ElementType::bf16;
   relu(p).operands[0].element = relu(p).results[0].element = ElementType::bf16;

@@ -13,7 +13,7 @@ inline Graph without_dead_code(const Graph& graph) { return rebuild(graph, alive
 inline Graph without_common_subexpressions(const Program& program, const Graph& graph) {
   SharedPart part = shared_part(program, graph);
   Graph named = graph;
-  for (auto [kept, gone] : part.takes_name) named.values[kept.index()].name = graph[gone].name;
+  for (auto [kept, removed] : part.takes_name) named.values[kept.index()].name = graph[removed].name;
   return rebuild(named, part.selection);
 }
 

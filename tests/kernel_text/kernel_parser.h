@@ -39,8 +39,8 @@ class KernelParser {
   std::variant<Assign, FoldLanes> assign(ir::Line& line);
   FoldLanes fold(ir::Line& line, std::vector<std::uint32_t> to);
   Store store(ir::Line& line);
-  Fetch fetch(ir::Line& line);
-  std::vector<ir::AffineExpr> place(ir::Line& line) {
+  Fetch prefetch(ir::Line& line);
+  std::vector<ir::AffineExpr> coordinates(ir::Line& line) {
     return line.list("[", "]", [&] { return line.affine(kernel_.variables); });
   }
   std::vector<ir::CellId> values(ir::Line& line, std::size_t count);

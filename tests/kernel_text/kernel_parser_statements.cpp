@@ -57,7 +57,7 @@ Statement KernelParser::statement() {
   Statement result;
   auto keep = [&](auto node) { result.node = std::move(node); };
   if (one.eat_word("let")) std::visit(keep, let(one));
-  else if (one.eat_word("fetch")) result.node = fetch(one);
+  else if (one.eat_word("fetch")) result.node = prefetch(one);
   else if (is_accumulator(Line(one).word())) std::visit(keep, assign(one));
   else result.node = store(one);
   one.expect_end();
@@ -164,9 +164,9 @@ FoldLanes KernelParser::fold(Line& line, std::vector<std::uint32_t> to) {
   return result;
 }
 
-Fetch KernelParser::fetch(Line& line) {
+Fetch KernelParser::prefetch(Line& line) {
   Fetch result{cells(line).tensor(), {}};
-  result.at = place(line);
+  result.at = coordinates(line);
   return result;
 }
 
@@ -175,7 +175,7 @@ Store KernelParser::store(Line& line) {
   do {
     Store::Target& target = result.targets.emplace_back();
     target.tensor = cells(line).tensor();
-    target.at = place(line);
+    target.at = coordinates(line);
   } while (line.eat(","));
   line.expect("=");
   std::vector<CellId> all = values(line, result.targets.size());

@@ -50,7 +50,7 @@ def folder_of(file):
 
 
 def draw(files, count, seed, only):
-    """Sites in all folders, as many in each as the root of its size says, at least four, at most one on a line."""
+    """Draws sites from all folders, in proportion to the square root of their sizes: at least four each, at most one per line."""
     chance = random.Random(seed)
     sites = collections.defaultdict(list)
     for file in sorted(files):
@@ -60,22 +60,22 @@ def draw(files, count, seed, only):
     weight = {f: len(s) ** 0.5 for f, s in sites.items()}
     drawn = []
     for folder, found in sorted(sites.items()):
-        wanted = max(4, round(count * weight[folder] / sum(weight.values())))
+        expected = max(4, round(count * weight[folder] / sum(weight.values())))
         chance.shuffle(found)
         lines = set()
         for site in found:
-            if len(lines) < wanted and (site.file, site.line) not in lines:
+            if len(lines) < expected and (site.file, site.line) not in lines:
                 lines.add((site.file, site.line))
                 drawn.append(site)
     return list(enumerate(drawn, 1))
 
 
 def survivors_in(printed, files):
-    """The sites of an earlier run's survivors, by their places: other sources may have changed since."""
-    places = set(re.findall(r"(\S+\.cpp:\d+: .*): SURVIVES", printed))
+    """The sites of an earlier run's survivors, by location: other sources may have changed since."""
+    locations = set(re.findall(r"(\S+\.cpp:\d+: .*): SURVIVES", printed))
     sites = [s for file in sorted(files) if file + ":" in printed
              for s in sites_of(file, (ROOT / file).read_text(encoding="utf-8"))]
-    return list(enumerate([s for s in sites if f"{s.file}:{s.line}: {s.what}" in places], 1))
+    return list(enumerate([s for s in sites if f"{s.file}:{s.line}: {s.what}" in locations], 1))
 
 
 class Tree:
@@ -101,7 +101,7 @@ class Tree:
             shutil.copymode(ROOT / file, target)
 
     def compile(self, mutants):
-        """Builds; what does not compile is taken out, and the rest is tried again."""
+        """Builds; mutants that do not compile are removed, and the build is repeated."""
         while True:
             self.lay(mutants)
             if not (self.build / "build.ninja").exists():
@@ -144,7 +144,7 @@ def limit_resources():
 
 
 def run_test(test, environment, folder, limit):
-    """Does the test pass? None if it took too long."""
+    """Whether the test passes; None on a timeout."""
     folder.mkdir(parents=True, exist_ok=True)
     env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     process = subprocess.Popen(test.command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -158,7 +158,7 @@ def run_test(test, environment, folder, limit):
 
 
 def cover(tests, work, limit, jobs):
-    """Which mutants each test reaches. A test that fails without any mutant is left out, and said."""
+    """Which mutants each test reaches. A test that fails without a mutant is reported and left out."""
     def passes(test):
         slot = work / f"run-{threading.get_ident()}"
         slot.mkdir(parents=True, exist_ok=True)
@@ -221,11 +221,11 @@ def main():
         survivors = []
         for number, site in mutants:
             test = running[number].result()
-            place = f"{site.file}:{site.line}: {site.what}"
-            print(f"{number}: {place}: {'caught by ' + test if test else 'SURVIVES'}", flush=True)
+            location = f"{site.file}:{site.line}: {site.what}"
+            print(f"{number}: {location}: {'caught by ' + test if test else 'SURVIVES'}", flush=True)
             if test is None:
                 reached = any(t.reaches[number] for t in tests)
-                survivors.append(place + ("" if reached else " (no test reaches it)"))
+                survivors.append(location + ("" if reached else " (no test reaches it)"))
     caught = len(mutants) - len(survivors)
     print(f"{caught} of {len(mutants)} mutants caught ({100 * caught / max(1, len(mutants)):.1f} %); survivors:")
     print("\n".join("  " + s for s in survivors) or "  none")

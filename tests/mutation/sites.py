@@ -37,7 +37,7 @@ def code_of(text):
 
 
 def condition_end(code, begin):
-    """The column behind the bracket that closes the one at `begin`, on the same line; -1 if it is not closed there."""
+    """The column after the bracket that closes the one at `begin`; -1 if it is not closed on this line."""
     depth = 0
     for at in range(begin, len(code)):
         depth += {"(": 1, ")": -1}.get(code[at], 0)
@@ -89,7 +89,7 @@ def sites_of_line(file, number, code):
 
 
 def sites_of(file, text):
-    """Every change that could be made to a source; what a line holds of strings is kept, as only code is replaced."""
+    """Every possible change of a source. Strings are kept: only code is replaced."""
     code = code_of(text).split("\n")
     raw = text.split("\n")
     found = []

@@ -35,8 +35,8 @@ def fill(table):
                 table.add("attention_scores", "", [q, k], scores.astype(dtype), **loose)
                 table.add("causal_mask", "", [q, k], causal(n, m))
                 if n <= m:
-                    want = attend(q, k, v, causal(n, m))
-                    table.add("attention_causal", "", [q, k, v], want.astype(dtype), **loose)
+                    expected = attend(q, k, v, causal(n, m))
+                    table.add("attention_causal", "", [q, k, v], expected.astype(dtype), **loose)
                 see = draw(np.bool_, n, m)
                 see[:, :1] = True
                 table.add("attention_masked", "", [q, k, v, see], attend(q, k, v, see).astype(dtype), **loose)
@@ -47,8 +47,8 @@ def fill(table):
     table.add("attention", "", [big, big, big], attend(big, big, big).astype(np.float32), rtol=1e-5)
     # More queries than keys: the first queries see nothing.
     q, k = draw(np.float32, 3, 2), draw(np.float32, 1, 2)
-    want = np.array([[np.nan, np.nan], [np.nan, np.nan], k[0]], np.float32)
-    table.add("attention_causal", "", [q, k, k], want)
+    expected = np.array([[np.nan, np.nan], [np.nan, np.nan], k[0]], np.float32)
+    table.add("attention_causal", "", [q, k, k], expected)
 
 
 def grouped(table, dtype, loose):
@@ -58,8 +58,8 @@ def grouped(table, dtype, loose):
         k, v = draw(dtype, *lead, heads, m, d), draw(dtype, *lead, heads, m, e)
         k2, v2 = np.repeat(k, group, axis=-3), np.repeat(v, group, axis=-3)
         table.add("attention_grouped", f"{group}", [q, k, v], attend(q, k2, v2).astype(dtype), **loose)
-        want = attend(q, k2, v2, causal(n, m))
-        table.add("attention_grouped_causal", f"{group}", [q, k, v], want.astype(dtype), **loose)
+        expected = attend(q, k2, v2, causal(n, m))
+        table.add("attention_grouped_causal", f"{group}", [q, k, v], expected.astype(dtype), **loose)
 
 
 def layers(table, dtype, loose):
@@ -70,11 +70,11 @@ def layers(table, dtype, loose):
         wq, wk, wv, wo = draw(dtype, 2, 4, 3), draw(dtype, 2, 4, 3), draw(dtype, 2, 4, 2), draw(dtype, 2, 2, 5)
         for op, inputs, other, see in [("multi_head_attention", [x, z], z, None),
                                        ("multi_head_attention_causal", [x], x, causal(n, n))]:
-            want = 0
+            expected = 0
             for h in range(2):
                 q, k, v = wide(x) @ wide(wq[h]), wide(other) @ wide(wk[h]), wide(other) @ wide(wv[h])
-                want = want + attend(q, k, v, see) @ wide(wo[h])
-            table.add(op, "", inputs + [wq, wk, wv, wo], want.astype(dtype), **loose)
+                expected = expected + attend(q, k, v, see) @ wide(wo[h])
+            table.add(op, "", inputs + [wq, wk, wv, wo], expected.astype(dtype), **loose)
 
 
 def rotations(table, dtype):
@@ -84,6 +84,6 @@ def rotations(table, dtype):
         # As complex numbers: the first half is the real part.
         turn = np.exp(1j * np.arange(n)[:, None] * base**(-np.arange(half) / half))
         y = (wide(x)[..., :half] + 1j * wide(x)[..., half:]) * turn
-        want = np.concatenate([y.real, y.imag], axis=-1)
-        table.add("rotary", f"{base}", [x], want.astype(dtype),
+        expected = np.concatenate([y.real, y.imag], axis=-1)
+        table.add("rotary", f"{base}", [x], expected.astype(dtype),
                   rtol={np.float64: 1e-9, np.float32: 1e-5, np.float16: 5e-3}[dtype])

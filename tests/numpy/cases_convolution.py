@@ -99,8 +99,8 @@ def convolutions(table, dtype):
                 table.add(f"conv{space}d_grouped", f"{groups}, {text}", [x, w],
                           conv_grouped(x, w, groups, **options).astype(dtype))
             w = draw(dtype, 4, *window)
-            want = conv_grouped(x, w[:, None], 4, **options)
-            table.add(f"depthwise_conv{space}d", text, [x, w], want.astype(dtype))
+            expected = conv_grouped(x, w[:, None], 4, **options)
+            table.add(f"depthwise_conv{space}d", text, [x, w], expected.astype(dtype))
     # No samples, no channels in, no channels out, a window as large as the image.
     for a, b in [((0, 2, 4, 4), (3, 2, 3, 3)), ((1, 0, 4, 4), (2, 0, 3, 3)), ((1, 2, 4, 4), (0, 2, 3, 3)),
                  ((1, 1, 3, 3), (1, 1, 3, 3)),
@@ -155,10 +155,10 @@ def phases(table, w, x, space):
         spread = np.zeros(w.shape[:2] + tuple(stride * k for k in w.shape[2:]), w.dtype)
         spread[(Ellipsis,) + (slice(None, None, stride),) * space] = w
         table.add(f"conv{space}d_spread", each_axis, [w], spread)
-        want = conv_transposed(x, w, stride, 0, 0)
+        expected = conv_transposed(x, w, stride, 0, 0)
         target = [stride * (n + -(-k // stride) - 1) for n, k in zip(x.shape[2:], w.shape[2:])]
-        want = np.pad(want, [(0, 0), (0, 0)] + [(0, t - n) for t, n in zip(target, want.shape[2:])])
-        table.add(f"conv{space}d_interleave", f"1, {each_axis}", [x, z], want.astype(w.dtype))
+        expected = np.pad(expected, [(0, 0), (0, 0)] + [(0, t - n) for t, n in zip(target, expected.shape[2:])])
+        table.add(f"conv{space}d_interleave", f"1, {each_axis}", [x, z], expected.astype(w.dtype))
 
 
 POOLS = [(2, 1, 0), (2, 2, 0), (3, 2, 1), (1, 3, 0)]

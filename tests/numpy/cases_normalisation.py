@@ -53,13 +53,13 @@ def trailing(table):
             x, gamma, beta = draw(dtype, *lead, *last), draw(dtype, *last), draw(dtype, *last)
             axes = tuple(range(-len(last), 0))
             for params, eps in (("", 1e-5), ("eps = 0.125", 0.125)):
-                want = standardise(wide(x), axes, eps) * wide(gamma) + wide(beta)
+                expected = standardise(wide(x), axes, eps) * wide(gamma) + wide(beta)
                 for op in ("layer_norm", "layer_norm_one_pass"):
-                    table.add(op, params, [x, gamma, beta], want.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
+                    table.add(op, params, [x, gamma, beta], expected.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
                 table.add("standardize", params, [x, gamma], standardise(wide(x), axes, eps).astype(dtype),
                           rtol=1e-5 if dtype == np.float32 else 0)
-                want = wide(x) / np.sqrt((wide(x)**2).mean(axis=axes, keepdims=True) + eps) * wide(gamma)
-                table.add("rms_norm", params, [x, gamma], want.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
+                expected = wide(x) / np.sqrt((wide(x)**2).mean(axis=axes, keepdims=True) + eps) * wide(gamma)
+                table.add("rms_norm", params, [x, gamma], expected.astype(dtype), rtol=1e-5 if dtype == np.float32 else 0)
 
 
 def by_channel(table):
@@ -71,20 +71,20 @@ def by_channel(table):
             mean, var = draw(dtype, shape[1]), positive(dtype, shape[1])
             g, b = channels(gamma, rank), channels(beta, rank)
             axes = (0,) + tuple(range(2, rank))
-            want = standardise(wide(x), axes, 1e-5) * g + b
+            expected = standardise(wide(x), axes, 1e-5) * g + b
             table.add("batch_norm", "", [x, gamma, beta],
-                      (want.astype(dtype), wide(x).mean(axis=axes).astype(dtype), wide(x).var(axis=axes).astype(dtype)),
+                      (expected.astype(dtype), wide(x).mean(axis=axes).astype(dtype), wide(x).var(axis=axes).astype(dtype)),
                       **loose)
-            want = (wide(x) - channels(mean, rank)) / np.sqrt(channels(var, rank) + 0.25) * g + b
-            table.add("batch_norm_inference", "0.25", [x, mean, var, gamma, beta], want.astype(dtype), **loose)
+            expected = (wide(x) - channels(mean, rank)) / np.sqrt(channels(var, rank) + 0.25) * g + b
+            table.add("batch_norm_inference", "0.25", [x, mean, var, gamma, beta], expected.astype(dtype), **loose)
             for groups in (1, 2, shape[1]):
                 parts = wide(x).reshape((shape[0], groups, -1))
-                want = standardise(parts, (2,), 1e-5).reshape(shape) * g + b
+                expected = standardise(parts, (2,), 1e-5).reshape(shape) * g + b
                 if parts.shape[2] > 1:
-                    table.add("group_norm", f"{groups}", [x, gamma, beta], want.astype(dtype), **loose)
+                    table.add("group_norm", f"{groups}", [x, gamma, beta], expected.astype(dtype), **loose)
             if rank > 2:
-                want = standardise(wide(x), tuple(range(2, rank)), 1e-5) * g + b
-                table.add("instance_norm", "", [x, gamma, beta], want.astype(dtype), **loose)
+                expected = standardise(wide(x), tuple(range(2, rank)), 1e-5) * g + b
+                table.add("instance_norm", "", [x, gamma, beta], expected.astype(dtype), **loose)
         for shape in [(2, 3), (2, 3, 4), (0, 3, 2), (2, 1, 2, 2)]:
             x, bias = draw(dtype, *shape), draw(dtype, shape[1])
             table.add("channel_bias", "", [x, bias], (wide(x) + channels(bias, len(shape))).astype(dtype))

@@ -41,8 +41,8 @@ def fill(table):
         for axis in (-1, -2, -3):
             x = draw(dtype, 2, 3, 4)
             u = draw(dtype, 5, x.shape[axis])
-            want = np.moveaxis(np.tensordot(wide(u), wide(x), axes=(1, axis)), 0, axis)
-            table.add("ttm", f"{axis}", [x, u], want.astype(dtype))
+            expected = np.moveaxis(np.tensordot(wide(u), wide(x), axes=(1, axis)), 0, axis)
+            table.add("ttm", f"{axis}", [x, u], expected.astype(dtype))
         for l, m, n, r in [(2, 3, 4, 5), (1, 1, 1, 1), (3, 0, 2, 2), (2, 3, 2, 0)]:
             x, b, c = draw(dtype, l, m, n), draw(dtype, m, r), draw(dtype, n, r)
             for op in ("mttkrp", "mttkrp_by_steps"):

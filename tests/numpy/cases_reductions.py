@@ -109,14 +109,14 @@ def positions_in_packs(table, x):
         for count in range(1, rank + 1):
             lead, rest = x.shape[:count], x.shape[count:]
             if np.prod(lead) > 0:
-                want = find(x.reshape((-1,) + rest), axis=0)
-                table.add(f"{name}_leading", f"{count}", [x], want)
-                table.add(f"{name}_leading_keep", ", ".join(["1"] * count), [x], np.reshape(want, (1,) * count + rest))
+                expected = find(x.reshape((-1,) + rest), axis=0)
+                table.add(f"{name}_leading", f"{count}", [x], expected)
+                table.add(f"{name}_leading_keep", ", ".join(["1"] * count), [x], np.reshape(expected, (1,) * count + rest))
             rest, last = x.shape[:rank - count], x.shape[rank - count:]
             if np.prod(last) > 0:
-                want = find(x.reshape(rest + (int(np.prod(last)),)), axis=-1)
-                table.add(f"{name}_trailing", f"{count}", [x], want)
-                table.add(f"{name}_trailing_keep", ", ".join(["1"] * count), [x], np.reshape(want, rest + (1,) * count))
+                expected = find(x.reshape(rest + (int(np.prod(last)),)), axis=-1)
+                table.add(f"{name}_trailing", f"{count}", [x], expected)
+                table.add(f"{name}_trailing_keep", ", ".join(["1"] * count), [x], np.reshape(expected, rest + (1,) * count))
         if x.size:
             table.add(f"{name}_all", "", [x], np.asarray(find(x)))
 
@@ -127,22 +127,22 @@ def logsumexps(table):
             x = draw(dtype, *shape)
             for axis in range(-len(shape), 0):
                 for keep, op in ((False, "logsumexp_axis"), (True, "logsumexp_axis_keep")):
-                    want = np.logaddexp.reduce(wide(x), axis=axis, keepdims=keep)
-                    table.add(op, f"{axis}", [x], want.astype(dtype))
+                    expected = np.logaddexp.reduce(wide(x), axis=axis, keepdims=keep)
+                    table.add(op, f"{axis}", [x], expected.astype(dtype))
             table.add("logsumexp_one_pass", "", [x], np.logaddexp.reduce(wide(x), axis=-1).astype(dtype))
-    for values, want in [([1000.0, 1000.0, -np.inf], 1000 + np.log(2)), ([-np.inf, -np.inf], -np.inf),
+    for values, expected in [([1000.0, 1000.0, -np.inf], 1000 + np.log(2)), ([-np.inf, -np.inf], -np.inf),
                          ([np.inf, 0.0], np.inf)]:
-        table.add("logsumexp_axis", "-1", [np.array(values)], np.float64(want))
-        table.add("logsumexp_axis_keep", "-1", [np.array(values)], np.array([want]))
+        table.add("logsumexp_axis", "-1", [np.array(values)], np.float64(expected))
+        table.add("logsumexp_axis_keep", "-1", [np.array(values)], np.array([expected]))
 
 
 def variances(table):
     for dtype in FLOATS:
         x = draw(dtype, 4, 3, 5)
         for axis in (-1, -2, -3):
-            want = np.var(wide(x), axis=axis, ddof=1)
-            table.add("variance_axis", f"{axis}, ddof = 1", [x], want.astype(dtype))
-            table.add("variance_axis_keep", f"{axis}, ddof = 1", [x], np.expand_dims(want, axis).astype(dtype))
+            expected = np.var(wide(x), axis=axis, ddof=1)
+            table.add("variance_axis", f"{axis}, ddof = 1", [x], expected.astype(dtype))
+            table.add("variance_axis_keep", f"{axis}, ddof = 1", [x], np.expand_dims(expected, axis).astype(dtype))
         table.add("variance_leading", "2, ddof = 1", [x], np.var(wide(x), axis=(0, 1), ddof=1).astype(dtype))
         table.add("variance_trailing", "2, ddof = 1", [x], np.var(wide(x), axis=(1, 2), ddof=1).astype(dtype))
         table.add("variance_leading_keep", "1, 1, ddof = 1", [x],
@@ -184,9 +184,9 @@ def recurrences(table):
     for dtype in [*FLOATS, np.int32, np.int64]:
         for shape in [(6,), (4, 3), (1, 2), (0, 2), (3, 2, 2)]:
             a, b, start = draw(dtype, *shape), draw(dtype, *shape), draw(dtype, *shape[1:])
-            h, want = wide(start), np.zeros(shape, wide(start).dtype)
+            h, expected = wide(start), np.zeros(shape, wide(start).dtype)
             for t in range(shape[0]):
                 h = wide(a[t]) * h + wide(b[t])
-                want[t] = h
-            table.add("linear_recurrence", "", [a, b, start], want.astype(dtype),
+                expected[t] = h
+            table.add("linear_recurrence", "", [a, b, start], expected.astype(dtype),
                       rtol=1e-5 if dtype == np.float32 else 0)

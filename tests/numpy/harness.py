@@ -110,7 +110,7 @@ class Tapc:
 
 
 def run_mlir(tapc, cases, folder):
-    """The same by way of MLIR."""
+    """The same through MLIR."""
     text = [os.path.abspath(tapc.path), "compile", os.path.join(folder, "cases.tap"), "--emit=mlir", "-o", os.path.join(folder, "cases.mlir")]
     error = mlir_library.run(text, folder) or mlir_library.compile_mlir("cases.mlir", "cases.so", folder)
     if error:
@@ -146,26 +146,26 @@ def run_program(tapc, cases, folder):
 
 
 def mismatch(case, got, engine):
-    """What differs, or nothing."""
+    """The difference, or None."""
     for k, exact in enumerate(case.expected):
-        want, have = outside(case, exact), got[f"Y{case.number}_{k}"]
-        if have.dtype != want.dtype or have.shape != want.shape:
-            return f"result {k}: wanted {type_text(want)}, got {type_text(have)}"
+        expected, have = outside(case, exact), got[f"Y{case.number}_{k}"]
+        if have.dtype != expected.dtype or have.shape != expected.shape:
+            return f"result {k}: expected {type_text(expected)}, got {type_text(have)}"
         is_bf16 = case.bf16 and exact.dtype == np.float16
-        name = "bf16" if is_bf16 else TYPE_NAMES[want.dtype]
+        name = "bf16" if is_bf16 else TYPE_NAMES[expected.dtype]
         if name not in TOLERANCE[engine]:
-            if not np.array_equal(have, want):
-                return f"result {k}: wanted {want.tolist()}, got {have.tolist()}"
+            if not np.array_equal(have, expected):
+                return f"result {k}: expected {expected.tolist()}, got {have.tolist()}"
             continue
         if is_bf16:
             if not np.array_equal(have, round_to_bf16(have), equal_nan=True):
                 return f"result {k}: not rounded to bf16: {have.tolist()}"
-            want = round_to_bf16(want)
+            expected = round_to_bf16(expected)
         rtol, atol = TOLERANCE[engine][name]
         least = case.rtol * (8 if is_bf16 else 1)  # bf16 has 3 bits less
-        if not np.allclose(have.astype(np.float64), want.astype(np.float64), rtol=max(rtol, least), atol=atol,
+        if not np.allclose(have.astype(np.float64), expected.astype(np.float64), rtol=max(rtol, least), atol=atol,
                            equal_nan=True):
-            return f"result {k}: wanted {want.tolist()}, got {have.tolist()}"[:1500]
+            return f"result {k}: expected {expected.tolist()}, got {have.tolist()}"[:1500]
     return None
 
 

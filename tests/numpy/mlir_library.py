@@ -72,14 +72,14 @@ def array_of(described, like):
     return np.lib.stride_tricks.as_strided(cells, like.shape, strides).copy()
 
 
-def main(library, function, given, wanted):
-    inputs, like = arrays_in(given), arrays_in(wanted)
+def main(library, function, given, expected):
+    inputs, like = arrays_in(given), arrays_in(expected)
     fields = [(f"r{k}", descriptor(a.ndim)) for k, a in enumerate(like)]
     results = type("Results", (ctypes.Structure,), {"_fields_": fields})()
     ctypes.CDLL(RUNNER_UTILS, ctypes.RTLD_GLOBAL)
     descriptors = [descriptor_of(a) for a in inputs]
     getattr(ctypes.CDLL(library), "_mlir_ciface_" + function)(ctypes.byref(results), *map(ctypes.byref, descriptors))
-    np.savez(wanted, *(array_of(getattr(results, f"r{k}"), a) for k, a in enumerate(like)))
+    np.savez(expected, *(array_of(getattr(results, f"r{k}"), a) for k, a in enumerate(like)))
 
 
 if __name__ == "__main__":

@@ -120,10 +120,10 @@ std::vector<std::int64_t> broadcast(const std::vector<std::int64_t>& a, const st
   std::vector<std::int64_t> result(std::max(a.size(), b.size()), 1);
   for (const auto* one : {&a, &b})
     for (std::size_t k = 1; k <= one->size(); ++k) {
-      std::int64_t& there = result[result.size() - k];
-      const std::int64_t here = (*one)[one->size() - k];
-      if (there != here && there != 1 && here != 1) throw Fault("shapes that do not broadcast");
-      if (here != 1) there = here;
+      std::int64_t& common = result[result.size() - k];
+      const std::int64_t other = (*one)[one->size() - k];
+      if (common != other && common != 1 && other != 1) throw Fault("shapes that do not broadcast");
+      if (other != 1) common = other;
     }
   return result;
 }
@@ -131,7 +131,7 @@ std::vector<std::int64_t> broadcast(const std::vector<std::int64_t>& a, const st
 }  // namespace
 
 Names bound(const Library& at, const ast::OpDecl& op, const ast::Call& call, const std::vector<Argument>& arguments,
-            const Library& caller, const Names& outer, std::optional<ElementType> wanted) {
+            const Library& caller, const Names& outer, std::optional<ElementType> expected) {
   if (arguments.size() != op.inputs.size()) throw Fault("another number of arguments");
   Names names;
   bind_parameters(at, op, call, caller, outer, names);
@@ -140,7 +140,7 @@ Names bound(const Library& at, const ast::OpDecl& op, const ast::Call& call, con
   };
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (arguments[k].known_type) generic(op.inputs[k].type.element.text, arguments[k].type);
-  if (wanted) generic(op.results.at(0).type.element.text, *wanted);
+  if (expected) generic(op.results.at(0).type.element.text, *expected);
   if (!Matcher(at, op, arguments, names).run()) throw Fault("arguments do not fit " + op.name.text);
   return names;
 }

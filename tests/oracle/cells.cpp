@@ -85,39 +85,39 @@ std::optional<ElementType> CellCompiler::natural(ast::ExprId id, const Names& na
   return std::nullopt;
 }
 
-Typed CellCompiler::compile(ast::ExprId id, const Names& names, std::optional<ElementType> wanted) const {
+Typed CellCompiler::compile(ast::ExprId id, const Names& names, std::optional<ElementType> expected) const {
   const auto& node = module_[id].node;
   if (auto* n = std::get_if<ast::IntLiteral>(&node)) {
     const auto i = static_cast<std::int64_t>(n->negated ? 0 - n->magnitude : n->magnitude);
-    return literal(wanted.value_or(ElementType::i64), n->negated ? -0x1p63 : static_cast<double>(n->magnitude), i);
+    return literal(expected.value_or(ElementType::i64), n->negated ? -0x1p63 : static_cast<double>(n->magnitude), i);
   }
-  if (auto* n = std::get_if<ast::FloatLiteral>(&node)) return literal(wanted.value_or(ElementType::f64), n->value, 0);
+  if (auto* n = std::get_if<ast::FloatLiteral>(&node)) return literal(expected.value_or(ElementType::f64), n->value, 0);
   if (auto* n = std::get_if<ast::BoolLiteral>(&node)) return {ElementType::boolean, always(integer(n->value))};
-  if (auto* n = std::get_if<ast::NameRef>(&node)) return name(n->name, names, wanted);
-  if (auto* n = std::get_if<ast::Member>(&node)) return member(*n, names, wanted);
+  if (auto* n = std::get_if<ast::NameRef>(&node)) return name(n->name, names, expected);
+  if (auto* n = std::get_if<ast::Member>(&node)) return member(*n, names, expected);
   if (auto* n = std::get_if<ast::Index>(&node)) return read(*n, names);
-  if (auto* n = std::get_if<ast::Call>(&node)) return call(*n, names, wanted);
-  if (auto* n = std::get_if<ast::Binary>(&node)) return binary(*n, names, wanted);
+  if (auto* n = std::get_if<ast::Call>(&node)) return call(*n, names, expected);
+  if (auto* n = std::get_if<ast::Binary>(&node)) return binary(*n, names, expected);
   if (auto* n = std::get_if<ast::Unary>(&node)) {
-    Typed operand = compile(n->operand, names, wanted);
+    Typed operand = compile(n->operand, names, expected);
     if (n->op == ast::UnaryOp::logical_not)
       return {operand.type, [e = operand.eval](Frame& f) { return integer(!e(f).i); }};
     return {operand.type, [e = operand.eval, t = operand.type](Frame& f) { return negative(t, e(f)); }};
   }
   if (auto* n = std::get_if<ast::If>(&node)) {
     auto type = first_natural({n->then_value, n->else_value}, names);
-    if (!type) type = wanted;
+    if (!type) type = expected;
     Eval c = compile(n->condition, names, ElementType::boolean).eval;
     Typed a = compile(n->then_value, names, type), b = compile(n->else_value, names, type);
     return {a.type, [c, a = a.eval, b = b.eval](Frame& f) { return c(f).i ? a(f) : b(f); }};
   }
   if (auto* n = std::get_if<ast::Let>(&node)) {
     Lets lets;
-    return compile(n->body, lets.inner(*n, names), wanted);
+    return compile(n->body, lets.inner(*n, names), expected);
   }
   if (auto* n = std::get_if<ast::Reduce>(&node)) {
-    if (!by_monoid(*n)) return builtin_reduction(*n, names, wanted);
-    std::vector<ElementType> own = wanted ? std::vector{*wanted} : std::vector<ElementType>{};
+    if (!by_monoid(*n)) return builtin_reduction(*n, names, expected);
+    std::vector<ElementType> own = expected ? std::vector{*expected} : std::vector<ElementType>{};
     own = state_types(*n, names, own);
     return {own.at(0), [reduce = compile_reduction(*n, names, own)](Frame& f) {
               std::vector<Value> state;
@@ -128,14 +128,14 @@ Typed CellCompiler::compile(ast::ExprId id, const Names& names, std::optional<El
   throw Fault("no expression over cells");
 }
 
-Typed CellCompiler::name(const std::string& name, const Names& names, std::optional<ElementType> wanted) const {
+Typed CellCompiler::name(const std::string& name, const Names& names, std::optional<ElementType> expected) const {
   const Entry* entry = names.find(name);
   if (!entry) throw Fault("unknown name " + name);
   switch (entry->kind) {
     case Entry::variable: return {entry->element, [slot = entry->slot](Frame& f) { return f.slots[slot]; }};
     case Entry::constant: return {entry->element, always(entry->number)};
     case Entry::value: return {entry->element, entry->eval};
-    case Entry::deferred: return compile(entry->expr, *entry->where, wanted);
+    case Entry::deferred: return compile(entry->expr, *entry->where, expected);
     default: throw Fault(name + " is no value");
   }
 }
@@ -155,7 +155,7 @@ Typed CellCompiler::member(const ast::Member& m, const Names& names, std::option
   return {*type, always(m.member.text == "min" ? least(*type) : greatest(*type))};
 }
 
-Typed CellCompiler::binary(const ast::Binary& b, const Names& names, std::optional<ElementType> wanted) const {
+Typed CellCompiler::binary(const ast::Binary& b, const Names& names, std::optional<ElementType> expected) const {
   using enum ast::BinaryOp;
   if (b.op == logical_and || b.op == logical_or) {
     Eval left = compile(b.left, names, ElementType::boolean).eval,
@@ -164,7 +164,7 @@ Typed CellCompiler::binary(const ast::Binary& b, const Names& names, std::option
     return {ElementType::boolean, [=](Frame& f) { return (left(f).i != 0) == both ? right(f) : integer(!both); }};
   }
   auto type = first_natural({b.left, b.right}, names);
-  if (!type && b.op < equal) type = wanted;
+  if (!type && b.op < equal) type = expected;
   Typed left = compile(b.left, names, type), right = compile(b.right, names, type);
   if (left.type != right.type) throw Fault("two types in one operation");
   const Op op = static_cast<Op>(static_cast<int>(b.op));  // they stand in one order
@@ -191,9 +191,9 @@ std::vector<Eval> CellCompiler::coordinates(const std::vector<ast::ExprId>& item
       const Entry* entry = names.find(l->pack, Entry::variables);
       if (!entry) throw Fault("no pack " + l->pack);
       result.push_back([slots = entry->slots, extents = entry->numbers](Frame& f) {
-        std::int64_t place = 0;
-        for (std::size_t a = 0; a < slots.size(); ++a) place = place * extents[a] + f.slots[slots[a]].i;
-        return integer(place);
+        std::int64_t offset = 0;
+        for (std::size_t a = 0; a < slots.size(); ++a) offset = offset * extents[a] + f.slots[slots[a]].i;
+        return integer(offset);
       });
     } else {
       result.push_back(compile(items[k], names, natural(items[k], names).value_or(ElementType::i64)).eval);
@@ -212,18 +212,18 @@ Typed CellCompiler::read(const ast::Index& index, const Names& names) const {
   Eval fill = index.fill ? compile(*index.fill, names, entry->cells->type).eval : Eval{};
   return {entry->cells->type, [cells = entry->cells, at = coordinates(index.indices, *entry->cells, names), fill,
                                by_data, name = index.base.text](Frame& f) {
-            std::int64_t place = 0;
+            std::int64_t offset = 0;
             for (std::size_t a = 0; a < at.size(); ++a) {
               const std::int64_t i = at[a](f).i;
               if (i < 0 || i >= cells->shape[a]) {
                 if (fill) return fill(f);
-                if (f.beside) return Value{};
+                if (f.out_of_range) return Value{};
                 if (by_data) throw Stop("an index is out of range");
                 throw Fault("a read outside of " + name);
               }
-              place = place * cells->shape[a] + i;
+              offset = offset * cells->shape[a] + i;
             }
-            return cells->cells[static_cast<std::size_t>(place)];
+            return cells->cells[static_cast<std::size_t>(offset)];
           }};
 }
 
@@ -235,7 +235,7 @@ Typed CellCompiler::conversion(const ast::Call& call, ElementType to, bool compu
   return {to, [e = from.eval, a = from.type, to](Frame& f) { return converted(e(f), a, to); }};
 }
 
-Typed CellCompiler::call(const ast::Call& call, const Names& names, std::optional<ElementType> wanted) const {
+Typed CellCompiler::call(const ast::Call& call, const Names& names, std::optional<ElementType> expected) const {
   const std::string& first = call.callee[0].text;
   if (call.callee.size() == 2 && call.callee[1].text == "compute")
     return conversion(call, *type_named(first, names), true, names);
@@ -250,21 +250,21 @@ Typed CellCompiler::call(const ast::Call& call, const Names& names, std::optiona
                                        : element_count(sizes->numbers);
       return {ElementType::i64, always(integer(n))};
     }
-    if (function_named(first)) return function(call, names, wanted);
+    if (function_named(first)) return function(call, names, expected);
   }
-  return operator_on_cells(call, names, wanted);
+  return operator_on_cells(call, names, expected);
 }
 
-Typed CellCompiler::function(const ast::Call& call, const Names& names, std::optional<ElementType> wanted) const {
+Typed CellCompiler::function(const ast::Call& call, const Names& names, std::optional<ElementType> expected) const {
   const FunctionInfo& info = *function_named(call.callee[0].text);
   std::vector<ast::ExprId> ids;
   for (const ast::Arg& a : call.args) ids.push_back(a.value);
   auto type = first_natural(ids, names);
-  if (!type && !info.gives_bool) type = wanted;
+  if (!type && !info.returns_bool) type = expected;
   Typed a = compile(ids.at(0), names, type);
   Typed b = info.arguments == 2 ? compile(ids.at(1), names, type) : a;
   if (a.type != b.type) throw Fault("two types in one call");
-  return {info.gives_bool ? ElementType::boolean : a.type,
+  return {info.returns_bool ? ElementType::boolean : a.type,
           [of = info.call, t = a.type, a = a.eval, b = b.eval, two = info.arguments == 2](Frame& f) {
             const Value first = a(f);
             return of(t, first, two ? b(f) : first);
@@ -283,7 +283,7 @@ std::optional<ElementType> CellCompiler::natural_of_call(const ast::Call& call, 
     if (auto* info = function_named(first)) {
       std::vector<ast::ExprId> ids;
       for (const ast::Arg& a : call.args) ids.push_back(a.value);
-      return info->gives_bool ? ElementType::boolean : first_natural(ids, names);
+      return info->returns_bool ? ElementType::boolean : first_natural(ids, names);
     }
   }
   auto [op, at] = library_.find<ast::OpDecl>(call.callee.back().text);
@@ -298,7 +298,7 @@ std::optional<ElementType> CellCompiler::natural_of_call(const ast::Call& call, 
 
 // As if its equations stood here: nothing is rounded where it begins and ends.
 Typed CellCompiler::operator_on_cells(const ast::Call& call, const Names& names,
-                                      std::optional<ElementType> wanted) const {
+                                      std::optional<ElementType> expected) const {
   auto [op, at] = library_.find<ast::OpDecl>(call.callee.back().text);
   if (!op) throw Fault("no operator " + call.callee.back().text);
   std::vector<Argument> arguments;
@@ -306,7 +306,7 @@ Typed CellCompiler::operator_on_cells(const ast::Call& call, const Names& names,
     auto type = natural(a.value, names);
     arguments.push_back({type.value_or(ElementType::f64), {}, type.has_value()});
   }
-  Names inner = bound(*at, *op, call, arguments, library_, names, wanted);
+  Names inner = bound(*at, *op, call, arguments, library_, names, expected);
   for (std::size_t k = 0; k < op->inputs.size(); ++k) {
     Typed argument = compile(call.args[k].value, names, type_named(op->inputs[k].type.element.text, inner));
     inner.own[op->inputs[k].name.text] = {.kind = Entry::value, .element = argument.type, .eval = argument.eval};

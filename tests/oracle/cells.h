@@ -18,17 +18,17 @@ class CellCompiler {
   CellCompiler(const Library& library, std::size_t& slots)
       : library_(library), module_(library.module), slots_(slots) {}
 
-  // What has no type of its own, as a literal, is of the `wanted` one.
-  Typed compile(ast::ExprId id, const Names& names, std::optional<ElementType> wanted) const;
+  // What has no type of its own, as a literal, is of the `expected` one.
+  Typed compile(ast::ExprId id, const Names& names, std::optional<ElementType> expected) const;
   std::optional<ElementType> natural(ast::ExprId id, const Names& names) const;
   // All components of a monoid's state.
   using StateEval = std::function<void(Frame&, std::vector<Value>& out)>;
   StateEval compile_state(ast::ExprId id, const Names& names, const std::vector<ElementType>& types) const;
   StateEval compile_reduction(const ast::Reduce& reduce, const Names& names,
-                              const std::vector<ElementType>& wanted) const;
+                              const std::vector<ElementType>& expected) const;
   bool by_monoid(const ast::Reduce& reduce) const;
   std::vector<ElementType> state_types(const ast::Reduce& reduce, const Names& names,
-                                       const std::vector<ElementType>& wanted) const;
+                                       const std::vector<ElementType>& expected) const;
 
   std::int64_t number(ast::ExprId id,
                       const Names& names) const;  // a size, or a bound that depends on nothing that runs
@@ -51,15 +51,15 @@ class CellCompiler {
   const ast::PackRef* pack(ast::ExprId id) const { return std::get_if<ast::PackRef>(&module_[id].node); }
 
  private:
-  Typed name(const std::string& name, const Names& names, std::optional<ElementType> wanted) const;
-  Typed member(const ast::Member& m, const Names& names, std::optional<ElementType> wanted) const;
+  Typed name(const std::string& name, const Names& names, std::optional<ElementType> expected) const;
+  Typed member(const ast::Member& m, const Names& names, std::optional<ElementType> expected) const;
   Typed read(const ast::Index& index, const Names& names) const;
-  Typed call(const ast::Call& call, const Names& names, std::optional<ElementType> wanted) const;
+  Typed call(const ast::Call& call, const Names& names, std::optional<ElementType> expected) const;
   Typed conversion(const ast::Call& call, ElementType to, bool computing, const Names& names) const;
-  Typed function(const ast::Call& call, const Names& names, std::optional<ElementType> wanted) const;
-  Typed operator_on_cells(const ast::Call& call, const Names& names, std::optional<ElementType> wanted) const;
-  Typed binary(const ast::Binary& b, const Names& names, std::optional<ElementType> wanted) const;
-  Typed builtin_reduction(const ast::Reduce& reduce, const Names& names, std::optional<ElementType> wanted) const;
+  Typed function(const ast::Call& call, const Names& names, std::optional<ElementType> expected) const;
+  Typed operator_on_cells(const ast::Call& call, const Names& names, std::optional<ElementType> expected) const;
+  Typed binary(const ast::Binary& b, const Names& names, std::optional<ElementType> expected) const;
+  Typed builtin_reduction(const ast::Reduce& reduce, const Names& names, std::optional<ElementType> expected) const;
   std::vector<Eval> coordinates(const std::vector<ast::ExprId>& items, const Cells& tensor, const Names& names) const;
   std::optional<ElementType> first_natural(const std::vector<ast::ExprId>& ids, const Names& names) const;
   std::optional<ElementType> natural_of_call(const ast::Call& call, const Names& names) const;
@@ -85,7 +85,7 @@ struct Argument {
   bool known_type = true;  // not of a literal
 };
 Names bound(const Library& at, const ast::OpDecl& op, const ast::Call& call, const std::vector<Argument>& arguments,
-            const Library& caller, const Names& names, std::optional<ElementType> wanted);
+            const Library& caller, const Names& names, std::optional<ElementType> expected);
 std::shared_ptr<Cells> declared(const Library& at, const ast::TensorParam& tensor, const Names& names);
 
 }  // namespace tap::oracle

@@ -14,20 +14,20 @@ void complete(Cells& cells) {
   cells.complete = true;
   cells.cells.resize(static_cast<std::size_t>(element_count(cells.shape)));
   std::vector<bool> there(cells.cells.size());
-  auto at = cells.places.begin();
+  auto at = cells.coordinates.begin();
   for (const Value& value : cells.written) {
-    std::int64_t place = 0;
+    std::int64_t offset = 0;
     for (std::int64_t extent : cells.shape) {
       if (*at < 0 || *at >= extent) throw Fault("a cell outside of its tensor is written");
-      place = place * extent + *at++;
+      offset = offset * extent + *at++;
     }
-    const auto k = static_cast<std::size_t>(place);
+    const auto k = static_cast<std::size_t>(offset);
     if (there[k]) throw Fault("a cell is written twice");
     there[k] = true;
     cells.cells[k] = value;
   }
   if (std::find(there.begin(), there.end(), false) != there.end()) throw Fault("a cell is never written");
-  cells.places.clear(), cells.written.clear();
+  cells.coordinates.clear(), cells.written.clear();
 }
 
 namespace {
@@ -50,14 +50,14 @@ class EquationRun {
 
  private:
   void components(const ast::Reduce& reduce) {
-    std::vector<ElementType> wanted;
+    std::vector<ElementType> types;
     for (const ast::LeftSide& left : equation_.left)
-      if (const Entry* known = outer_.find(left.base.text, Entry::tensor)) wanted.push_back(known->cells->type);
-    if (wanted.size() != equation_.left.size()) wanted.clear();
-    wanted = compiler_.state_types(reduce, inner_, wanted);
-    auto state = compiler_.compile_reduction(reduce, inner_, wanted);
+      if (const Entry* known = outer_.find(left.base.text, Entry::tensor)) types.push_back(known->cells->type);
+    if (types.size() != equation_.left.size()) types.clear();
+    types = compiler_.state_types(reduce, inner_, types);
+    auto state = compiler_.compile_reduction(reduce, inner_, types);
     for (std::size_t c = 0; c < equation_.left.size(); ++c)
-      write(c, *target(c, wanted[c]), [state, c](Frame& f) {
+      write(c, *target(c, types[c]), [state, c](Frame& f) {
         std::vector<Value> values;
         state(f, values);
         return values[c];
@@ -201,10 +201,10 @@ class EquationRun {
       } else if (auto* linear = std::get_if<ast::LinearIndex>(&module_[id].node)) {
         const Entry& entry = inner_.own.at(linear->pack);
         result.push_back({[slots = entry.slots, extents = entry.numbers](Frame& f) {
-                            std::int64_t place = 0;
+                            std::int64_t offset = 0;
                             for (std::size_t a = 0; a < slots.size(); ++a)
-                              place = place * extents[a] + f.slots[slots[a]].i;
-                            return integer(place);
+                              offset = offset * extents[a] + f.slots[slots[a]].i;
+                            return integer(offset);
                           },
                           with_all(names)});
       } else {
@@ -227,12 +227,12 @@ class EquationRun {
     if (at.size() != cells.rank()) throw Fault("a tensor of another rank");
     std::size_t all = 0;
     for (const Bound& b : bound_) all += b.variables.size();
-    frame.beside = variables.size() != all;
+    frame.out_of_range = variables.size() != all;
     for (const Bound& b : bound_)  // a component with fewer indices does not depend on the others
       for (const Variable& v : b.variables)
-        if (frame.beside) frame.slots[v.slot] = v.low(frame);
+        if (frame.out_of_range) frame.slots[v.slot] = v.low(frame);
     for_each_point(variables, frame, [&] {
-      for (const Coordinate& c : at) cells.places.push_back(c.at(frame).i);
+      for (const Coordinate& c : at) cells.coordinates.push_back(c.at(frame).i);
       cells.written.push_back(rounded_at_cell(cells.type, value(frame)));
     });
   }

@@ -24,7 +24,7 @@ struct Cells {
   std::vector<Value> cells;
 
   bool complete = false, declared = false;
-  std::vector<std::int64_t> places;  // of what is written, a coordinate after the other
+  std::vector<std::int64_t> coordinates;  // of what is written, a coordinate after the other
   std::vector<Value> written;
 
   std::size_t rank() const { return shape.size(); }
@@ -34,7 +34,7 @@ using Tensors = std::vector<std::shared_ptr<Cells>>;
 // The variables of an equation, by slot.
 struct Frame {
   std::vector<Value> slots;
-  bool beside = false;  // a cell is computed from a point that is not there: what it reads there does not matter
+  bool out_of_range = false;  // a cell is computed from a point that is not there: what it reads there does not matter
 };
 using Eval = std::function<Value(Frame&)>;
 struct Typed {

@@ -52,7 +52,7 @@ using Function = Value (*)(ElementType type, Value a, Value b);
 struct FunctionInfo {
   Function call;
   std::size_t arguments;
-  bool gives_bool;
+  bool returns_bool;
 };
 const FunctionInfo* function_named(const std::string& name);
 

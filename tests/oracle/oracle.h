@@ -9,12 +9,12 @@
 namespace tap::oracle {
 
 // Which program of a file, if it has several, and its dims, which come before those that the file declares.
-struct Asked {
+struct Request {
   std::string program = {};
   std::map<std::string, std::int64_t> dims = {};
 };
 // The program's results. Throws Stop and Fault.
 std::vector<Tensor> evaluate(const ast::Module& file, const ast::Module& library, const std::vector<Tensor>& inputs,
-                             const Asked& asked = {});
+                             const Request& request = {});
 
 }  // namespace tap::oracle

@@ -43,7 +43,7 @@ std::vector<double> cells(const std::string& text, const std::vector<Tensor>& in
 using Numbers = std::vector<double>;
 const Tensor ones = tensor(ElementType::f32, {3}, {1, 1, 1});
 
-TEST(Oracle, FillsStayFillsInARepetition) {
+TEST(Oracle, FillsStayFillsInAnIterate) {
   EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[3]) { y = iterate 2 (v = x) { w[i] = v[i-1 else 0] + v[i] + v[i+1 "
                   "else 0]; w } }",
                   {ones}),
@@ -57,20 +57,20 @@ TEST(Oracle, ABiasIsAddedOnce) {
             (Numbers{21}));
 }
 
-TEST(Oracle, SeveralWritersInATriangle) {
+TEST(Oracle, TriangularWriters) {
   EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[2, 3]) { y[i, j] = x[j] for i in 0..2, j in 0..i + 1; y[i, j] = "
                   "-x[j] for j in i + 1..3 }",
                   {ones}),
             (Numbers{1, -1, -1, 1, 1, -1}));
 }
 
-TEST(Oracle, WhatIsWrittenTwiceOrNeverIsAFault) {
+TEST(Oracle, WritesMustPartitionTheResult) {
   EXPECT_THROW(cells("program p(x: f32[3]) -> (y: f32[4]) { y[i] = x[i] for i in 0..3 }", {ones}), Fault);
   EXPECT_THROW(cells("program p(x: f32[3]) -> (y: f32[3]) { y[i] = x[i]; y[0] = x[0] }", {ones}), Fault);
   EXPECT_THROW(cells("program p(x: f32[3]) -> (y: f32[3]) { y[i] = x[i + 1] }", {ones}), Fault);
 }
 
-TEST(Oracle, TheOtherBranchIsNotEvaluated) {
+TEST(Oracle, UntakenBranchIsNotEvaluated) {
   EXPECT_EQ(cells("program p(x: f32[3]) -> (y: f32[3]) { y[i] = if i > 0 then x[i - 1] else 7 }", {ones}),
             (Numbers{7, 1, 1}));
   EXPECT_THROW(cells("program p(x: i32[1]) -> (y: i32[1]) { y[i] = 1 / x[i] }", {tensor(ElementType::i32, {1}, {0})}),
@@ -94,7 +94,7 @@ TEST(Oracle, Integers) {
             (Numbers{127, -128, 0}));
 }
 
-TEST(Oracle, GreatestAndLeast) {
+TEST(Oracle, MaximumAndMinimum) {
   const Tensor x = tensor(ElementType::f32, {2}, {-0.0, 0.0});
   EXPECT_FALSE(std::signbit(cells("program p(x: f32[2]) -> (y: f32[]) { y[] = max(x[0], x[1]) }", {x})[0]));
   EXPECT_TRUE(std::signbit(cells("program p(x: f32[2]) -> (y: f32[]) { y[] = min[i] x[i] }", {x})[0]));
@@ -113,14 +113,14 @@ TEST(Oracle, PacksAndBroadcasts) {
             (Numbers{1, 3, 2, 4}));
 }
 
-TEST(Oracle, AMonoidThatDoesNotCommute) {
+TEST(Oracle, NonCommutativeMonoid) {
   EXPECT_EQ(cells("use std\nprogram p(a: i64[3]) -> (s: i64[], y: i64[]) { (s[], y[]) = affine[k] (a[k], 1) }",
                   {tensor(ElementType::i64, {3}, {2, 3, 4})}),
             (Numbers{24}));
 }
 
 // Every example: the interpreter comes to the same, but for the last digits of functions.
-TEST(Oracle, TheExamples) {
+TEST(Oracle, Examples) {
   LawMemory laws;
   int programs = 0;
   for (const Example& example : examples) {
@@ -146,13 +146,13 @@ TEST(Oracle, TheExamples) {
           t.store_f64(k, static_cast<double>((5 * k + 1) % 9) / (is_float(type.element) ? 8 : 9));
         inputs.push_back(std::move(t));
       }
-      const auto wanted = ir::interpret(program, program.main, inputs).outputs;
+      const auto expected = ir::interpret(program, program.main, inputs).outputs;
       const auto found = evaluate(parsed(text), library(), inputs, {name, example.dims});
-      ASSERT_EQ(found.size(), wanted.size());
+      ASSERT_EQ(found.size(), expected.size());
       for (std::size_t k = 0; k < found.size(); ++k) {
-        ASSERT_EQ(found[k].shape(), wanted[k].shape());
+        ASSERT_EQ(found[k].shape(), expected[k].shape());
         for (std::int64_t c = 0; c < found[k].size(); ++c) {
-          const double a = found[k].load_f64(c), b = wanted[k].load_f64(c);
+          const double a = found[k].load_f64(c), b = expected[k].load_f64(c);
           EXPECT_TRUE(std::fabs(a - b) <= 1e-5 * std::max(1.0, std::fabs(b)) || (std::isnan(a) && std::isnan(b)))
               << a << " and " << b;
         }

@@ -77,9 +77,9 @@ std::optional<std::vector<std::int64_t>> CellCompiler::extents(const std::string
       const auto* packed = pack(index.indices[k]);
       if (!(alone && alone->name == name) && !(packed && packed->name == name)) continue;
       const auto begin = entry->cells->shape.begin() + static_cast<std::ptrdiff_t>((*axes)[k].first);
-      std::vector<std::int64_t> here(begin, begin + static_cast<std::ptrdiff_t>((*axes)[k].count));
-      if (found && *found != here) throw Fault("two ranges of " + name);
-      found = here;
+      std::vector<std::int64_t> range(begin, begin + static_cast<std::ptrdiff_t>((*axes)[k].count));
+      if (found && *found != range) throw Fault("two ranges of " + name);
+      found = range;
     }
   };
   for (ast::ExprId id : reads) reads_below(id, look);

@@ -37,11 +37,11 @@ void for_each_point(const std::vector<Variable>& variables, Frame& frame, const 
 }
 
 Typed CellCompiler::builtin_reduction(const ast::Reduce& reduce, const Names& names,
-                                      std::optional<ElementType> wanted) const {
+                                      std::optional<ElementType> expected) const {
   const std::string& monoid = reduce.monoid.text;
   Names inner{&names};
   auto variables = bind(reduce.vars, reduce.operands, inner);
-  Typed of = compile(reduce.operands.at(0), inner, wanted);
+  Typed of = compile(reduce.operands.at(0), inner, expected);
   return {of.type, [variables, of, monoid](Frame& f) {
             Value sum = neutral(monoid, of.type);
             for_each_point(variables, f, [&] { sum = combined(monoid, of.type, sum, of.eval(f)); });
@@ -56,7 +56,7 @@ bool CellCompiler::by_monoid(const ast::Reduce& reduce) const {
 }
 
 std::vector<ElementType> CellCompiler::state_types(const ast::Reduce& reduce, const Names& names,
-                                                   const std::vector<ElementType>& wanted) const {
+                                                   const std::vector<ElementType>& expected) const {
   const ast::MonoidDecl* monoid = library_.find<ast::MonoidDecl>(reduce.monoid.text).first;
   if (!monoid) throw Fault("no monoid " + reduce.monoid.text);
   Names inner{&names};
@@ -67,7 +67,7 @@ std::vector<ElementType> CellCompiler::state_types(const ast::Reduce& reduce, co
     if (type && !element_type_named(name)) generics.emplace(name, *type);
   };
   for (std::size_t c = 0; c < reduce.operands.size(); ++c) note(c, natural(reduce.operands[c], inner));
-  for (std::size_t c = 0; c < wanted.size(); ++c) note(c, wanted[c]);
+  for (std::size_t c = 0; c < expected.size(); ++c) note(c, expected[c]);
   std::vector<ElementType> types;
   for (const ast::MonoidComponent& c : monoid->components) {
     auto built_in = element_type_named(c.type.text);
@@ -77,9 +77,9 @@ std::vector<ElementType> CellCompiler::state_types(const ast::Reduce& reduce, co
 }
 
 CellCompiler::StateEval CellCompiler::compile_reduction(const ast::Reduce& reduce, const Names& names,
-                                                        const std::vector<ElementType>& wanted) const {
+                                                        const std::vector<ElementType>& expected) const {
   auto [monoid, at] = library_.find<ast::MonoidDecl>(reduce.monoid.text);
-  const std::vector<ElementType> types = state_types(reduce, names, wanted);
+  const std::vector<ElementType> types = state_types(reduce, names, expected);
   Names inner{&names}, alone;
   auto variables = bind(reduce.vars, reduce.operands, inner);
   std::vector<Eval> operands;

@@ -70,7 +70,7 @@ Tensors Body::map(const ast::Call& call, const Tensors& arguments) const {
   const Cells& a = *arguments.at(0);
   const Cells& b = *arguments.back();
   if (a.shape != b.shape || a.type != b.type) throw Fault("a function of tensors of two shapes");
-  auto result = filled(info.gives_bool ? ElementType::boolean : a.type, a.shape);
+  auto result = filled(info.returns_bool ? ElementType::boolean : a.type, a.shape);
   for (std::size_t k = 0; k < result->cells.size(); ++k)
     result->cells[k] = rounded_at_cell(result->type, info.call(a.type, a.cells[k], b.cells[k]));
   return {result};
@@ -142,17 +142,17 @@ Tensor as_tensor(const Cells& cells) {
 }  // namespace
 
 std::vector<Tensor> evaluate(const ast::Module& file, const ast::Module& standard, const std::vector<Tensor>& inputs,
-                             const Asked& asked) {
+                             const Request& request) {
   const Library library{standard}, own{file, &library};
   Names names;
   std::size_t none = 0;
   const ast::ProgramDecl* program = nullptr;
-  for (const auto& [dim, size] : asked.dims) names.own[dim] = constant(size);
+  for (const auto& [dim, size] : request.dims) names.own[dim] = constant(size);
   for (const ast::Declaration& d : file.declarations) {
-    if (auto* dim = std::get_if<ast::DimDecl>(&d.node); dim && !asked.dims.count(dim->name.text))
+    if (auto* dim = std::get_if<ast::DimDecl>(&d.node); dim && !request.dims.count(dim->name.text))
       names.own[dim->name.text] = constant(CellCompiler(own, none).number(dim->value, names));
     auto* found = std::get_if<ast::ProgramDecl>(&d.node);
-    if (found && (asked.program.empty() || found->name.text == asked.program)) program = found;
+    if (found && (request.program.empty() || found->name.text == request.program)) program = found;
   }
   if (!program || program->inputs.size() != inputs.size()) throw Fault("no program of these inputs");
   for (std::size_t k = 0; k < inputs.size(); ++k) {

@@ -16,7 +16,9 @@ namespace {
 using namespace tap::ir;
 using namespace tap::ir::test;
 
-std::vector<std::uint8_t> some_bytes() { return *rc::gen::resize(60, rc::gen::arbitrary<std::vector<std::uint8_t>>()); }
+std::vector<std::uint8_t> random_bytes() {
+  return *rc::gen::resize(60, rc::gen::arbitrary<std::vector<std::uint8_t>>());
+}
 
 Operator random_operator(Program& program, std::vector<std::uint8_t> bytes, int kind) {
   backend::test::Choices choices(std::move(bytes));
@@ -26,7 +28,7 @@ Operator random_operator(Program& program, std::vector<std::uint8_t> bytes, int 
 
 RC_GTEST_PROP(Canonical, ShuffledOperatorsHaveTheSameForm, ()) {
   Program program;
-  Operator op = random_operator(program, some_bytes(), *rc::gen::inRange(0, 4));
+  Operator op = random_operator(program, random_bytes(), *rc::gen::inRange(0, 4));
   test::Shuffled other = test::shuffled(op, *rc::gen::arbitrary<std::uint64_t>());
   CanonicalForm a = canonical_form(program, op), b = canonical_form(program, other.op);
   RC_ASSERT(a.code == b.code);
@@ -40,10 +42,10 @@ RC_GTEST_PROP(Canonical, ShuffledOperatorsHaveTheSameForm, ()) {
 }
 
 // Two operators with one form compute the same: tried on data, operands and results put in the forms' order.
-RC_GTEST_PROP(Canonical, OneFormMeansOneFunction, ()) {
+RC_GTEST_PROP(Canonical, EqualFormsComputeTheSameFunction, ()) {
   static std::map<std::vector<std::int64_t>, std::pair<Program, Operator>> seen;
   Program program;
-  Operator op = random_operator(program, some_bytes(), *rc::gen::inRange(0, 4));
+  Operator op = random_operator(program, random_bytes(), *rc::gen::inRange(0, 4));
   CanonicalForm form = canonical_form(program, op);
   auto [known, fresh] = seen.emplace(form.code, std::pair(program, op));
   if (fresh) return;
@@ -91,7 +93,7 @@ Operator product(Program& program, bool swapped) {
   return b.reduce(add_monoid(program, "sum", f32), {b.apply(CellOp::mul, reads)});
 }
 
-TEST(Canonical, AMatrixProductIsOneWhateverItsNames) {
+TEST(Canonical, NamesAndOperandOrderDoNotMatter) {
   Program program;
   CanonicalForm a = canonical_form(program, product(program, false)),
                 b = canonical_form(program, product(program, true));
@@ -100,7 +102,7 @@ TEST(Canonical, AMatrixProductIsOneWhateverItsNames) {
   EXPECT_NE(a.operands[0], b.operands[0]);
 }
 
-TEST(Canonical, ManyAlikeFactorsTakeNoTime) {
+TEST(Canonical, ManyEqualFactorsAreFast) {
   Program program;
   Build b("y");
   auto i = b.parallel("i", 3);
@@ -119,7 +121,7 @@ TEST(Canonical, ManyAlikeFactorsTakeNoTime) {
   EXPECT_EQ(canonical_form(program, sum).code, canonical_form(program, test::shuffled(sum, 4).op).code);
 }
 
-TEST(Canonical, WhatHasAnOrderKeepsIt) {
+TEST(Canonical, OrderedReductionsKeepTheirOrder) {
   Program program;
   auto scan = [&](bool swapped, Law commutative) {
     Build b("s");

@@ -26,7 +26,7 @@ std::vector<std::string> problems(const std::string& text, const std::string& di
   return messages;
 }
 
-TEST(Caution, ASumOfFloatsIsNotCutIntoPartials) {
+TEST(Caution, FloatSumIsNotSplitIntoPartials) {
   const std::vector<std::string> refused{
       "`k` of `Y` cannot be split: `sum` rounds, and --strict-fp keeps the written order of float operations"};
   EXPECT_EQ(problems(reduction("sum", "f32"), "k"), refused);
@@ -35,7 +35,7 @@ TEST(Caution, ASumOfFloatsIsNotCutIntoPartials) {
 }
 
 // What rounds nothing, what each cell does by itself, and blocks that are walked in the order that is written.
-TEST(Caution, WhatDoesNotChangeTheOrderIsDone) {
+TEST(Caution, OrderPreservingSplitsAreAllowed) {
   const std::vector<std::string> none;
   EXPECT_EQ(problems(reduction("max", "f32"), "k"), none);
   EXPECT_EQ(problems(reduction("sum", "i64"), "k"), none);
@@ -44,7 +44,7 @@ TEST(Caution, WhatDoesNotChangeTheOrderIsDone) {
 }
 
 // In the order that is written, bit by bit: 1e8 + 1 - 1e8 … in f32 depends on it.
-TEST(Caution, WalkedBlocksGiveTheSameBits) {
+TEST(Caution, StreamedBlocksKeepTheBits) {
   Program program = lowered(reduction("sum", "f32"));
   SplitResult streamed = apply_splits(program, {{PlannedSplit{"Y", "k", Blocks{3}, Placement::sequential}}}, strict);
   SplitResult partials = apply_splits(program, {{PlannedSplit{"Y", "k", Blocks{3}}}});
@@ -60,7 +60,7 @@ TEST(Caution, WalkedBlocksGiveTheSameBits) {
   EXPECT_NE(run(partials.program), run(program));
 }
 
-TEST(Caution, AScanOfFloatsIsNotCutAlongItself) {
+TEST(Caution, FloatScanIsNotSplitAlongItself) {
   auto scan = [](const std::string& type) {
     return "program p(X: " + type + "[9]) -> (Y: " + type + "[9]) { Y[i] = sum[k in 0..i+1] X[k] }";
   };
@@ -68,7 +68,7 @@ TEST(Caution, AScanOfFloatsIsNotCutAlongItself) {
   EXPECT_EQ(problems(scan("i64"), "i").size(), 0u);
 }
 
-TEST(Caution, ASumOfFloatsIsNotStreamed) {
+TEST(Caution, FloatSumIsNotStreamed) {
   Program program =
       lowered("program p(X: f32[4, 9]) -> (Y: f32[4]) { v[i, k] = X[i, k] * X[i, k]  Y[i] = sum[k] v[i, k] }");
   Plan plan{{PlannedFusion{{"v", "Y"}, {"i", "k"}}}};
@@ -80,7 +80,7 @@ TEST(Caution, ASumOfFloatsIsNotStreamed) {
 }
 
 // What is assumed, or does not hold, carries nothing.
-TEST(Caution, LawsThatDoNotHoldOrAreOnlyAssumed) {
+TEST(Caution, RefutedAndAssumedLaws) {
   Program program =
       lowered("program p(X: i64[4, 9]) -> (Y: i64[4]) { v[i, k] = X[i, k] * X[i, k]  Y[i] = sum[k] v[i, k] }");
   Plan plan{{PlannedFusion{{"v", "Y"}, {"i", "k"}}}};
@@ -99,7 +99,7 @@ TEST(Caution, LawsThatDoNotHoldOrAreOnlyAssumed) {
             "`Y` cannot be streamed over k: `sum` is not associative");
 }
 
-TEST(Caution, ProductsOfFloatsKeepTheirOrder) {
+TEST(Caution, FloatProductsKeepTheirOrder) {
   Program program = lowered(
       "program p(A: f32[9, 2], B: f32[2, 9], C: f32[9, 2]) -> (Y: f32[9, 2]) {\n"
       "  Y[i, l] = sum[j, k] A[i, j] * B[j, k] * C[k, l] }");

@@ -140,7 +140,7 @@ TEST(CellRules, NoRuleMatchesItsOwnResult) {
   }
 }
 
-TEST(CellRules, TheTextIsUnderstood) {
+TEST(CellRules, TextsAreParsed) {
   const std::vector<CellRule>& rules = cell_rules();
   auto rule = [&](std::string_view text) -> const CellRule& {
     for (const CellRule& r : rules)

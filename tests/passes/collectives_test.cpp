@@ -89,7 +89,7 @@ TEST(Reshard, Partials) {
 }
 
 // 10 over x = 2, y = 3: 2, 2, 2, 2, 2, 0 together and 5, 5 by x alone, so that {x, y} → {x} is no gather within groups.
-TEST(Reshard, CopiesWhereGroupsDoNotHoldWhatTheyNeed) {
+TEST(Reshard, CopiesIfGroupsLackTheCells) {
   Mesh mesh{"m", {{"x", 2}, {"y", 3}}, {}};
   auto steps = checked_reshard({mesh, on_mesh({{full(mesh, "x"), full(mesh, "y")}})},
                                {mesh, on_mesh({{full(mesh, "x")}})}, {10});

@@ -55,7 +55,7 @@ void expect_results(const Lowered& l, const std::vector<std::vector<double>>& in
   }
 }
 
-TEST(ComposeMaps, AChainOfMapsIsOne) {
+TEST(ComposeMaps, ChainOfMapsBecomesOne) {
   Lowered l = lowered(R"(program p(x: f32[4], b: f32[4]) -> (y: f32[4]) {
     h[i] = x[i] + b[i]
     g[i] = max(h[i], 0)
@@ -79,7 +79,7 @@ TEST(ComposeMaps, FiveOperationsOfAPerceptronBecomeFour) {
   EXPECT_NE(l.remark_on("H").find("16 times"), std::string::npos) << l.remark_on("H");
 }
 
-TEST(ComposeMaps, ATransposeIsReadInPlaceEvenByAContraction) {
+TEST(ComposeMaps, TransposeIsFoldedIntoAContraction) {
   Lowered l = lowered(R"(program p(a: f32[3, 5], b: f32[3, 4]) -> (y: f32[5, 4]) {
     t[i, j] = a[j, i]
     y[i, o] = sum[k] t[i, k] * b[k, o]
@@ -89,7 +89,7 @@ TEST(ComposeMaps, ATransposeIsReadInPlaceEvenByAContraction) {
 }
 
 // The value rounds to its type where it was written; so it does where it is composed.
-TEST(ComposeMaps, RoundsToTheTypeInBetween) {
+TEST(ComposeMaps, RoundsToTheIntermediateType) {
   Lowered l = lowered(R"(program p(x: f16[3]) -> (y: f16[3]) {
     h[i] = x[i] + 2048
     y[i] = h[i] - 2048
@@ -99,7 +99,7 @@ TEST(ComposeMaps, RoundsToTheTypeInBetween) {
 }
 
 // Trap 37: what lies outside is the fill, not what the map would compute there.
-TEST(ComposeMaps, OutsideOfTheValueIsTheFill) {
+TEST(ComposeMaps, ReadsOutsideTheValueTakeTheFill) {
   Lowered l = lowered(R"(program p(x: i64[3]) -> (y: i64[3]) {
     h[i] = x[i] + 1
     y[i] = h[i - 1 else 0] + h[i + 1 else 0]
@@ -108,7 +108,7 @@ TEST(ComposeMaps, OutsideOfTheValueIsTheFill) {
   expect_results(l, {{1, 1, 1}}, {2, 4, 2});
 }
 
-TEST(ComposeMaps, ReversedAndShiftedPlacesAreComposed) {
+TEST(ComposeMaps, ReversedAndShiftedIndicesAreComposed) {
   Lowered l = lowered(R"(program p(x: i64[4]) -> (y: i64[2]) {
     h[3 - i] = x[i] * 10
     y[i] = h[i + 1] + i for i in 0..2
@@ -117,7 +117,7 @@ TEST(ComposeMaps, ReversedAndShiftedPlacesAreComposed) {
   expect_results(l, {{1, 2, 3, 4}}, {30, 21});
 }
 
-TEST(ComposeMaps, IndexValuesFollowThePlace) {
+TEST(ComposeMaps, IndexValuesAreSubstituted) {
   Lowered l = lowered(R"(program p(x: i64[4]) -> (y: i64[3]) {
     h[i] = x[i] * i
     y[i] = h[i + 1] for i in 0..3
@@ -126,7 +126,7 @@ TEST(ComposeMaps, IndexValuesFollowThePlace) {
   expect_results(l, {{1, 2, 3, 4}}, {2, 6, 12});
 }
 
-TEST(ComposeMaps, AScanStaysAScan) {
+TEST(ComposeMaps, ScanStaysAScan) {
   Lowered l = lowered(R"(program p(x: i64[6]) -> (y: i64[6]) {
     h[i] = x[i] * 3
     y[i] = sum[k in 0..i+1] h[k]
@@ -135,7 +135,7 @@ TEST(ComposeMaps, AScanStaysAScan) {
   expect_results(l, {{1, 1, 1, 1, 1, 1}}, {3, 6, 9, 12, 15, 18});
 }
 
-TEST(ComposeMaps, CountersOfARepetitionGoAlong) {
+TEST(ComposeMaps, CountersOfAnIterateArePassedOn) {
   Lowered l = lowered(R"(program p(x: i64[2]) -> (y: i64[2]) {
     y = iterate t in 0..3 (s = x) { a[i] = s[i] + t;  b[i] = a[1 - i] * 2 for i in 0..2;  b }
   })");
@@ -145,7 +145,7 @@ TEST(ComposeMaps, CountersOfARepetitionGoAlong) {
   expect_results(l, {{1, 2}}, {24, 16});
 }
 
-TEST(ComposeMaps, SaysWhyItDeclines) {
+TEST(ComposeMaps, RemarksGiveTheReason) {
   Lowered l = lowered(R"(program p(x: f32[4], k: i64[4]) -> (y: f32[4], z: f32[4], q: i64[4]) {
     kept[i] = exp(x[i])
     y[i] = sum[j] kept[j] * x[i]
@@ -163,7 +163,7 @@ TEST(ComposeMaps, SaysWhyItDeclines) {
 }
 
 // Each round says what was composed of the program that it was given.
-TEST(ComposeMaps, EveryRoundClaimsWhatItWasGiven) {
+TEST(ComposeMaps, EachRoundClaimsItsOwnInput) {
   Lowered l = lowered(R"(program p(x: f32[4]) -> (y: f32[4]) {
     a[i] = x[i] + 1
     b[i] = a[i] * 2

@@ -10,7 +10,7 @@ using namespace einsum;
 // y[i, l] = ⊕[j, k] a[i, j] ⊗ b[j, k] ⊗ c[k, l]
 Einsum chain() { return {{"ij", "jk", "kl"}, "il", {{'i', 2}, {'j', 4}, {'k', 2}, {'l', 3}}}; }
 
-TEST(Contraction, TheLawDecidesAndIsNamed) {
+TEST(Contraction, LawDecidesAndIsNamed) {
   auto built_in = [](const char* name, ElementType type) { return *builtin_monoid(name, type); };
   struct {
     Monoid plus;
@@ -44,21 +44,21 @@ TEST(Contraction, TheLawDecidesAndIsNamed) {
   }
 }
 
-TEST(Contraction, LawsThatAreBrokenForbidIt) {
+TEST(Contraction, RefutedLawsForbidIt) {
   Monoid plus = own_min(f64);
   plus.laws.commutative = Law::broken;
   Program program;
   EXPECT_FALSE(reassociated(program, operator_of(program, chain(), {plus, CellOp::add})).program);
 }
 
-TEST(Contraction, FloatsAsWrittenStay) {
+TEST(Contraction, StrictFloatsKeepTheirOrder) {
   Program program;
   Operator floats = operator_of(program, chain(), {*builtin_monoid("sum", f32), CellOp::mul});
   EXPECT_FALSE(reassociated(program, floats, true).program);
   EXPECT_TRUE(reassociated(program, operator_of(program, chain()), true).program);
 }
 
-TEST(Contraction, FactorsThatAreSharedDoNotGrowWithoutEnd) {
+TEST(Contraction, SharedFactorsDoNotExplode) {
   // ((x²)²)²… forty times is a product of 2^40 factors, and of forty cells.
   Program program;
   Build b("y");
@@ -85,7 +85,7 @@ TEST(Contraction, FactorsMayBeAnything) {
   expect_same_values(program, op, reassociated(program, op));
 }
 
-TEST(Contraction, WhatCanFailStays) {
+TEST(Contraction, FailingTermsAreNotMoved) {
   Program program;
   Build b("y");
   auto i = b.parallel("i", 3), j = b.reduction("j", 0), k = b.reduction("k", 4);

@@ -87,7 +87,7 @@ ContractionProblem problem_of(const Einsum& e) {
   return p;
 }
 
-RC_GTEST_PROP(Contraction, NoTreeIsBetter, ()) {
+RC_GTEST_PROP(Contraction, FindsTheBestTree, ()) {
   Einsum e = random_einsum(*rc::gen::inRange<std::size_t>(2, 9), 7);
   ContractionProblem p = problem_of(e);
   ContractionTree tree = contraction_order(p);
@@ -119,13 +119,13 @@ RC_GTEST_PROP(Contraction, RandomProductsKeepTheirValues, ()) {
   Reassociation r = reassociated(program, op);
   if (op.reduce()) RC_ASSERT(!r.rule.empty() || !r.remark.empty());
   if (!r.program) return;
-  auto inputs = some_inputs(op);
+  auto inputs = sample_inputs(op);
   RC_ASSERT(verify(*r.program).empty());
   RC_ASSERT(values_of(evaluate(program, op, inputs).outputs[0]) ==
             values_of(interpret(*r.program, r.program->main, inputs).outputs[0]));
 }
 
-TEST(Contraction, ManyFactorsAreTakenGreedily) {
+TEST(Contraction, ManyFactorsUseGreedySearch) {
   // A chain of twenty matrices: the greedy tree against the best one, by the classical recurrence.
   constexpr std::size_t n = 20;
   ContractionProblem p;
@@ -136,9 +136,9 @@ TEST(Contraction, ManyFactorsAreTakenGreedily) {
   for (std::size_t length = 1; length < n; ++length)
     for (std::size_t from = 0; from + length < n; ++from) {
       double& least = best[from][from + length] = std::numeric_limits<double>::infinity();
-      for (std::size_t cut = from; cut < from + length; ++cut)
-        least = std::min(least, best[from][cut] + best[cut + 1][from + length] +
-                                    2 * p.sizes[from] * p.sizes[cut + 1] * p.sizes[from + length + 1]);
+      for (std::size_t split = from; split < from + length; ++split)
+        least = std::min(least, best[from][split] + best[split + 1][from + length] +
+                                    2 * p.sizes[from] * p.sizes[split + 1] * p.sizes[from + length + 1]);
     }
   ContractionTree tree = contraction_order(p);
   EXPECT_EQ(tree.nodes.size(), 2 * n - 1);

@@ -35,14 +35,14 @@ SplitResult applied(const Program& program, const std::string& lines) {
 }
 
 // What the devices compute is the whole; the checker takes it.
-BlockProgram expect_same(const Program& program, const SplitResult& cut) {
-  EXPECT_TRUE(cut.problems.empty()) << cut.problems[0].message;
-  const Program sharded = realise(cut.program).program;
+BlockProgram expect_same(const Program& program, const SplitResult& split) {
+  EXPECT_TRUE(split.problems.empty()) << split.problems[0].message;
+  const Program sharded = realise(split.program).program;
   EXPECT_EQ(verify(sharded), std::vector<std::string>{});
   EXPECT_EQ(std::get<Program>(parse_program(print(sharded))), sharded);
   BlockProgram blocks = expand(sharded);
   EXPECT_EQ(check::test::refusal_of(blocks), "");
-  const auto inputs = test::some_inputs(program);
+  const auto inputs = test::sample_inputs(program);
   test::expect_equal(interpret(blocks, inputs).outputs, interpret(program, program.main, inputs).outputs, "sharded");
   return blocks;
 }
@@ -55,7 +55,7 @@ std::set<std::int64_t> devices_of(const BlockProgram& blocks, const std::string&
   return devices;
 }
 
-TEST(DeviceLists, ComputeTheSame) {
+TEST(DeviceLists, PreserveResults) {
   const Program program = test::lowered(std::string(three_values));
   BlockProgram blocks = expect_same(program, applied(program,
                                                      "split H dim i into 3 over devices {0, 1}, {2}, {7}\n"
@@ -75,7 +75,7 @@ TEST(DeviceLists, ComputeTheSame) {
 }
 
 // What is placed alike needs no move; a block that others hold comes from them.
-TEST(DeviceLists, MoveWhatOthersHold) {
+TEST(DeviceLists, TransferBlocksOfOtherDevices) {
   const Program program = test::lowered(std::string(three_values));
   auto transfers = [&](const std::string& lines) {
     const Program sharded = realise(applied(program, lines).program).program;
@@ -90,7 +90,7 @@ TEST(DeviceLists, MoveWhatOthersHold) {
   EXPECT_EQ(transfers("place H over devices {3}\nplace Y over devices {3, 4}\nplace Z over devices {3}\n"), 2u);
 }
 
-TEST(DeviceLists, WhatCannotBe) {
+TEST(DeviceLists, InvalidListsAreReported) {
   const Program program = test::lowered(std::string(three_values));
   auto problem = [&](const std::string& lines) {
     SplitResult result = applied(program, lines);
@@ -118,7 +118,7 @@ ShardedPlan followed(const Program& program) {
 }
 
 // Each writer is split where the value is: into blocks of other sizes, or none.
-TEST(WrittenTogether, IsCutAlongTheValue) {
+TEST(SeveralWriters, IsSplitAlongTheValue) {
   for (const char* equations :
        {"Y[i, j] = A[i, j] for i in 0..4\n  Y[4 + i, j] = B[i, j]",  // blocks of 4, 4 and 1: one is of both
         "Y[2*i, j] = A[i, j] for i in 0..5\n  Y[2*i + 1, j] = A[i, j] * 2 for i in 0..4",
@@ -143,7 +143,7 @@ TEST(WrittenTogether, IsCutAlongTheValue) {
 }
 
 // Where not every point of a box writes a cell, it can not be written apart.
-TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
+TEST(SeveralWriters, NonBoxWritesAreRefused) {
   const Program program = test::lowered(
       "mesh pod = [a: 2]\n"
       "program p(A: i64[4, 4]) -> (Y: i64[4, 4]) {\n  Y[i, j] = A[i, j] for i in 0..4, j in 0..i + 1\n"
@@ -162,10 +162,10 @@ TEST(WrittenTogether, WhatIsNoBoxIsRefused) {
 }
 
 // Blocks that end elsewhere, or of one of two operations, or that lie between each other: each point in a cell of its own first.
-TEST(WrittenTogether, WhatIsNoBoxIsWrittenApart) {
+TEST(SeveralWriters, NonBoxWritesUseAStagingBuffer) {
   struct {
     const char *equations, *lines;
-    std::size_t apart;
+    std::size_t staged;
   } cases[] = {
       {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]", "split Y@0 dim i into 2 over pod.a\n", 1},
       {"Y[i] = A[i] for i in 0..4\n  Y[4 + j] = B[j]",
@@ -181,23 +181,23 @@ TEST(WrittenTogether, WhatIsNoBoxIsWrittenApart) {
        "split Y dim r into 2 over pod.a\nsplit Y dim k into 3 over threads\n", 1},
       {"Y[2*i + r] = A[i - 1 else 0] for i in 1..5, r in -2..0", "split Y dim r into [-2, -2, 0] over pod.a\n", 1},
   };
-  for (const auto& [equations, lines, apart] : cases) {
+  for (const auto& [equations, lines, staged] : cases) {
     SCOPED_TRACE(std::string(equations) + "\n" + lines);
     const Program program = test::lowered("mesh pod = [a: 2]\nprogram p(A: i64[4], B: i64[4]) -> (Z: i64[8]) {\n  " +
                                           std::string(equations) + "\n  Z[i] = Y[i] - Y[7 - i]\n}");
     const SplitResult result = applied(program, lines);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
     const std::vector<Value>& values = result.program[result.program.main].values;
-    auto is_apart = [](const Value& v) {
+    auto is_staged = [](const Value& v) {
       return v.name.find(".staged") != std::string::npos && v.name.find(".partial") == std::string::npos;
     };
-    EXPECT_EQ(std::ranges::count_if(values, is_apart), apart);
+    EXPECT_EQ(std::ranges::count_if(values, is_staged), staged);
     expect_same(program, result);
   }
 }
 
 // Backwards: the plan has blocks in the order of the dim.
-TEST(WrittenTogether, WhatIsWrittenBackwardsStaysWhole) {
+TEST(SeveralWriters, ReversedWritesAreNotSplit) {
   const Program program =
       run(lowering(),
           test::lowered("mesh pod = [a: 2]\n"

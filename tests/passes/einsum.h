@@ -43,14 +43,14 @@ struct Piece {
 
 // The best of all orders: every way to compute the product of a set of operands, reduced as far as the others let it. With
 // `known` sets are looked at once, without it every tree of them is.
-class EveryWay {
+class ExhaustiveSearch {
  public:
-  EveryWay(const Einsum& e, bool remember) : e_(e), remember_(remember) {}
+  ExhaustiveSearch(const Einsum& e, bool remember) : e_(e), remember_(remember) {}
 
-  double best() { return ways((1u << e_.operands.size()) - 1)[0].flops; }
+  double best() { return pieces((1u << e_.operands.size()) - 1)[0].flops; }
 
  private:
-  std::vector<Piece> ways(std::uint32_t operands) {
+  std::vector<Piece> pieces(std::uint32_t operands) {
     if (auto known = known_.find(operands); known != known_.end()) return known->second;
     std::vector<Piece> found = (operands & (operands - 1)) == 0 ? leaf(operands) : joined(operands);
     if (remember_) known_[operands] = found;
@@ -61,9 +61,9 @@ class EveryWay {
     std::size_t k = 0;
     while ((operand >> k & 1) == 0) ++k;
     Letters own(e_.operands[k].begin(), e_.operands[k].end());
-    std::vector<Piece> ways{{own, 0}};
-    if (needed(own, operand) != own) ways.push_back({needed(own, operand), e_.points(own)});
-    return ways;
+    std::vector<Piece> pieces{{own, 0}};
+    if (needed(own, operand) != own) pieces.push_back({needed(own, operand), e_.points(own)});
+    return pieces;
   }
 
   std::vector<Piece> joined(std::uint32_t operands) {
@@ -71,8 +71,8 @@ class EveryWay {
     Piece best{{}, std::numeric_limits<double>::infinity()};
     for (std::uint32_t left = (operands - 1) & operands; left != 0; left = (left - 1) & operands) {
       if (left < (operands & ~left)) continue;  // each pair once
-      for (const Piece& a : ways(left))
-        for (const Piece& b : ways(operands & ~left)) {
+      for (const Piece& a : pieces(left))
+        for (const Piece& b : pieces(operands & ~left)) {
           Letters both = a.letters;
           both.insert(b.letters.begin(), b.letters.end());
           Letters kept = whole ? Letters(e_.result.begin(), e_.result.end()) : needed(both, operands);
@@ -96,7 +96,7 @@ class EveryWay {
   bool remember_;
   std::map<std::uint32_t, std::vector<Piece>> known_;
 };
-inline double best_flops(const Einsum& e) { return EveryWay(e, e.operands.size() > 6).best(); }
+inline double best_flops(const Einsum& e) { return ExhaustiveSearch(e, e.operands.size() > 6).best(); }
 
 // ⊕ and ⊗ of one type.
 struct Semiring {
@@ -156,7 +156,7 @@ inline Monoid parity(ElementType type) {
   });
 }
 
-inline std::vector<Tensor> some_inputs(const Operator& op) {
+inline std::vector<Tensor> sample_inputs(const Operator& op) {
   std::vector<Tensor> inputs;
   std::int64_t seed = 1;
   for (const TensorType& type : op.operands) {
@@ -174,7 +174,7 @@ inline std::vector<Tensor> some_inputs(const Operator& op) {
 inline void expect_same_values(const Program& program, const Operator& op, const Reassociation& other) {
   ASSERT_TRUE(other.program) << other.remark;
   EXPECT_EQ(verify(*other.program), std::vector<std::string>{});
-  auto inputs = some_inputs(op);
+  auto inputs = sample_inputs(op);
   auto before = evaluate(program, op, inputs).outputs;
   auto after = interpret(*other.program, other.program->main, inputs).outputs;
   ASSERT_EQ(before.size(), after.size());

@@ -104,7 +104,7 @@ std::vector<std::string> written(const ir::Program& program, const ir::BlockGrap
   return list;
 }
 
-TEST(ExpandDevice, ListsWhatExpandLists) {
+TEST(ExpandDevice, AgreesWithExpand) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
   std::size_t moves = 0;
@@ -116,10 +116,10 @@ TEST(ExpandDevice, ListsWhatExpandLists) {
       SCOPED_TRACE(fmt::format("{}, seed {}{}", sample.name, seed, test::written(program)));
       const ir::Program realised = realise(apply_splits(program, plan_of_shardings(program).plan).program).program;
       for (std::int64_t device : {std::int64_t{0}, std::int64_t{5}, static_cast<std::int64_t>(random() % 16)}) {
-        const ir::BlockProgram wanted = expand(realised, device), found = expand_device(realised, device);
-        ASSERT_EQ(found.graphs.size(), wanted.graphs.size());
-        for (std::size_t g = 0; g < wanted.graphs.size(); ++g)
-          ASSERT_EQ(written(realised, found.graphs[g]), written(realised, wanted.graphs[g])) << "device " << device;
+        const ir::BlockProgram expected = expand(realised, device), found = expand_device(realised, device);
+        ASSERT_EQ(found.graphs.size(), expected.graphs.size());
+        for (std::size_t g = 0; g < expected.graphs.size(); ++g)
+          ASSERT_EQ(written(realised, found.graphs[g]), written(realised, expected.graphs[g])) << "device " << device;
         for (const ir::Task& task : found.graphs[realised.main.index()].tasks)
           moves += std::holds_alternative<ir::Move>(task);
       }
@@ -128,7 +128,7 @@ TEST(ExpandDevice, ListsWhatExpandLists) {
   EXPECT_GT(moves, 100u);
 }
 
-TEST(ExpandDevice, OneOfAMillion) {
+TEST(ExpandDevice, OneDeviceOfAMillion) {
   const Part many = part_of("data: 4096, model: 256", 777'777), few = part_of("data: 4, model: 2", 5);
   std::printf("one device of 1,048,576: %zu tasks in %.2f s; of 8: %zu in %.2f s\n", tasks(many.blocks), many.seconds,
               tasks(few.blocks), few.seconds);

@@ -34,7 +34,7 @@ Lines moves(const Program& program) {
   return lines;
 }
 
-TEST(ExplicitReshards, NothingToDo) {
+TEST(ExplicitReshards, NoReshardNeeded) {
   EXPECT_EQ(moves(test::lowered("mesh m = [a: 2, b: 2]\n"
                                 "program p(X: f32[8, 8] @ m[{a}, {b}]) -> (Y: f32[8, 8] @ m[{b}, {a}]) {\n"
                                 "  Y[i, j] = X[j, i] }")),
@@ -43,11 +43,11 @@ TEST(ExplicitReshards, NothingToDo) {
 }
 
 constexpr std::string_view matrix_product_source =
-    "program p(X: f32[8, 16] @ m[{}, {a}], W: f32[16, 4] @ m[{a}, {}]) -> (Y: f32[8, 4] @ m[WANTED]) {\n"
+    "program p(X: f32[8, 16] @ m[{}, {a}], W: f32[16, 4] @ m[{a}, {}]) -> (Y: f32[8, 4] @ m[SHARDING]) {\n"
     "  Y[i, o] = sum[k] X[i, k] * W[k, o] }";
-Lines product_moves(const std::string& wanted) {
+Lines product_moves(const std::string& sharding) {
   std::string text = "mesh m = [a: 4, b: 2]\n" + std::string(matrix_product_source);
-  text.replace(text.find("WANTED"), 6, wanted);
+  text.replace(text.find("SHARDING"), 8, sharding);
   return moves(test::lowered(text));
 }
 
@@ -62,27 +62,27 @@ TEST(ExplicitReshards, PartialSums) {
 }
 
 // A copy that is given another sharding is a move, and nothing else.
-TEST(ExplicitReshards, ACopyFollowsWhatItCopies) {
+TEST(ExplicitReshards, CopyIsAReshardOfItsOperand) {
   EXPECT_EQ(moves(test::lowered("mesh m = [a: 2, b: 2]\n"
                                 "program p(X: f32[8, 8] @ m[{a}, {}]) -> (Y: f32[8, 8] @ m[{b}, {}]) { Y = X }")),
             Lines{"Y: collective_permute -> m[{b}, {}]"});
 }
 
-TEST(ExplicitReshards, TwoMeshesMeet) {
+TEST(ExplicitReshards, TwoMeshes) {
   EXPECT_EQ(moves(test::lowered("mesh m = [a: 4]\nmesh n = [u: 2, v: 2]\n"
                                 "program p(X: f32[8] @ m[{a}], Z: f32[8] @ n[{v}]) -> (Y: f32[8] @ m[{a}]) {\n"
                                 "  Y[i] = X[i] + Z[i] }")),
             (Lines{"Z: all_slice [{u}] -> n[{v, u}]", "Z: collective_permute -> m[{a}]"}));
 }
 
-TEST(ExplicitReshards, AUseOfItsOwn) {
+TEST(ExplicitReshards, ShardingOfASingleUse) {
   EXPECT_EQ(moves(test::lowered("use std\nmesh m = [a: 4]\n"
                                 "program p(X: f32[8] @ m[{a}]) -> (Y: f32[8] @ m[{}]) { Y = exp(X @ m[{}]) }")),
             Lines{});
 }
 
 // Any shardings of the inputs and of the result, on meshes with axes that divide nothing, too.
-TEST(ExplicitReshards, AnyShardingsMakeSense) {
+TEST(ExplicitReshards, RandomShardingsAreConsistent) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
   for (const Sample& sample : samples) {

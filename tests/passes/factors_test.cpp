@@ -35,7 +35,7 @@ TEST(Factors, DigitsOfOneAxisMajorToMinor) {
             "([i j k])->([i, j, k]) {i=2, j=3, k=2}");
 }
 
-TEST(Factors, WhatMovesIsAPermutation) {
+TEST(Factors, MovedCellsArePermutations) {
   EXPECT_EQ(factors_for("x: f32[8]) -> (Y: f32[8])", "Y[i] = x[7 - i]"), "([i])->([i]) {i=8} permutation={i}");
   EXPECT_EQ(factors_for("x: f32[8]) -> (Y: f32[8])", "Y[i] = x[i - 1 else 0] + x[i] + x[i + 1 else 0]"),
             "([i])->([i]) {i=8} permutation={i}");
@@ -55,12 +55,12 @@ TEST(Factors, HaloWidths) {
   EXPECT_EQ(found.operands[0].axes[0].after, 1);  // a block of 2·b cells ends one cell before its last window does
 }
 
-TEST(Factors, WindowsAndWhatIsLeftOfTheAxis) {
+TEST(Factors, WindowsAndTheAxisRemainder) {
   EXPECT_EQ(factors_for("x: f32[224], w: f32[3]) -> (Y: f32[112])", "Y[p] = sum[u] x[2*p + u else 0] * w[u]"),
             "([p u], [u])->([p]) {p=112, u=2} reduction={u} permutation={p}");
 }
 
-TEST(Factors, DataDependentAndFixedPlacesNeedTheWholeAxis) {
+TEST(Factors, DataDependentAndFixedIndicesNeedTheWholeAxis) {
   EXPECT_EQ(factors_for("t: f32[9, 4], ids: i64[6]) -> (Y: f32[6, 4])", "Y[n, d] = t[ids[n], d]"),
             "([n], [#t0, d])->([n, d]) {n=6, d=4, #t0=9} replicated={#t0}");
   EXPECT_EQ(factors_for("x: f32[9, 4]) -> (Y: f32[4])", "Y[d] = x[3, d]"),
@@ -69,7 +69,7 @@ TEST(Factors, DataDependentAndFixedPlacesNeedTheWholeAxis) {
             "([d, #x1])->([d]) {d=4, #x1=4} replicated={#x1}");
 }
 
-TEST(Factors, OperationsThatWriteOneValueAreOneSite) {
+TEST(Factors, WritersOfOneValueAreOneSite) {
   EXPECT_EQ(factors_for("a: f32[4, 3], b: f32[4, 5]) -> (Y: f32[4, 8])",
                         "Y[i, j] = a[i, j] for j in 0..3  Y[i, 3 + j] = b[i, j]"),
             "([i, j], [i, j])->([i, j]) {i=4, j=8} replicated={j}");
@@ -84,7 +84,7 @@ TEST(Factors, OperationsThatWriteOneValueAreOneSite) {
             "([i, j], [i, j])->([i, j]) {i=4, j=8} permutation={j}");
 }
 
-TEST(Factors, NoCellsNoDigits) {
+TEST(Factors, EmptyTensorsHaveNoFactors) {
   EXPECT_EQ(factors_for("x: f32[0]) -> (Y: f32[0, 4])", "Y[i, j] = x[4*i + j]"), "none");
 }
 

@@ -28,7 +28,7 @@ Program fused_text(const std::string& text) {
   return program;
 }
 // The same program at small sizes, evaluated.
-void expect_meant(const std::string& text) {
+void expect_same_results(const std::string& text) {
   Program program = lowered(text);
   PassResult result = fuse_auto(program);
   expect_certified(program, result.program, result.step);
@@ -55,7 +55,7 @@ TEST(FuseAuto, SoftmaxIsOneGroupOverItsRows) {
   Program program = fused_text("use std\nprogram p(X: f32[8192, 4096]) -> (Y: f32[8192, 4096]) { Y = softmax(X) }");
   EXPECT_EQ(groups(program), (Lines{"over i: Y.m, Y.s, Y -> Y"}));
   EXPECT_EQ(program[program.main].values.size(), 2u);
-  expect_meant("use std\nprogram p(X: f64[3, 4, 5]) -> (Y: f64[3, 4, 5]) { Y = softmax(X) }");
+  expect_same_results("use std\nprogram p(X: f64[3, 4, 5]) -> (Y: f64[3, 4, 5]) { Y = softmax(X) }");
 }
 
 TEST(FuseAuto, NormalisationIsOneGroupOverItsRows) {
@@ -66,7 +66,7 @@ TEST(FuseAuto, NormalisationIsOneGroupOverItsRows) {
     const Graph& main = program[program.main];
     ASSERT_EQ(main.operations.size(), 1u) << call;
     EXPECT_EQ(program[main.operations[0].op].dims.size(), 1u);
-    expect_meant("use std\nprogram p(X: f64[4, 6], G: f64[6], B: f64[6]) -> (Y: f64[4, 6]) { " + rest);
+    expect_same_results("use std\nprogram p(X: f64[4, 6], G: f64[6], B: f64[6]) -> (Y: f64[4, 6]) { " + rest);
   }
 }
 
@@ -81,12 +81,12 @@ TEST(FuseAuto, AttentionIsOneGroupOverQueryRows) {
     ASSERT_EQ(main.operations.size(), 1u) << name;
     EXPECT_EQ(program[main.operations[0].op].dims.size(), 2u);
     EXPECT_EQ(main.values.size(), 4u) << ir::print(program, main);
-    expect_meant("use std\nprogram p(Q: f64[2, 5, 3], K: f64[2, 6, 3], V: f64[2, 6, 4]) -> (Y: f64[2, 5, 4]) { Y = " +
-                 call);
+    expect_same_results(
+        "use std\nprogram p(Q: f64[2, 5, 3], K: f64[2, 6, 3], V: f64[2, 6, 4]) -> (Y: f64[2, 5, 4]) { Y = " + call);
   }
 }
 
-TEST(FuseAuto, TwoStepsOfJacobiAreOneTile) {
+TEST(FuseAuto, TwoTripsOfJacobiAreOneTile) {
   Program program = lowered(
       "use std\nprogram p(F: f64[512, 512]) -> (U: f64[512, 512]) { U0 = zeros_like(F)\n"
       "  U = iterate 100 (V = U0) { jacobi5(V, F) } }");
@@ -108,21 +108,21 @@ TEST(FuseAuto, TwoStepsOfJacobiAreOneTile) {
 TEST(FuseAuto, PrologueOfAReductionIsStreamed) {
   const char* text = "program p(X: f64[6, 9]) -> (S: f64[6]) { v[i, k] = X[i, k] * X[i, k]  S[i] = sum[k] v[i, k] }";
   EXPECT_EQ(groups(fused_text(text)), (Lines{"over i, k: v, S -> S"}));
-  expect_meant(text);
+  expect_same_results(text);
 }
 
 // A read that is outside everywhere requests no cell: found by random programs, of seed 102638.
-TEST(FuseAuto, WhatLiesOutsideIsNotAskedFor) {
-  expect_meant(
+TEST(FuseAuto, CellsOutsideTheTensorAreNotRequested) {
+  expect_same_results(
       "program p(X: f64[2, 2]) -> (Y: f64[2, 2]) {\n  t[i, j] = X[i - 2, j else 0] for i in 0..2\n"
       "  s[i, j] = sum[k] -t[i, k] * t[k, j]\n  Y[i, j] = if j <= i then s[i, j] else 0\n}\n");
 }
 
-TEST(FuseAuto, ReductionsOverOneIndexSpaceGoTogether) {
+TEST(FuseAuto, ReductionsOverOneIndexSpaceAreGrouped) {
   const char* text =
       "program p(X: f64[6, 9]) -> (S: f64[6], M: f64[6]) { S[i] = sum[k] X[i, k]  M[i] = max[k] X[i, k] }";
   EXPECT_EQ(groups(fused_text(text)), (Lines{"over i: S, M -> M, S"}));
-  expect_meant(text);
+  expect_same_results(text);
 }
 
 // ---- against every grouping -----------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ class EveryGrouping {
   std::map<Set, Crossing> best_;
 };
 
-TEST(FuseAuto, EscapesAtMostATenthMoreThanTheBestGrouping) {
+TEST(FuseAuto, EscapingBytesAreWithinATenthOfTheBestGrouping) {
   constexpr unsigned seed = 20260101;
   std::mt19937 random(seed);
   double worst = 1;
@@ -256,7 +256,7 @@ TEST(FuseAuto, EscapesAtMostATenthMoreThanTheBestGrouping) {
   EXPECT_GT(groups, graphs / 2);
 }
 
-TEST(FuseAuto, RandomGraphsMeanTheSame) {
+TEST(FuseAuto, RandomGraphsPreserveResults) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 12; ++trial) {
     Program program = random_graph(random, 4 + trial % 5);
@@ -276,15 +276,15 @@ TEST(FuseAuto, RandomGraphsMeanTheSame) {
   }
 }
 
-TEST(FuseAuto, IsTheSameEachTimeAndFastOnLongGraphs) {
+TEST(FuseAuto, IsDeterministicAndFastOnLongGraphs) {
   auto seconds = [](int operations) {
     std::mt19937 random(11);
     Program program = random_graph(random, operations);
     auto start = std::chrono::steady_clock::now();
     PassResult once = fuse_auto(program);
-    double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (operations < 500) { EXPECT_EQ(once.program, fuse_auto(program).program); }
-    return took;
+    return elapsed;
   };
   seconds(100);
   double thousand = seconds(1000);

@@ -30,10 +30,10 @@ TEST(Fuse, SoftmaxOverItsRows) {
   const Operator& group = result.program[main.operations[0].op];
   EXPECT_EQ(to_string(group.reads[0].projection, group.dim_names()), "ZRange(start: [i, 0], shape: [1, 7])");
   EXPECT_EQ(to_string(group.writes[0].projection, group.dim_names()), "ZRange(start: [i, 0], shape: [1, 7])");
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
-TEST(Fuse, ClaimsWhichOperationsAreInside) {
+TEST(Fuse, ClaimsListTheGroupedOperations) {
   Program program = lowered(softmax_text);
   PlannedResult result = fuse(program, {"Y.m", "Y.s", "Y"}, {"i"});
   ASSERT_EQ(result.steps.size(), 1u);
@@ -44,7 +44,7 @@ TEST(Fuse, ClaimsWhichOperationsAreInside) {
 }
 
 // C11: y is needed at every j, and s is whole only after its own loop.
-TEST(Fuse, RefusesTheLoopOfAReductionToWhoNeedsItsFinishedValue) {
+TEST(Fuse, RefusesTheReductionLoopForReadersOfItsResult) {
   Program program = lowered(softmax_text);
   EXPECT_EQ(refusal(program, {"Y.s", "Y"}, {"i", "j"}),
             "every point of j reads the final `Y.s`, whose own loop over k cannot be nested in one over j");
@@ -52,37 +52,37 @@ TEST(Fuse, RefusesTheLoopOfAReductionToWhoNeedsItsFinishedValue) {
             "`Y.s` reads the final `Y.m` inside the loop over k that computes it");
 }
 
-TEST(Fuse, RefusesWhatStandsInBetween) {
+TEST(Fuse, RefusesOperationsInBetween) {
   Program program = lowered(
       "program p(X: f64[6]) -> (Y: f64[6]) { a[i] = X[i] + 1  b[i] = a[5 - i] * 2 for i in 0..6  Y[i] = a[i] + b[i] }");
   EXPECT_EQ(refusal(program, {"a", "Y"}, {"i"}),
             "`b` would have to run inside the group: it reads a result of the group, and `Y` reads its result");
 }
 
-TEST(Fuse, RefusesNamesThatAreNotThere) {
+TEST(Fuse, RefusesUnknownNames) {
   Program program = lowered(softmax_text);
   EXPECT_EQ(refusal(program, {"Y.m", "Z"}), "unknown operation `Z`");
   EXPECT_EQ(refusal(program, {"Y.m", "Y"}, {"q"}), "`Y` has no dim `q`; it has `i`, `j`");
 }
 
-TEST(Fuse, RefusesAResultThatNeighboursNeed) {
+TEST(Fuse, RefusesResultsThatNeighboursNeed) {
   Program program =
       lowered("program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) { A[i] = X[i] * 2  Y[i] = A[i] + A[i+1 else 0] }");
   EXPECT_EQ(refusal(program, {"A", "Y"}, {"i"}),
             "`A` is read outside the group, and inside it at different points of i");
 }
 
-TEST(Fuse, KeepsWhatEscapesAsAResult) {
+TEST(Fuse, KeepsEscapingValuesAsResults) {
   Program program = lowered(
       "program p(X: f64[4, 3]) -> (S: f64[4], Y: f64[4, 3]) { S[i] = sum[k] X[i, k]  Y[i, j] = X[i, j] - S[i] }");
   PlannedResult result = fuse(program, {"S", "Y"}, {"i"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
   EXPECT_EQ(groups_of(result.program, result.program[result.program.main]),
             (std::vector<std::string>{"over i: S, Y -> Y, S"}));
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
-TEST(Fuse, HalosAreComputedAgain) {
+TEST(Fuse, HalosAreRecomputed) {
   Program program = lowered(
       "program p(X: f64[9, 8]) -> (Y: f64[9, 8]) {\n"
       "  a[i, j] = X[i-1, j else 0] + X[i, j+1 else 0]\n"
@@ -90,7 +90,7 @@ TEST(Fuse, HalosAreComputedAgain) {
       "  Y[i, j] = b[i-1, j else 0] + b[i+1, j+1 else 2] }");
   PlannedResult result = fuse(program, {"a", "b", "Y"}, {"i", "j"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // Two reductions over one index space, and what they both read: the loop over k is shared, and v is never whole.
@@ -105,11 +105,11 @@ TEST(Fuse, StreamsReductions) {
   const Graph& main = result.program[result.program.main];
   EXPECT_EQ(groups_of(result.program, main), (std::vector<std::string>{"over i, k: v, S, M -> M, S"}));
   EXPECT_EQ(result.program[main.operations[0].op].dims[1].role, DimRole::reduction);
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // The row of scores of attention is streamed as well: a group of scores and running state in one of query rows.
-TEST(Fuse, GroupsInGroups) {
+TEST(Fuse, GroupsNest) {
   Program program = lowered(
       "use std\nprogram p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {\n"
       "  t[i, j] = sum[c] Q[i, c] * K[j, c]\n"
@@ -121,7 +121,7 @@ TEST(Fuse, GroupsInGroups) {
   EXPECT_EQ(result.steps.size(), 2u);
   EXPECT_EQ(groups_of(result.program, result.program[result.program.main]),
             (std::vector<std::string>{"over i: o, Y -> Y"}));
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // The running state of attention has a component that is read by nobody.
@@ -134,7 +134,7 @@ TEST(Fuse, AttentionStreamsItsKeys) {
       "  Y[i, c] = o[i, c] + 1 }");
   PlannedResult result = fuse(program, {"t", "m"}, {"i", "j"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // A value inside may have several writers; a result is one region at each point.
@@ -146,7 +146,7 @@ TEST(Fuse, Concatenations) {
       "  Y[i, j] = a[i, j] + a[i, j-1 else 0] }");
   PlannedResult result = fuse(inside, {"a@0", "a@1", "Y"}, {"i", "j"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(inside, result);
+  expect_correct(inside, result);
   Program outside = lowered(
       "program p(X: f64[4, 3]) -> (Y: f64[4, 6]) {\n"
       "  a[i, j] = X[i, j] + 1\n"
@@ -155,12 +155,12 @@ TEST(Fuse, Concatenations) {
   EXPECT_EQ(refusal(outside, {"a", "Y@0", "Y@1"}, {"i"}), "`Y` is written in 2 parts that do not form one region");
 }
 
-TEST(Fuse, DataDependentReadsTakeTheirWholeAxis) {
+TEST(Fuse, DataDependentReadsNeedTheWholeAxis) {
   Program program = lowered(
       "program p(X: f64[4, 3], I: i64[5]) -> (Y: f64[5, 3]) { a[r, c] = X[r, c] + 1  Y[n, c] = a[I[n], c] * 2 }");
   PlannedResult result = fuse(program, {"a", "Y"}, {"c"});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ Passed passed(const GraphRule& rule, const Program& program) {
   return run(std::vector<Pass>{*find_pass(rule.pass)}, program);
 }
 
-TEST(GraphRules, ApplyWhereTheirLineHolds) {
+TEST(GraphRules, ApplyIfTheirPatternMatches) {
   for (const GraphRule& rule : rules()) {
     SCOPED_TRACE(std::string(rule.line) + ": " + rule.applies);
     Program program = written(rule, rule.applies);
@@ -109,7 +109,7 @@ TEST(GraphRules, ApplyWhereTheirLineHolds) {
   }
 }
 
-TEST(GraphRules, DoNothingWhereOneThingIsDifferent) {
+TEST(GraphRules, DoNotApplyToNearMisses) {
   for (const GraphRule& rule : rules())
     for (const char* other : rule.stays) {
       SCOPED_TRACE(std::string(rule.line) + ": " + other);
@@ -121,7 +121,7 @@ TEST(GraphRules, DoNothingWhereOneThingIsDifferent) {
 }
 
 // Every pass of the pipeline that makes graphs simpler has a rule here.
-TEST(GraphRules, EveryPassThatSimplifiesIsThere) {
+TEST(GraphRules, EverySimplifyingPassHasARule) {
   for (std::string_view pass : {"simplify_graph", "share_equal_operations", "remove_dead_code"}) {
     ASSERT_NE(find_pass(pass), nullptr) << pass;
     EXPECT_TRUE(std::any_of(rules().begin(), rules().end(), [&](const GraphRule& r) { return r.pass == pass; }))

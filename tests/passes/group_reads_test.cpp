@@ -13,7 +13,7 @@ namespace {
 using namespace tap::ir;
 
 // b reads a at 2 at most, and a reads X at 3 there, which is outside: found by random programs, of seed 7016278.
-TEST(GroupReads, WhatLiesOutsideOfAReadOfAReadIsNotAskedFor) {
+TEST(GroupReads, CellsOutsideANestedReadAreNotRequested) {
   Program program = lowered(
       "program p(X: f64[2]) -> (Y: f64[3]) {\n"
       "  a[i] = X[i + 1 else 1] for i in 0..3\n"
@@ -21,11 +21,11 @@ TEST(GroupReads, WhatLiesOutsideOfAReadOfAReadIsNotAskedFor) {
       "  Y[i] = b[i] + b[0] }");
   PlannedResult result = apply_fusions(program, {{PlannedFusion{{"a", "b", "Y"}, {"i"}}}});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // Of t[i, i + j] the first axis says where i is; the second alone would only say where i + j is.
-TEST(GroupReads, ADimThatTwoAxesHaveIsWhereBothSay) {
+TEST(GroupReads, DimOfTwoAxesIsBoundByBoth) {
   Program program = lowered(
       "program p(x: f32[4]) -> (y: f32[4]) {\n"
       "  t[i, i + j] = x[i] for i in 0..4, j in 0..4 - i\n"
@@ -33,7 +33,7 @@ TEST(GroupReads, ADimThatTwoAxesHaveIsWhereBothSay) {
       "  y[i] = sum[j] t[j, i] }");
   PlannedResult result = apply_fusions(program, {{PlannedFusion{{"t@0", "t@1", "y"}, {"i", "j"}}}});
   ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-  expect_right(program, result);
+  expect_correct(program, result);
 }
 
 // A chain of maps of one or two dims. Each reads some cells of the one before it, which may be outside; it has one writer,
@@ -69,9 +69,9 @@ class RandomChain {
   std::string writers(const std::string& name, const std::string& from) {
     const std::int64_t all = extents_[0], kind = number(0, 6);
     if (kind == 0 && all > 1) {
-      const std::int64_t cut = number(1, all);
+      const std::int64_t middle = number(1, all);
       for (const char* part : {"@0", "@1"}) line.operations.push_back(name + part);
-      return writer(name, from, 0, cut) + writer(name, from, cut, all);
+      return writer(name, from, 0, middle) + writer(name, from, middle, all);
     }
     if (kind >= 4 && two_) {
       extents_[1] = extents_[0];
@@ -98,13 +98,13 @@ class RandomChain {
   std::string cells(const std::string& from, const std::string& row) {
     std::string sum;
     for (std::int64_t reads = number(1, 4); reads > 0; --reads) {
-      std::string place = coordinate(row);
+      std::string coordinates = coordinate(row);
       if (two_) {
         const std::string other = coordinate("j");
-        if (number(0, 4)) place += ", " + other;
-        else place = fmt::format("{}, {}", other, place);
+        if (number(0, 4)) coordinates += ", " + other;
+        else coordinates = fmt::format("{}, {}", other, coordinates);
       }
-      sum += fmt::format("{}{}[{} else {}]", sum.empty() ? "" : " + ", from, place, number(-3, 4));
+      sum += fmt::format("{}{}[{} else {}]", sum.empty() ? "" : " + ", from, coordinates, number(-3, 4));
     }
     return sum;
   }
@@ -184,7 +184,7 @@ TEST(GroupReads, ChainsOfReadsThatLeaveTheirTensors) {
     PlannedResult result = apply_fusions(program, {{chain.line}});
     if (!result.problems.empty()) continue;
     ++fused;
-    expect_right(program, result);
+    expect_correct(program, result);
     Operator& group = result.program.operators[result.program[result.program.main].operations[0].op.index()];
     EXPECT_TRUE(reads_all_needed(result.program, group));
     const Projection declared = group.reads[0].projection;

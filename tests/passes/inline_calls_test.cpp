@@ -65,7 +65,7 @@ void expect_same_meaning(const Program& program) {
   for (std::size_t k = 0; k < before.size(); ++k) EXPECT_EQ(values_of(before[k]), values_of(after[k]));
 }
 
-TEST(InlineCalls, TwoCallsOfOneGraphGetNamesOfTheirOwn) {
+TEST(InlineCalls, TwoCallsOfOneGraphGetUniqueNames) {
   Program program;
   GraphId callee = add_callee(program);
   BuildGraph g{program, {}};
@@ -124,7 +124,7 @@ TEST(InlineCalls, ResultsThatAreOperandsAndResultsTwice) {
   EXPECT_EQ(inlined[inlined.main].values.size(), 4u);
 }
 
-TEST(InlineCalls, AnAliasWithABarrierStaysAValue) {
+TEST(InlineCalls, AliasWithABarrierStaysAValue) {
   Program program;
   BuildGraph inner{program, {}};
   auto a = inner.input("a", f32, {4});

@@ -21,7 +21,7 @@ inline ir::Program lowered(const std::string& text) {
 }
 
 // Small integers, some of them negative; of ids, small ones that are not.
-inline std::vector<Tensor> some_inputs(const ir::Program& program) {
+inline std::vector<Tensor> sample_inputs(const ir::Program& program) {
   std::vector<Tensor> inputs;
   std::int64_t seed = 0;
   for (ir::ValueId v : program[program.main].inputs) {
@@ -38,13 +38,13 @@ inline std::vector<Tensor> some_inputs(const ir::Program& program) {
   return inputs;
 }
 
-inline void expect_equal(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted,
+inline void expect_equal(const std::vector<Tensor>& found, const std::vector<Tensor>& expected,
                          const std::string& where) {
-  ASSERT_EQ(found.size(), wanted.size()) << where;
+  ASSERT_EQ(found.size(), expected.size()) << where;
   for (std::size_t k = 0; k < found.size(); ++k) {
-    ASSERT_EQ(found[k].shape(), wanted[k].shape()) << where;
+    ASSERT_EQ(found[k].shape(), expected[k].shape()) << where;
     for (std::int64_t c = 0; c < found[k].size(); ++c) {
-      double a = found[k].load_f64(c), b = wanted[k].load_f64(c);
+      double a = found[k].load_f64(c), b = expected[k].load_f64(c);
       ASSERT_TRUE(a == b || (std::isnan(a) && std::isnan(b)))
           << where << ": output " << k << ", cell " << c << " is " << a << ", not " << b;
     }
@@ -55,13 +55,13 @@ inline void expect_equal(const std::vector<Tensor>& found, const std::vector<Ten
 // verifier accepts.
 inline void expect_same_meaning(const ir::Program& before, const ir::Program& after) {
   ASSERT_EQ(ir::verify(after), std::vector<std::string>{});
-  std::vector<Tensor> inputs = some_inputs(before);
-  auto wanted = ir::interpret(before, before.main, inputs).outputs;
-  expect_equal(ir::interpret(after, after.main, inputs).outputs, wanted, "whole");
+  std::vector<Tensor> inputs = sample_inputs(before);
+  auto expected = ir::interpret(before, before.main, inputs).outputs;
+  expect_equal(ir::interpret(after, after.main, inputs).outputs, expected, "whole");
   for (std::int64_t block : {1, 2, 3, 1000}) {
     ir::InterpretOptions options;
     options.group_block = block;
-    expect_equal(ir::interpret(after, after.main, inputs, options).outputs, wanted,
+    expect_equal(ir::interpret(after, after.main, inputs, options).outputs, expected,
                  "in blocks of " + std::to_string(block));
   }
 }
@@ -75,7 +75,7 @@ inline void expect_certified(const ir::Program& before, const ir::Program& after
 }
 
 // At most one step, believed, and the same meaning.
-inline void expect_right(const ir::Program& before, const PlannedResult& result) {
+inline void expect_correct(const ir::Program& before, const PlannedResult& result) {
   if (result.steps.size() == 1) expect_certified(before, result.program, result.steps[0]);
   expect_same_meaning(before, result.program);
 }

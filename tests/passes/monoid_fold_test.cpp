@@ -56,7 +56,7 @@ std::vector<std::string> operations_of(const Program& program) {
   return names;
 }
 
-TEST(MonoidFold, EveryOfferMeansTheSameAndIsProved) {
+TEST(MonoidFold, OffersPreserveResultsAndAreProved) {
   for (const std::string& text :
        {weighted(7), weighted(8), weighted(3), weighted(1), weighted(20), weighted(7, "j in 0..i+1"),
         weighted(12, "j in i..2*i+3"), weighted(9, "j in 0..2*i")}) {
@@ -73,7 +73,7 @@ TEST(MonoidFold, EveryOfferMeansTheSameAndIsProved) {
 }
 
 // What has no index c is computed once; with it, what is left is a contraction, and that is picked.
-TEST(MonoidFold, AContractionIsPickedWhereNothingIsSaid) {
+TEST(MonoidFold, ContractionIsPickedByDefault) {
   Program program = lowered(weighted(7));
   Picked picked = pick(program, {});
   EXPECT_EQ(rules_of(picked.before),
@@ -92,7 +92,7 @@ TEST(MonoidFold, AContractionIsPickedWhereNothingIsSaid) {
 }
 
 // A plan that mentions what was written keeps it.
-TEST(MonoidFold, WhatAPlanCutsOrFusesIsLeft) {
+TEST(MonoidFold, SplitOrFusedOperationsAreKept) {
   Program program = lowered(weighted(8));
   PlannedSplit split{"M", "j", Blocks{2}};
   EXPECT_EQ(operations_of(pick(program, {{split}}).after), std::vector<std::string>{"M"});
@@ -112,29 +112,29 @@ TEST(MonoidFold, StreamsBlocks) {
             std::vector<std::string>{"over i, j_block: M.m, M.e, M.s, M.o, M -> M, S, Y"});
   expect_certified(picked.after, fused.program, fused.steps[0]);
   expect_same_meaning(program, fused.program);
-  SplitResult cut = apply_splits(fused.program, {{PlannedSplit{"M", "i", Blocks{2}, Placement::threads}}});
-  ASSERT_TRUE(cut.problems.empty()) << cut.problems[0].message;
-  expect_same_meaning(program, cut.program);
+  SplitResult splits = apply_splits(fused.program, {{PlannedSplit{"M", "i", Blocks{2}, Placement::threads}}});
+  ASSERT_TRUE(splits.problems.empty()) << splits.problems[0].message;
+  expect_same_meaning(program, splits.program);
 }
 
 // The blocks may go anywhere: partials of the combination.
-TEST(MonoidFold, BlocksAreCutLikeAnyDim) {
+TEST(MonoidFold, BlockDimsCanBeSplit) {
   Program program = lowered(weighted(20));
   Picked picked = pick(program, {{PlannedChoice{"M", 2}}});
   Plan plan;
   for (const char* part : {"M.m", "M.e", "M.s", "M.o", "M"})
     plan.decisions.push_back(PlannedSplit{part, "j_block", Blocks{2}});
-  SplitResult cut = apply_splits(picked.after, plan);
-  ASSERT_TRUE(cut.problems.empty()) << cut.problems[0].message;
+  SplitResult splits = apply_splits(picked.after, plan);
+  ASSERT_TRUE(splits.problems.empty()) << splits.problems[0].message;
   Program before = picked.after;
-  for (std::size_t k = 0; k < cut.steps.size(); ++k) {
-    expect_certified(before, cut.stages[k], cut.steps[k]);
-    before = cut.stages[k];
+  for (std::size_t k = 0; k < splits.steps.size(); ++k) {
+    expect_certified(before, splits.stages[k], splits.steps[k]);
+    before = splits.stages[k];
   }
-  expect_same_meaning(program, cut.program);
+  expect_same_meaning(program, splits.program);
 }
 
-TEST(MonoidFold, SaysWhyNoneIsOffered) {
+TEST(MonoidFold, RemarksGiveTheReason) {
   auto why = [](const std::string& text, bool strict_fp = false) {
     Program program = lowered(text);
     PassContext context;

@@ -52,7 +52,7 @@ const std::string convolution =
     "(X: f32[2, 3, 10], W: f32[4, 3, 3]) -> (Y: f32[2, 4, 8]) { Y[b, o, x] = sum[c, u] X[b, c, x + u] * W[o, c, u] }";
 const std::string pooling = "(X: f32[3, 16]) -> (Y: f32[3, 8]) { Y[c, i] = max[u in 0..2] X[c, 2*i + u] }";
 
-TEST(Onnx, WhatIsNotSaidIsUnsharded) { EXPECT_EQ(outcome(product, {}), "unsharded"); }
+TEST(Onnx, DefaultIsUnsharded) { EXPECT_EQ(outcome(product, {}), "unsharded"); }
 
 TEST(Onnx, ElementwiseResultsFollowTheirInputs) {
   Spec rows = sharded({2, 1}, {{1}, {0}});
@@ -60,7 +60,7 @@ TEST(Onnx, ElementwiseResultsFollowTheirInputs) {
   EXPECT_EQ(outcome("(X: f32[8, 6]) -> (Y: f32[8, 6]) { Y = exp(X) }", {{"X", rows}}), to_string(rows));
 }
 
-TEST(Onnx, InputsThatGoTogetherMustAgree) {
+TEST(Onnx, ElementwiseInputsMustAgree) {
   Spec rows = sharded({2, 1}, {{0}, {1}}), columns = sharded({1, 2}, {{0}, {1}});
   EXPECT_EQ(outcome(add, {{"A", rows}, {"B", columns}}), "same-sharding");
   EXPECT_EQ(outcome(add, {{"A", rows}}), "same-sharding");
@@ -76,7 +76,7 @@ TEST(Onnx, Trap19BroadcastAxesCompose) {
   EXPECT_EQ(outcome(product, {{"X", a}, {"W", sharded({1, 2}, {{0, 1}, {2, 3}})}}), "composable");
 }
 
-TEST(Onnx, OneBroadcastAxisIsReplicatedOnAllThatTakePart) {
+TEST(Onnx, BroadcastInputIsReplicatedOnAllDevices) {
   Spec rows = sharded({2, 1}, {{0}, {1}});
   EXPECT_EQ(outcome(bias, {{"X", rows}}), to_string(rows));
   EXPECT_EQ(outcome(bias, {{"X", rows}, {"b", sharded({1}, {{0, 1, 5}})}}), to_string(rows));
@@ -103,17 +103,18 @@ TEST(Onnx, AnEmptyAxisKeepsItsDevices) {
             to_string(sharded({1}, {{0, 1}})));
 }
 
-TEST(Onnx, SeveralWritersAreWhereAllTheirPartsAre) {
-  const std::string behind =
+TEST(Onnx, SeveralWritersNeedTheirCommonDevices) {
+  const std::string concatenated =
       "(A: f32[8, 4], B: f32[8, 2]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, 4 + j] = B[i, j] }";
   Spec rows = sharded({2, 1}, {{0, 1}, {2, 3}}), columns = sharded({1, 2}, {{0}, {1}});
-  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", rows}}), to_string(rows));
-  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", sharded({2, 1}, {{1}, {3}})}}), to_string(sharded({2, 1}, {{1}, {3}})));
-  EXPECT_EQ(outcome(behind, {{"A", rows}, {"B", sharded({2, 1}, {{4}, {5}})}}), "composable");
-  EXPECT_EQ(outcome(behind, {{"A", rows}}), "same-sharding");
-  EXPECT_EQ(outcome(behind, {{"A", columns}, {"B", columns}}), "composable");
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}, {"B", rows}}), to_string(rows));
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}, {"B", sharded({2, 1}, {{1}, {3}})}}),
+            to_string(sharded({2, 1}, {{1}, {3}})));
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}, {"B", sharded({2, 1}, {{4}, {5}})}}), "composable");
+  EXPECT_EQ(outcome(concatenated, {{"A", rows}}), "same-sharding");
+  EXPECT_EQ(outcome(concatenated, {{"A", columns}, {"B", columns}}), "composable");
   Spec both = sharded({1, 2}, {{0, 1}, {0, 1, 2}});
-  EXPECT_EQ(outcome(behind, {{"A", both}, {"B", both}}), to_string(sharded({1, 2}, {{0, 1}, {0, 1}})));
+  EXPECT_EQ(outcome(concatenated, {{"A", both}, {"B", both}}), to_string(sharded({1, 2}, {{0, 1}, {0, 1}})));
   // A part that is made of nothing is where the others are.
   const std::string padded =
       "(A: f32[8, 4]) -> (Y: f32[8, 6]) { Y[i, j] = A[i, j] for j in 0..4\n Y[i, j] = 0 for j in 4..6 }";
@@ -141,7 +142,7 @@ TEST(Onnx, NodesOfSeveralWriters) {
   EXPECT_EQ(found.operations, (std::vector<std::vector<std::string>>{{"Y@0", "Y@1"}, {"Y@1"}}));
 }
 
-TEST(Onnx, FindingsSayWhichSpecsTheyAreAbout) {
+TEST(Onnx, FindingsNameTheirSpecs) {
   Spec rows = sharded({2, 1}, {{0}, {1}}), columns = sharded({1, 2}, {{0}, {1}});
   Inferred found = inferred(add, {{"B", columns}, {"A", rows}});
   ASSERT_EQ(found.findings.size(), 1u);
@@ -153,7 +154,7 @@ TEST(Onnx, FindingsSayWhichSpecsTheyAreAbout) {
 
 TEST(Onnx, AnAxisOfSizeOneIsNotSharded) { EXPECT_EQ(outcome(outer, {{"A", sharded({1, 2}, {{0}, {1}})}}), "size-one"); }
 
-TEST(Onnx, Trap20AReductionsResultIsWhereItTookPlace) {
+TEST(Onnx, Trap20ReductionResultIsOnItsDevices) {
   Spec x = sharded({2, 2}, {{0}, {1}, {4}, {5}}), w = sharded({2, 1}, {{0, 4}, {1, 5}});
   EXPECT_EQ(outcome(product, {{"X", x}, {"W", w}}), to_string(sharded({2, 1}, {{0, 1}, {4, 5}})));
   EXPECT_EQ(outcome(product, {{"X", x}, {"W", w}}, Reduced::on_one), to_string(sharded({2, 1}, {{0}, {4}})));
@@ -162,7 +163,7 @@ TEST(Onnx, Trap20AReductionsResultIsWhereItTookPlace) {
       to_string(sharded({1, 1}, {{3, 6}})));
 }
 
-TEST(Onnx, WhatIsNoParallelLoopIsNotSharded) {
+TEST(Onnx, OnlyParallelLoopsAreSharded) {
   const std::string lookup = "(T: f32[8, 6], I: i64[12]) -> (Y: f32[12, 6]) { Y[n, d] = T[I[n], d] }";
   EXPECT_EQ(outcome(lookup, {{"T", sharded({2, 1}, {{0}, {1}})}}), "parallel-loop");
   EXPECT_EQ(outcome(lookup, {{"T", sharded({1, 2}, {{0}, {1}})}}), to_string(sharded({1, 2}, {{0}, {1}})));
@@ -187,30 +188,30 @@ TEST(Onnx, ConvolutionPoolingAndNormalisationAreFactors) {
   EXPECT_EQ(to_string(found.values.at(2)), to_string(rows));
 }
 
-TEST(Onnx, AFusedAxisHasSeveralSimpleShardings) {
+TEST(Onnx, FusedAxisHasSeveralSimpleShardings) {
   const std::string reshape = "(X: f32[8, 6]) -> (Y: f32[48]) { Y[6*i + j] = X[i, j] }";
   Spec both{{0, 1, 2, 3}, {}, {{0, {{8, 2}, {6, 2}}}}};
   EXPECT_EQ(outcome(reshape, {{"X", sharded({2, 2}, {{0}, {1}, {2}, {3}})}}), to_string(both));
   EXPECT_EQ(outcome(reshape, {{"X", sharded({8, 1}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}})}}),
             to_string(sharded({8}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}})));
-  const std::string apart = "(X: f32[48]) -> (Y: f32[8, 6]) { Y[i, j] = X[6*i + j] }";
-  EXPECT_EQ(outcome(apart, {{"X", both}}), to_string(sharded({2, 2}, {{0}, {1}, {2}, {3}})));
-  EXPECT_EQ(outcome(apart, {{"X", sharded({5}, {{0}, {1}, {2}, {3}, {4}})}}), "aligned-cuts");
+  const std::string unflattened = "(X: f32[48]) -> (Y: f32[8, 6]) { Y[i, j] = X[6*i + j] }";
+  EXPECT_EQ(outcome(unflattened, {{"X", both}}), to_string(sharded({2, 2}, {{0}, {1}, {2}, {3}})));
+  EXPECT_EQ(outcome(unflattened, {{"X", sharded({5}, {{0}, {1}, {2}, {3}, {4}})}}), "aligned-cuts");
 }
 
-TEST(Onnx, AnIterateTakesWholeTensors) {
+TEST(Onnx, IterateNeedsWholeTensors) {
   const std::string text =
       "(X: f32[8, 6]) -> (Y: f32[8, 6]) {\n  Y = iterate 2 (x = X) { y[i, j] = 2 * x[i, j]; y }\n}";
   EXPECT_EQ(outcome(text, {}), "unsharded");
   EXPECT_EQ(outcome(text, {{"X", sharded({2, 1}, {{0}, {1}})}}), "control-flow");
 }
 
-TEST(Onnx, AnOutputsSpecNeedNotFollowItsInputs) {
+TEST(Onnx, OutputSpecMayDifferFromItsInputs) {
   Spec rows = sharded({2, 1}, {{0}, {1}}), columns = sharded({1, 3}, {{7}, {6}, {5}});
   EXPECT_EQ(outcome(add, {{"A", rows}, {"B", rows}, {"Y", columns}}), to_string(columns));
 }
 
-TEST(Onnx, AnInputIsAsItsProducerLeftIt) {
+TEST(Onnx, InputHasTheSpecOfItsProducer) {
   Spec rows = sharded({2, 1}, {{0}, {1}});
   ir::Program program = lowered("program p(X: f32[8, 6]) -> (Y: f32[8, 6]) { H = exp(X)\n Y = abs(H) }");
   Inferred found = infer(program, {"c", 2, {{"H", {{"X", rows}}}}});
@@ -237,7 +238,7 @@ TEST(Onnx, LimitsOfMeshes) {
 }
 
 // Ours to theirs and back: each device has the same cells.
-RC_GTEST_PROP(Onnx, OurShardingsSurvive, (std::uint32_t seed)) {
+RC_GTEST_PROP(Onnx, ShardingsRoundTrip, (std::uint32_t seed)) {
   std::mt19937 random(seed);
   ir::Program program = lowered(samples[seed % std::size(samples)].text);
   ir::Mesh mesh = shard_at_random(program, random);

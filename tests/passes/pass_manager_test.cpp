@@ -57,7 +57,7 @@ std::string failure_of(std::span<const Pass> passes) {
   return "";
 }
 
-TEST(PassManager, NamesThePassThatBrokeTheProgram) {
+TEST(PassManager, NamesThePassThatMadeAnInvalidProgram) {
   const Pass passes[] = {{"harmless", "", unchanged}, {"saboteur", "", without_results}};
   EXPECT_NE(failure_of(passes).find("saboteur"), std::string::npos) << failure_of(passes);
 }
@@ -67,7 +67,7 @@ TEST(PassManager, NamesThePassThatClaimsTooLittle) {
   EXPECT_NE(failure_of(passes).find("silent"), std::string::npos) << failure_of(passes);
 }
 
-TEST(PassManager, AStepForEachRunThatChangedSomething) {
+TEST(PassManager, OneStepForEachChangingRun) {
   const Pass passes[] = {{"harmless", "", unchanged}, *find_pass("remove_dead_code")};
   Passed passed = run(passes, small_program());
   ASSERT_EQ(passed.certificate.steps.size(), 1u);
@@ -79,7 +79,7 @@ TEST(PassManager, AStepForEachRunThatChangedSomething) {
 }
 
 // Takes the last operation away, each time that it runs.
-PassResult one_less(const Program& program, const PassContext& context) {
+PassResult with_fewer_claims(const Program& program, const PassContext& context) {
   PassResult result = unchanged(program, context);
   Graph& graph = result.program.graphs[0];
   if (graph.operations.size() == 1) return result;
@@ -92,7 +92,7 @@ PassResult one_less(const Program& program, const PassContext& context) {
 }
 
 TEST(PassManager, RunsAPassUntilNothingChanges) {
-  const Pass pass{"one_less", "", one_less, true};
+  const Pass pass{"one_less", "", with_fewer_claims, true};
   int runs = 0;
   Passed passed = run({&pass, 1}, small_program(), {}, [&](const PassRun&) { ++runs; });
   EXPECT_EQ(runs, 3);

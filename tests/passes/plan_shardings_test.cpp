@@ -41,7 +41,7 @@ std::size_t transfers(const Program& program) {
 
 void expect_same(const Followed& f) {
   ASSERT_EQ(verify(f.realised), std::vector<std::string>{});
-  auto inputs = test::some_inputs(f.lowered);
+  auto inputs = test::sample_inputs(f.lowered);
   // Device by device: each has only what it computed or was sent.
   test::expect_equal(interpret(expand(f.realised), inputs).outputs,
                      interpret(f.lowered, f.lowered.main, inputs).outputs, "sharded");
@@ -57,7 +57,7 @@ constexpr std::string_view mlp =
     "}\n";
 
 // Columns, then rows: what moves is the one combination of partials.
-TEST(PlanOfShardings, MegatronMovesOnce) {
+TEST(PlanOfShardings, MegatronReshardsOnce) {
   Followed f = follow(std::string(mlp));
   EXPECT_EQ(transfers(f.realised), 1u) << print(f.sharded.plan);
   EXPECT_TRUE(f.sharded.left.empty());
@@ -81,7 +81,7 @@ TEST(PlanOfShardings, TwoAxesOfOneDimAndSizesThatDoNotDivide) {
 }
 
 // A stencil reads over the edges of blocks; a reversed read comes from the other end.
-TEST(PlanOfShardings, WhatLiesElsewhereIsMoved) {
+TEST(PlanOfShardings, RemoteCellsAreTransferred) {
   expect_same(
       follow("mesh pod = [a: 4]\n"
              "program p(X: f32[16] @ pod[{a}]) -> (Y: f32[16] @ pod[{a}]) {\n"
@@ -98,29 +98,29 @@ TEST(PlanOfShardings, NoShardingsNoPlan) {
 }
 
 // Whatever the shardings, and whether sizes divide or not: the same values.
-TEST(PlanOfShardings, AnyShardingsComputeTheSame) {
+TEST(PlanOfShardings, RandomShardingsPreserveResults) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
-  std::size_t cut = 0;
+  std::size_t split_count = 0;
   for (const test::Sample& sample : test::samples) {
     const Program lowered = run(lowering(), test::lowered(sample.text)).program;
-    const auto inputs = test::some_inputs(lowered);
-    const auto wanted = interpret(lowered, lowered.main, inputs).outputs;
+    const auto inputs = test::sample_inputs(lowered);
+    const auto expected = interpret(lowered, lowered.main, inputs).outputs;
     for (int round = 0; round < 12; ++round) {
       Program program = lowered;
       test::shard_at_random(program, random);
       SCOPED_TRACE(std::string(sample.name) + ", seed " + std::to_string(seed) + test::written(program));
       ShardedPlan sharded = plan_of_shardings(program);
-      cut += sharded.plan.decisions.size();
+      split_count += sharded.plan.decisions.size();
       SplitResult split = apply_splits(program, sharded.plan);
       ASSERT_TRUE(split.problems.empty());
       Program realised = realise(split.program).program;
       ASSERT_EQ(verify(realised), std::vector<std::string>{});
-      test::expect_equal(interpret(expand(realised), inputs).outputs, wanted, "sharded");
+      test::expect_equal(interpret(expand(realised), inputs).outputs, expected, "sharded");
       if (HasFailure()) return;
     }
   }
-  EXPECT_GT(cut, 50u);
+  EXPECT_GT(split_count, 50u);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Propagation, Trap31BasicDecidesNoConflict) {
   EXPECT_EQ(sharding_of(propagated(text, aggressive()), "Y"), "m[{a, ?}, {?}]");
 }
 
-TEST(Propagation, Trap32BeingClosedDoesNotSpread) {
+TEST(Propagation, Trap32ClosednessIsNotPropagated) {
   EXPECT_EQ(passed_on("a: 2", "f32[8] @ m[{a}]", "f32[8]", "Y[i] = exp(X[i])"), "m[{a, ?}]");
 }
 
@@ -86,7 +86,7 @@ TEST(Propagation, Trap35TwoUsesOfAConstantAreNotTied) {
   EXPECT_EQ(sharding_of(program, "Z"), "none");
 }
 
-TEST(Propagation, Trap36DifferentMeshesTellEachOtherNothing) {
+TEST(Propagation, Trap36DifferentMeshesDoNotPropagate) {
   ir::Program program = propagated(
       "mesh m = [a: 4] mesh n = [b: 2, a: 2] program p(X: f32[8] @ m[{a}], W: f32[8] @ n[{?}]) -> (Y: f32[8]) "
       "{ Y[i] = X[i] + W[i] }",
@@ -156,7 +156,7 @@ TEST(Propagation, AGroupSharesOneSharding) {
   EXPECT_EQ(sharding_of(program, "W"), "m[{a}]");
 }
 
-TEST(Propagation, MembersOfAGroupThatContradictAreToldAndKept) {
+TEST(Propagation, ConflictingGroupMembersAreReportedAndKept) {
   Propagated found =
       propagate(lowered("mesh m = [a: 2, b: 2] program p(X: f32[8] @ m[{a}], W: f32[8] @ m[{b}]) -> (Y: f32[8]) "
                         "{ Y[i] = X[i] + W[i]  group X, W }"));
@@ -172,7 +172,7 @@ TEST(Propagation, MembersOfAGroupThatContradictAreToldAndKept) {
   EXPECT_EQ(sharding_of(found.program, "Z"), "m[{a}, {b}]");
 }
 
-TEST(Propagation, AShardingOfOneUseIsAValueOfItsOwn) {
+TEST(Propagation, ShardedUseIsASeparateValue) {
   ir::Program program = propagated(
       "mesh m = [a: 2, b: 2] op twice(x: f32[n]) -> (y: f32[n]) { y[i] = 2 * x[i] } "
       "program p(X: f32[8] @ m[{a}]) -> (Y: f32[8], Z: f32[8]) { Y = twice(X @ m[{b}])  Z = twice(X) }",
@@ -182,7 +182,7 @@ TEST(Propagation, AShardingOfOneUseIsAValueOfItsOwn) {
   EXPECT_EQ(sharding_of(program, "Z"), "m[{a}]");
 }
 
-TEST(Propagation, WhatTheKernelKeepsWholeIsNotCut) {
+TEST(Propagation, WholeDimsOfKernelsAreNotSharded) {
   ir::Program program = propagated(
       "mesh m = [a: 2, b: 2] extern op f(x: f32[8, 4]) -> (y: f32[8, 4]) { index [i: 8, keep j: 4] "
       "read x at [i, j] shape [1, 1] write y at [i, j] shape [1, 1] kernel \"f\" } "
@@ -191,7 +191,7 @@ TEST(Propagation, WhatTheKernelKeepsWholeIsNotCut) {
   EXPECT_EQ(sharding_of(program, "Y"), "m[{a}, {}]");
 }
 
-TEST(Propagation, ABiasSaysItsLastAndIsToldFirst) {
+TEST(Propagation, BiasIsInferredFirstAndPropagatesLast) {
   // The batch of X comes before what a repeated vector would like.
   ir::Program program = propagated(
       "mesh m = [a: 2] program p(X: f32[8, 4] @ m[{a}, {?}], b: f32[4] @ m[{a}]) -> (Y: f32[8, 4]) { Y[i, j] = X[i, j] "
@@ -204,7 +204,7 @@ TEST(Propagation, ABiasSaysItsLastAndIsToldFirst) {
   EXPECT_EQ(sharding_of(program, "b"), "m[{a}]");
 }
 
-TEST(Propagation, WhatIsAddedToResultsCutsThemEvenlyAndByWholeAxes) {
+TEST(Propagation, InferredAxesDivideEvenlyAndAreWhole) {
   EXPECT_EQ(passed_on("a: 4", "f32[6] @ m[{?}]", "f32[6] @ m[{a}]", "Y[i] = exp(X[i])", {}), "m[{a}]");
   EXPECT_EQ(passed_on("a: 4, b: 2", "f32[6] @ m[{a}]", "f32[6] @ m[{?}]", "Y[i] = exp(X[i])", {}), "m[{}]");
   EXPECT_EQ(passed_on("a: 4, b: 3", "f32[12] @ m[{b, a}]", "f32[12] @ m[{b, ?}]", "Y[i] = exp(X[i])", {}), "m[{b, a}]");
@@ -218,14 +218,14 @@ TEST(Propagation, WhatIsAddedToResultsCutsThemEvenlyAndByWholeAxes) {
   EXPECT_EQ(sharding_of(program, "Y"), "m[{}, {}]");
 }
 
-TEST(Propagation, OriginsLeadBackToWhatWasWritten) {
+TEST(Propagation, OriginsLeadBackToAnnotations) {
   Propagated found = propagate(
       lowered("mesh m = [a: 2] program p(X: f32[8] @ m[{a}]) -> (Y: f32[8]) { H[i] = X[i] * 2  Y[i] = exp(H[i]) }"));
   const ir::Graph& main = found.program[found.program.main];
-  std::string way;
+  std::string chain;
   for (const Origin& origin : found.origins)
-    way += main[origin.value].name + " from " + (origin.from ? main[origin.from->second].name : "?") + "; ";
-  EXPECT_EQ(way, "H from X; Y from H; ");
+    chain += main[origin.value].name + " from " + (origin.from ? main[origin.from->second].name : "?") + "; ";
+  EXPECT_EQ(chain, "H from X; Y from H; ");
 }
 
 // Whatever is given: what propagation makes is legal, keeps what was given as a prefix, leaves closed dims alone, and says
@@ -268,13 +268,13 @@ RC_GTEST_PROP(Propagation, IsLegalMonotoneAndIdempotent, ()) {
 }
 
 // Any program, with something said of its inputs and results: legal, the same again, and the program computes the same.
-RC_GTEST_PROP(Propagation, OfRandomPrograms, ()) {
+RC_GTEST_PROP(Propagation, RandomPrograms, ()) {
   auto outcome = tap::test::compile_text(RandomProgram("f32").make());
   RC_PRE(outcome.compiled.has_value());
   ir::Program before = inline_calls(outcome.compiled->program, {}).program;
   before.meshes.push_back({"m", {{"a", 2}, {"b", 3}, {"c", 4}}, {}});
   ir::Graph& main = before.graphs[before.main.index()];
-  auto say = [&](ir::ValueId v) {
+  auto annotate = [&](ir::ValueId v) {
     ir::Sharding sharding{
         ir::MeshId(before.meshes.size() - 1), std::vector<ir::DimSharding>(main[v].type.shape.size()), {}, {}, {}};
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -289,7 +289,7 @@ RC_GTEST_PROP(Propagation, OfRandomPrograms, ()) {
   };
   for (const auto* list : {&main.inputs, &main.outputs})
     for (ir::ValueId v : *list)
-      if (*rc::gen::inRange(0, 2)) say(v);
+      if (*rc::gen::inRange(0, 2)) annotate(v);
   PropagationOptions options = *rc::gen::element(basic(), aggressive(), by_priorities(), PropagationOptions{});
   ir::Program after = propagate(before, options).program;
   RC_ASSERT(ir::verify(after) == std::vector<std::string>{});
@@ -297,7 +297,7 @@ RC_GTEST_PROP(Propagation, OfRandomPrograms, ()) {
   // What is finished may say more: an input that would have been cut unevenly was made whole, and contradicts nobody any more.
   if (!options.finish && !(again == after))
     RC_FAIL("not the same again:\n" + print(before) + "\nbecomes\n" + print(after) + "\nand then\n" + print(again));
-  std::vector<Tensor> inputs = some_inputs(before);
+  std::vector<Tensor> inputs = sample_inputs(before);
   expect_equal(ir::interpret(after, after.main, inputs).outputs, ir::interpret(before, before.main, inputs).outputs,
                "after");
 }

@@ -34,7 +34,7 @@ class RandomPlan {
         continue;
       alone_ = names[o].find('@') == std::string::npos;
       const std::size_t before = plan_.decisions.size();
-      cut(names[o], with_author_names(program_, graph.operations[o]));
+      add_split(names[o], with_author_names(program_, graph.operations[o]));
       if (choose_(4) == 0) list_devices(before);
     }
     return std::move(plan_);
@@ -58,7 +58,7 @@ class RandomPlan {
   }
 
   // The mesh first, as plans must; reduction dims last, since a cut makes two operations of one.
-  void cut(const std::string& name, const Operator& op) {
+  void add_split(const std::string& name, const Operator& op) {
     const std::size_t before = plan_.decisions.size();
     std::vector<std::string> free = {"x", "y", "z", "z:(2)2"};
     for (std::uint32_t d = 0; d < op.dims.size(); ++d) {

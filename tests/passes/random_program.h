@@ -28,7 +28,7 @@ class RandomProgram {
   static constexpr int n = 5, m = 3;  // vectors are of n, matrices n × m
 
   static int pick(int lo, int hi) { return *rc::gen::inRange(lo, hi); }
-  const std::string& some(const std::vector<std::string>& names) {
+  const std::string& pick_name(const std::vector<std::string>& names) {
     // Mostly of the last ones, so that chains arise.
     std::size_t back = static_cast<std::size_t>(pick(0, 3));
     std::size_t at = back < names.size() && pick(0, 3)
@@ -48,9 +48,9 @@ class RandomProgram {
       default: return variable;
     }
   }
-  std::string access(const std::string& name, const std::vector<std::string>& places, bool bounded) {
+  std::string access(const std::string& name, const std::vector<std::string>& coordinates, bool bounded) {
     std::string list;
-    for (const std::string& place : places) list += (list.empty() ? "" : ", ") + place;
+    for (const std::string& coordinate : coordinates) list += (list.empty() ? "" : ", ") + coordinate;
     return name + "[" + list + (bounded ? " else " + literal() : "") + "]";
   }
 
@@ -60,12 +60,12 @@ class RandomProgram {
     int kind = pick(0, 8);
     if (matrix && kind < 5) {
       std::string i = at("i", n, bounded), j = at("j", m, bounded);
-      return access(some(matrices_), {i, j}, bounded);
+      return access(pick_name(matrices_), {i, j}, bounded);
     }
-    if (kind == 5) return some(vectors_) + "[i64(" + some(vectors_) + "[i]) else " + literal() + "]";
+    if (kind == 5) return pick_name(vectors_) + "[i64(" + pick_name(vectors_) + "[i]) else " + literal() + "]";
     if (kind == 6) return type_ + "(" + (matrix && pick(0, 2) ? "j" : "i") + ")";
-    std::string place = matrix && pick(0, 2) ? at("j", m, bounded) : at("i", n, bounded);
-    return access(some(vectors_), {place}, bounded);
+    std::string coordinate = matrix && pick(0, 2) ? at("j", m, bounded) : at("i", n, bounded);
+    return access(pick_name(vectors_), {coordinate}, bounded);
   }
   std::string cell(bool matrix, int depth) {
     if (depth == 0) return pick(0, 5) ? read(matrix) : literal();
@@ -101,14 +101,14 @@ class RandomProgram {
       case 1: return scan();
       case 2: return scatter();
       case 3: return writers();
-      case 4: return repetition();
+      case 4: return iterate();
       case 5: return call();
       case 6: {
-        std::string name = fresh(true), source = some(matrices_);
+        std::string name = fresh(true), source = pick_name(matrices_);
         return define(name, name + "[i, j] = " + source + "[i, j]");
       }
       case 7: {
-        std::string name = fresh(false), source = some(vectors_);
+        std::string name = fresh(false), source = pick_name(vectors_);
         return define(
             name, name + "[i] = " + source + "[" + std::to_string(n - 1) + " - i] for i in 0.." + std::to_string(n));
       }
@@ -129,21 +129,21 @@ class RandomProgram {
                      std::to_string(n));
   }
   void scan() {
-    std::string name = fresh(false), source = some(vectors_);
+    std::string name = fresh(false), source = pick_name(vectors_);
     define(name, name + "[i] = sum[k in 0..i+1] " + source + "[k] for i in 0.." + std::to_string(n));
   }
   void scatter() {
-    std::string name = fresh(false), ids = some(vectors_), source = some(vectors_);
+    std::string name = fresh(false), ids = pick_name(vectors_), source = pick_name(vectors_);
     define(name, name + "[i] = sum[t in 0.." + std::to_string(n) + "] (if i64(" + ids + "[t]) == i then " + source +
                      "[t] else 0) for i in 0.." + std::to_string(n));
   }
   void writers() {
-    std::string name = fresh(false), a = some(vectors_), b = some(vectors_);
+    std::string name = fresh(false), a = pick_name(vectors_), b = pick_name(vectors_);
     body_ += "    " + name + "[i] = " + a + "[i] for i in 0..2\n";
     define(name, name + "[i + 2] = " + b + "[i] for i in 0.." + std::to_string(n - 2));
   }
-  void repetition() {
-    std::string name = fresh(false), from = some(vectors_), other = some(vectors_);
+  void iterate() {
+    std::string name = fresh(false), from = pick_name(vectors_), other = pick_name(vectors_);
     std::string n_text = std::to_string(n);
     define(name, name + " = iterate t in 0.." + std::to_string(pick(0, 4)) + " (s = " + from +
                      ") { a[i] = min(s[i - 1 else 1], 9) + " + type_ + "(t) for i in 0.." + n_text +
@@ -152,7 +152,7 @@ class RandomProgram {
   }
   void call() {
     std::string name = fresh(false);
-    define(name, name + " = soft(" + some(vectors_) + ", " + some(vectors_) + ")");
+    define(name, name + " = soft(" + pick_name(vectors_) + ", " + pick_name(vectors_) + ")");
   }
 
   // The last values and one in the middle are results.

@@ -82,7 +82,7 @@ Program random_program() {
   return outcome.compiled->program;
 }
 
-RC_GTEST_PROP(RandomProgram, MeansTheSameAfterEveryListOfPasses, ()) {
+RC_GTEST_PROP(RandomProgram, EveryPassListPreservesResults, ()) {
   Program program = random_program();
   auto expected = run_bits(program);
   for (const auto& names : lists) {
@@ -112,7 +112,7 @@ RC_GTEST_PROP(RandomProgram, EveryClaimIsJustified, ()) {
 }
 
 // v3 requests v1[t] and v1[4 - t]: neither writer of v1 goes there for every t, and both stay inside v0[0..3].
-TEST(RandomProgram, WhatAWriterNeverReachesIsNotAskedFor) {
+TEST(RandomProgram, CellsBeyondAWriterAreNotRequested) {
   tap::test::Outcome outcome = tap::test::compile_text(R"(
 program p(x: f64[5]) -> (v3: f64[5]) {
     v0[i] = sum[t in 0..5] (if i64(x[t]) == i then x[t] else 0) for i in 0..5

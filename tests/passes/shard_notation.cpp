@@ -19,19 +19,19 @@ std::string subscript(std::size_t number) {
   return text;
 }
 
-// [..4, ...]: an end that is the tensor's is left out, and what follows the last cut axis is `...`.
+// [..4, ...]: an end that is the tensor's is left out, and what follows the last split axis is `...`.
 std::string slice(const Box& box, const Shape& shape) {
   std::vector<std::string> axes;
-  std::size_t cut = 0;
+  std::size_t shown = 0;
   for (std::size_t a = 0; a < shape.size(); ++a) {
     Range r = box.dims[a];
-    if (r != Range{0, shape[a]}) cut = a + 1;
+    if (r != Range{0, shape[a]}) shown = a + 1;
     std::string lo = r.lo == 0 && !r.empty() ? "" : std::to_string(r.lo);
     std::string hi = r.hi == shape[a] && !r.empty() ? "" : std::to_string(r.hi);
     axes.push_back(lo + ".." + hi);
   }
-  axes.resize(cut);
-  if (cut < shape.size()) axes.push_back("...");
+  axes.resize(shown);
+  if (shown < shape.size()) axes.push_back("...");
   return "[" + joined(axes) + "]";
 }
 
@@ -155,7 +155,7 @@ class ShardWriter {
       if (shard && !named(v) && a.results.size() == 1) shard->text = value;
       else results.push_back(shard ? shard->text : names_[v.index()]);
     }
-    if (!results.empty()) line.text = joined(results) + " = " + value + place(a.device);
+    if (!results.empty()) line.text = joined(results) + " = " + value + device_suffix(a.device);
     lines_.push_back(std::move(line));
   }
 
@@ -166,14 +166,14 @@ class ShardWriter {
     const Shard* shard = find(to.value, m.box, to.device);
     std::string text = fmt::format("{} = {}", shard ? shard->text : names_[to.value.index()], source);
     if (from.device != to.device) text += fmt::format("    from {} to {}", device(from.device), device(to.device));
-    else text += place(to.device);
+    else text += device_suffix(to.device);
     lines_.push_back({std::move(text), {to.value}});
   }
 
   static std::string device(std::int64_t number) {
     return number == everywhere ? "everywhere" : fmt::format("device {}", number);
   }
-  static std::string place(std::int64_t number) {
+  static std::string device_suffix(std::int64_t number) {
     return number == everywhere ? "" : fmt::format("    on device {}", number);
   }
 
@@ -258,28 +258,28 @@ class ShardWriter {
 
   // Pieces that differ along one or two axes, as rows of columns. Pre: sorted.
   static std::optional<std::vector<std::string>> as_rows(const std::vector<const Shard*>& parts, std::size_t rank) {
-    std::vector<std::size_t> cut;
+    std::vector<std::size_t> split_axes;
     for (std::size_t a = 0; a < rank; ++a)
       for (const Shard* part : parts)
         if (part->box.dims[a] != parts[0]->box.dims[a]) {
-          cut.push_back(a);
+          split_axes.push_back(a);
           break;
         }
-    if (cut.size() > 2) return std::nullopt;
-    bool columns = cut.size() == 1 && rank > 1 && cut[0] + 1 == rank;
+    if (split_axes.size() > 2) return std::nullopt;
+    bool columns = split_axes.size() == 1 && rank > 1 && split_axes[0] + 1 == rank;
     std::vector<std::string> rows;
     std::vector<std::vector<Range>> edges;  // of the columns of each row
     for (std::size_t n = 0; n < parts.size(); ++n) {
       const Shard* part = parts[n];
-      bool same_row = n > 0 &&
-                      (columns || (cut.size() == 2 && part->box.dims[cut[0]] == parts[n - 1]->box.dims[cut[0]]));
+      bool same_row = n > 0 && (columns || (split_axes.size() == 2 &&
+                                            part->box.dims[split_axes[0]] == parts[n - 1]->box.dims[split_axes[0]]));
       if (!same_row) {
         rows.push_back(part->text);
         edges.emplace_back();
       } else {
         rows.back() += ", " + part->text;
       }
-      if (cut.size() == 2) edges.back().push_back(part->box.dims[cut[1]]);
+      if (split_axes.size() == 2) edges.back().push_back(part->box.dims[split_axes[1]]);
     }
     bool grid = std::all_of(edges.begin(), edges.end(), [&](const auto& e) { return e == edges[0]; });
     return grid ? std::optional(rows) : std::nullopt;

@@ -34,20 +34,20 @@ SimpleCell simple_cell(const std::string& equation, const std::string& result = 
   return {run(std::vector<Pass>{*find_pass("simplify_cells")}, outcome.compiled->program)};
 }
 
-TEST(SimplifyCells, NeutralElementsGo) {
+TEST(SimplifyCells, NeutralElementsAreRemoved) {
   EXPECT_EQ(simple_cell("y[i] = x[i] * 1 - 0").cell(), "x[i]");
   EXPECT_EQ(simple_cell("y[i] = k[i] + 0", "i64[6]").cell(), "k[i]");
 }
 
 // -0 + 0 is 0: the sum of a float and zero is not that float.
-TEST(SimplifyCells, WhatChangesABitStays) {
+TEST(SimplifyCells, BitChangingRulesAreNotApplied) {
   EXPECT_EQ(simple_cell("y[i] = x[i] + 0").cell(), "x[i] + 0");
   EXPECT_EQ(simple_cell("y[i] = x[i] * 0").cell(), "x[i] * 0");
   EXPECT_EQ(simple_cell("y[i] = x[i] - x[i]").cell(), "x[i] - x[i]");
   EXPECT_EQ(simple_cell("y[i] = k[i] - k[i]", "i64[6]").cell(), "0");
 }
 
-TEST(SimplifyCells, ConditionsThatTheRangesDecideGo) {
+TEST(SimplifyCells, DecidedConditionsAreFolded) {
   EXPECT_EQ(simple_cell("y[i] = if i >= 0 and i < 6 then x[i] else v[i]").cell(), "x[i]");
   EXPECT_EQ(simple_cell("y[i] = if i < 3 then x[i] else v[i]").cell(), "if i < 3 then x[i] else v[i]");
   EXPECT_EQ(simple_cell("y[i] = if i > 5 then x[i] else x[i] + v[i]").cell(), "x[i] + v[i]");
@@ -63,28 +63,28 @@ TEST(SimplifyCells, ConditionsThatTheRangesDecideGo) {
 }
 
 // One form of a scatter is enough to know it by: native code runs over t once.
-TEST(SimplifyCells, AScatterHasOneForm) {
+TEST(SimplifyCells, ScattersAreCanonicalized) {
   EXPECT_EQ(simple_cell("y[i] = sum[t] (if k[t] != i then 0 else x[t])").cell(), "if k[t] == i then x[t] else 0");
   EXPECT_EQ(simple_cell("y[i] = sum[t] (if not (k[t] == i) then 0 else x[t])").cell(), "if k[t] == i then x[t] else 0");
 }
 
-TEST(SimplifyCells, IndexArithmeticIsCarriedOut) {
+TEST(SimplifyCells, IndexArithmeticIsFolded) {
   EXPECT_EQ(simple_cell("y[i] = (i + 1) * 2 - i - 2", "i64[6]").cell(), "i");
   EXPECT_EQ(simple_cell("y[i] = (i + 6) % 6 + (i + 12) / 6", "i64[6]").cell(), "i + 2");
 }
 
-TEST(SimplifyCells, ConstantsAreFoldedWhereNothingIsRounded) {
+TEST(SimplifyCells, ExactConstantsAreFolded) {
   EXPECT_EQ(simple_cell("y[i] = x[i] * (2 + 3)").cell(), "x[i] * 5");
   EXPECT_EQ(simple_cell("y[i] = x[i] * (1.0 / 3.0)").cell(), "x[i] * (1 / 3)");  // the oracle's third is one of f64
   EXPECT_EQ(simple_cell("y[i] = (k[i] + 3) + 4", "i64[6]").cell(), "k[i] + 7");
 }
 
-TEST(SimplifyCells, AFailureThatIsReachedStays) {
+TEST(SimplifyCells, ReachableFailuresAreKept) {
   EXPECT_EQ(simple_cell("y[i] = (7 / k[i]) * 0", "i64[6]").cell(), "7 / k[i] * 0");
   EXPECT_EQ(simple_cell("y[i] = (7 / 2) * 0 + k[i]", "i64[6]").cell(), "k[i]");
 }
 
-TEST(SimplifyCells, WhatIsNoLongerReadIsNoOperand) {
+TEST(SimplifyCells, UnreadOperandsAreRemoved) {
   SimpleCell s = simple_cell("y[i] = if i < 6 then x[i] else v[i]");
   EXPECT_EQ(s.op().operands.size(), 1u);
   EXPECT_EQ(s.op().reads.size(), 1u);
@@ -93,12 +93,12 @@ TEST(SimplifyCells, WhatIsNoLongerReadIsNoOperand) {
 }
 
 // The fill of a read is a cell like others.
-TEST(SimplifyCells, FillsAndCoordinatesToo) {
+TEST(SimplifyCells, FillsAndCoordinatesAreSimplified) {
   SimpleCell s = simple_cell("y[i] = x[k[i] * 1 else v[i] * 1]");
   EXPECT_EQ(s.op().exprs.size(), 3u);
 }
 
-TEST(SimplifyCells, NothingToDoIsNoStep) {
+TEST(SimplifyCells, NoChangeIsNoStep) {
   EXPECT_TRUE(simple_cell("y[i] = x[i] + v[i]").passed.certificate.steps.empty());
 }
 

@@ -37,7 +37,7 @@ void expect_same_results(const SimpleGraph& s, const std::vector<double>& input)
   for (std::size_t k = 0; k < before.size(); ++k) EXPECT_EQ(tap::test::values(before[k]), tap::test::values(after[k]));
 }
 
-TEST(SimplifyGraph, CopiesAreOtherNames) {
+TEST(SimplifyGraph, CopiesAreReplacedByTheirOperand) {
   SimpleGraph s = simple_graph(R"(program p(x: f32[3]) -> (y: f32[3]) {
     a[i] = x[i]
     b[i] = a[i]
@@ -51,7 +51,7 @@ TEST(SimplifyGraph, CopiesAreOtherNames) {
 }
 
 // An input that is a result, and a value that is two results, are copied all the same.
-TEST(SimplifyGraph, ACopyBetweenTheBordersStays) {
+TEST(SimplifyGraph, CopyFromInputToOutputStays) {
   SimpleGraph s = simple_graph(R"(program p(x: f32[3]) -> (y: f32[3], z: f32[3], w: f32[3]) {
     y[i] = x[i]
     z[i] = -x[i]
@@ -61,7 +61,7 @@ TEST(SimplifyGraph, ACopyBetweenTheBordersStays) {
   EXPECT_TRUE(s.passed.certificate.steps.empty());
 }
 
-TEST(SimplifyGraph, WhatMovesCellsOrIsOneOfTwoWritersIsNoCopy) {
+TEST(SimplifyGraph, ReversedOrPartialWritesAreNotCopies) {
   SimpleGraph s = simple_graph(R"(program p(x: f32[3]) -> (y: f32[3]) {
     a[i] = x[2 - i] for i in 0..3
     b[i] = a[i] for i in 0..1
@@ -71,7 +71,7 @@ TEST(SimplifyGraph, WhatMovesCellsOrIsOneOfTwoWritersIsNoCopy) {
   EXPECT_EQ(s.main().operations.size(), 4u);
 }
 
-TEST(SimplifyGraph, AReductionOfOnePointIsAMap) {
+TEST(SimplifyGraph, SinglePointReductionIsAMap) {
   SimpleGraph s = simple_graph(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k] x[i, k] * f32(i + k) })");
   const Operator& op = s.passed.program.operators.at(0);
   ASSERT_NE(op.map(), nullptr);
@@ -81,7 +81,7 @@ TEST(SimplifyGraph, AReductionOfOnePointIsAMap) {
   expect_same_results(s, {1, 2, 3});
 }
 
-TEST(SimplifyGraph, AReductionOfNothingIsTheIdentity) {
+TEST(SimplifyGraph, EmptyReductionIsTheIdentity) {
   SimpleGraph s = simple_graph(R"(program p(x: f32[3, 0]) -> (y: f32[3]) { y[i] = max[k] x[i, k] })");
   const Operator& op = s.passed.program.operators.at(0);
   ASSERT_NE(op.map(), nullptr);
@@ -89,14 +89,14 @@ TEST(SimplifyGraph, AReductionOfNothingIsTheIdentity) {
   EXPECT_EQ(print_cell(op, op.map()->values[0]), "-inf");
 }
 
-TEST(SimplifyGraph, ABoundThatMayBeEmptyStays) {
+TEST(SimplifyGraph, PossiblyEmptyBoundStays) {
   SimpleGraph s = simple_graph(
       R"(program p(x: f32[3, 1]) -> (y: f32[3]) { y[i] = sum[k in 0..1] (if k <= i then x[i, k] else 0) })");
   EXPECT_EQ(s.main().operations.size(), 1u);
   expect_same_results(s, {1, 2, 3});
 }
 
-TEST(SimplifyGraph, CertificatesReadBack) {
+TEST(SimplifyGraph, CertificatesRoundTrip) {
   SimpleGraph s =
       simple_graph(R"(program p(x: f32[3, 1]) -> (y: f32[3]) { h[i, j] = x[i, j]  y[i] = sum[k] h[i, k] })");
   auto again = parse_certificate(print(s.passed.certificate));

@@ -52,14 +52,14 @@ Plan plan_of(const std::string& lines) {
 }
 
 std::string block_text(const Program& program, const std::string& lines) {
-  SplitResult cut = apply_splits(program, plan_of(lines));
-  for (const PlanProblem& p : cut.problems) ADD_FAILURE() << p.message;
-  BlockProgram blocks = expand(realise(cut.program).program);
+  SplitResult splits = apply_splits(program, plan_of(lines));
+  for (const PlanProblem& p : splits.problems) ADD_FAILURE() << p.message;
+  BlockProgram blocks = expand(realise(splits.program).program);
   EXPECT_EQ(check::test::refusal_of(blocks), "");
   return print(blocks.program, blocks.graphs[program.main.index()]);
 }
 
-TEST(Split, BlocksThatAgreeAreConnectedDirectly) {
+TEST(Split, MatchingBlocksAreConnectedDirectly) {
   EXPECT_EQ(block_text(product_and_relu(),
                        "split Z dim i into 2 over axis m.d\n"
                        "split Y dim a into 2 over axis m.d\n"),
@@ -71,7 +71,7 @@ TEST(Split, BlocksThatAgreeAreConnectedDirectly) {
             "  output Y = Y[0..2, 0..3]@0, Y[2..4, 0..3]@1\n");
 }
 
-TEST(Split, BlocksThatDoNotAgreeAreMoved) {
+TEST(Split, MismatchedBlocksAreTransferred) {
   EXPECT_EQ(block_text(product_and_relu(),
                        "split Z dim i into 2 over axis m.d\n"
                        "split Y dim c into [0, 1, 3] over axis m.d\n"),
@@ -87,7 +87,7 @@ TEST(Split, BlocksThatDoNotAgreeAreMoved) {
             "  output Y = Y[0..4, 0..1]@0, Y[0..4, 1..3]@1\n");
 }
 
-TEST(Split, AReductionGivesPartialsAndACombination) {
+TEST(Split, ReductionBecomesPartialsAndACombine) {
   EXPECT_EQ(block_text(product_and_relu(), "split Z dim k into 2 over threads\n"),
             "block graph main\n"
             "  everywhere: Z.partial[0..1, 0..4, 0..3] = c(X[0..4, 0..3], W[0..3, 0..3]) on [0..4, 0..3, 0..3, 0..1]\n"
@@ -97,7 +97,7 @@ TEST(Split, AReductionGivesPartialsAndACombination) {
             "  output Y = Y[0..4, 0..3]\n");
 }
 
-TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
+TEST(Split, PlanErrorsAreReportedWithNumbers) {
   Program program = product_and_relu();
   auto problem = [&](const std::string& line) {
     SplitResult result = apply_splits(program, plan_of(line));
@@ -114,7 +114,7 @@ TEST(Split, MistakesOfAPlanAreToldWithTheirNumbers) {
   EXPECT_EQ(problem("split Z dim i into 2 over axis n.d"), "unknown mesh `n`");
 }
 
-TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
+TEST(Split, NonCommutativeMonoidIsCombinedInOrder) {
   Program program;
   Build b("y");
   auto i = b.parallel("i", 2), k = b.reduction("k", 3), l = b.reduction("l", 3);
@@ -132,7 +132,7 @@ TEST(Split, OnlyInOrderWhereTheMonoidDoesNotCommute) {
   EXPECT_EQ(why_not_split(program, op, i, false), "`i` must stay whole");
 }
 
-TEST(PlanText, PrintsAndParsesBack) {
+TEST(PlanText, RoundTrips) {
   std::string text =
       "plan 2\nchoose H 1\nsplit H.m dim k into 4 over axis pod.model:(1)2 tree 2\n"
       "split Y dim i into [0, 100, 4096] over threads\nfuse H, H.m, Y over i\nunroll u 4\n";
@@ -166,10 +166,10 @@ TEST(Expand, AHundredThousandApplications) {
     v = next;
   }
   program.main = g.finish({v});
-  SplitResult cut = apply_splits(program, plan);
-  ASSERT_TRUE(cut.problems.empty());
-  EXPECT_EQ(cut.steps.size(), 1u);
-  Program sharded = realise(cut.program).program;
+  SplitResult splits = apply_splits(program, plan);
+  ASSERT_TRUE(splits.problems.empty());
+  EXPECT_EQ(splits.steps.size(), 1u);
+  Program sharded = realise(splits.program).program;
   EXPECT_LT(sharded.operators.size(), 10u);  // not one for each shard
   BlockProgram blocks = expand(sharded);
   std::size_t applications = 0;
@@ -181,7 +181,7 @@ TEST(Expand, AHundredThousandApplications) {
 }
 
 // y[i] = v[i] + v[99 - i]: of what lies between, nothing is moved.
-TEST(Expand, PiecesThatLieApart) {
+TEST(Expand, DisjointPieces) {
   Program program;
   program.meshes = {{"m", {{"d", 10}}, {}}};
   Build twice("twice"), ends("ends");
@@ -223,8 +223,8 @@ Operator random_scan(Program& program, Choices& choose, const TensorType& type) 
   at = rows;
   auto k = b.reduction("k", type.shape[running]);
   at[running] = b[k];
-  Linear apart = rows[running] - b[k] + (choose(5) - 2);
-  b.require_at_least_zero(choose(2) ? apart : -1 * apart);
+  Linear difference = rows[running] - b[k] + (choose(5) - 2);
+  b.require_at_least_zero(choose(2) ? difference : -1 * difference);
   CellId value = b.read(b.operand(type.element, type.shape), at);
   b.result(type.element, type.shape, rows);
   if (choose(2)) return b.reduce(add_monoid(program, choose(2) ? "sum" : "max", type.element), {value});
@@ -262,7 +262,7 @@ Operator random_consumer(Program& program, Choices& choose, const TensorType& ty
   return summed < 0 ? b.map({value}) : b.reduce(add_monoid(program, choose(2) ? "sum" : "max", type.element), {value});
 }
 
-struct Seen {
+struct Coverage {
   int programs = 0, moves = 0, partials = 0, scans = 0;
 };
 
@@ -293,44 +293,44 @@ Program random_chain(Choices& choose, std::vector<Tensor>& inputs) {
 }
 
 TEST(SplitProperty, RandomChainsUnderRandomPlans) {
-  Seen seen;
+  Coverage coverage;
   bool ok = rc::check("what devices compute is the whole", [&] {
     Choices choose(*rc::gen::container<std::vector<std::uint8_t>>(260, rc::gen::arbitrary<std::uint8_t>()));
     std::vector<Tensor> inputs;
     Program program = random_chain(choose, inputs);
     Plan plan = random_splits(choose, program);
     RC_LOG() << print(program, program[program.main]) << print(plan);
-    SplitResult cut = apply_splits(program, plan);
-    for (const PlanProblem& p : cut.problems) RC_LOG() << p.message << "\n";
-    RC_ASSERT(cut.problems.empty());
-    RC_ASSERT(verify(cut.program) == std::vector<std::string>{});
-    Program sharded = realise(cut.program).program;
+    SplitResult splits = apply_splits(program, plan);
+    for (const PlanProblem& p : splits.problems) RC_LOG() << p.message << "\n";
+    RC_ASSERT(splits.problems.empty());
+    RC_ASSERT(verify(splits.program) == std::vector<std::string>{});
+    Program sharded = realise(splits.program).program;
     RC_ASSERT(verify(sharded) == std::vector<std::string>{});
     RC_ASSERT(std::get<Program>(parse_program(print(sharded))) == sharded);
     BlockProgram blocks = expand(sharded);
     RC_ASSERT(check::test::refusal_of(blocks) == "");
     RC_LOG() << print(blocks.program, blocks.graphs[program.main.index()]);
-    std::vector<Tensor> wanted = interpret(program, program.main, inputs).outputs;
+    std::vector<Tensor> expected = interpret(program, program.main, inputs).outputs;
     for (const std::vector<Tensor>& got :
          {interpret(sharded, program.main, inputs).outputs, interpret(blocks, inputs).outputs})
-      for (std::size_t k = 0; k < wanted.size(); ++k)
-        RC_ASSERT(std::memcmp(got[k].data(), wanted[k].data(), wanted[k].byte_size()) == 0);
-    ++seen.programs;
+      for (std::size_t k = 0; k < expected.size(); ++k)
+        RC_ASSERT(std::memcmp(got[k].data(), expected[k].data(), expected[k].byte_size()) == 0);
+    ++coverage.programs;
     bool moves = false;
     for (const Task& task : blocks.graphs[program.main.index()].tasks) moves |= std::holds_alternative<Move>(task);
-    seen.moves += moves;
-    for (const Value& v : cut.program[program.main].values) seen.scans += v.name.ends_with(".carry");
-    seen.partials += cut.program[program.main].values.size() > program[program.main].values.size();
+    coverage.moves += moves;
+    for (const Value& v : splits.program[program.main].values) coverage.scans += v.name.ends_with(".carry");
+    coverage.partials += splits.program[program.main].values.size() > program[program.main].values.size();
   });
   EXPECT_TRUE(ok);
-  std::printf("%d programs: %d with moves, %d with partials, %d scans cut\n", seen.programs, seen.moves, seen.partials,
-              seen.scans);
-  EXPECT_GT(seen.moves, seen.programs / 5);
-  EXPECT_GT(seen.scans, 0);
+  std::printf("%d programs: %d with moves, %d with partials, %d scans cut\n", coverage.programs, coverage.moves,
+              coverage.partials, coverage.scans);
+  EXPECT_GT(coverage.moves, coverage.programs / 5);
+  EXPECT_GT(coverage.scans, 0);
 }
 
 // a is the same for every z; a device whose block of z is empty has none of it.
-TEST(Split, ADeviceWithoutABlockHoldsNothing) {
+TEST(Split, DeviceWithoutABlockHoldsNoCells) {
   Program program = tap::passes::test::lowered(
       "monoid both(v: i64, w: i64) { identity (0, 0)  combine (a, b) = (a.v + b.v, a.w + b.w) }\n"
       "mesh m = [x: 2]\n"
@@ -340,10 +340,10 @@ TEST(Split, ADeviceWithoutABlockHoldsNothing) {
   PlannedSplit split{"a", "z", Blocks{2, {0, 0, 3}}, Placement::mesh_axis, "m", AxisName{"x", {}}};
   for (const Blocks& blocks : {Blocks{2, {0, 0, 3}}, Blocks{2, {0, 3, 3}}, Blocks{2}}) {
     split.blocks = blocks;
-    SplitResult cut = apply_splits(program, {{split}});
-    ASSERT_TRUE(cut.problems.empty()) << cut.problems[0].message;
-    std::vector<Tensor> inputs = tap::passes::test::some_inputs(program);
-    BlockProgram expanded = expand(realise(cut.program).program);
+    SplitResult splits = apply_splits(program, {{split}});
+    ASSERT_TRUE(splits.problems.empty()) << splits.problems[0].message;
+    std::vector<Tensor> inputs = tap::passes::test::sample_inputs(program);
+    BlockProgram expanded = expand(realise(splits.program).program);
     EXPECT_EQ(check::test::refusal_of(expanded), "");
     expect_equal(interpret(expanded, inputs).outputs, interpret(program, program.main, inputs).outputs,
                  to_string(blocks));
@@ -351,19 +351,19 @@ TEST(Split, ADeviceWithoutABlockHoldsNothing) {
 }
 
 // By hand only: splits refuse it. The cells of a partial would lie in several blocks of the walk.
-TEST(Split, WhatIsWalkedIsNotCutApartAfterwards) {
+TEST(Split, StreamedDimIsNotSplitIntoPartials) {
   Program program = tap::passes::test::lowered("program p(X: i64[4, 9]) -> (Y: i64[4]) { Y[i] = sum[k] X[i, k] }");
   Operator& op = program.operators.back();
-  const Operator apart = split_dim(split_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);
+  const Operator partials = split_dim(split_dim(op, 1, Blocks{3}, false), 1, Blocks{2}, true);
   const Operator streamed = split_dim(split_dim(op, 1, Blocks{3}, true), 1, Blocks{2}, false);
-  auto told = [&](const Operator& cut) {
-    op = cut;
+  auto reports_it = [&](const Operator& changed) {
+    op = changed;
     std::string all;
     for (const std::string& problem : verify(program)) all += problem + "\n";
     return all.find("is streamed, and then split into partials by k_block2") != std::string::npos;
   };
-  EXPECT_FALSE(told(apart));
-  EXPECT_TRUE(told(streamed));
+  EXPECT_FALSE(reports_it(partials));
+  EXPECT_TRUE(reports_it(streamed));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::vector<double> run(const Program& program, std::vector<double> x, std::int6
 }
 
 // Trap 37: cells outside the tensor keep the fill in every step, whatever is fused.
-TEST(Unroll, FillsAreKeptWhenStepsAreFused) {
+TEST(Unroll, FillsAreKeptWhenTripsAreFused) {
   Program program = lowered(
       "program p(X: f64[3]) -> (Y: f64[3]) {\n"
       "  Y = iterate 2 (x = X) { y[i] = x[i-1 else 0] + x[i] + x[i+1 else 0]; y } }");
@@ -75,7 +75,7 @@ TEST(Unroll, RemaindersAndCounters) {
         "}");
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
     if (steps == 1) continue;
     const RegionBody* region = iterate_in(result.program, result.program[result.program.main]);
     ASSERT_NE(region, nullptr);
@@ -85,7 +85,7 @@ TEST(Unroll, RemaindersAndCounters) {
   }
 }
 
-TEST(Unroll, AllStepsLeaveNoRepetition) {
+TEST(Unroll, FullUnrollRemovesTheIterate) {
   for (const char* trips : {"t in 2..9", "t in 4..5"}) {
     Program program = lowered(std::string("program p(X: f64[5]) -> (Y: f64[5]) {\n  Y = iterate ") + trips +
                               " (x = X) { y[i] = (if i == t then 100 else x[i]) + f64(t) * 3 + x[t - 2 else 1]; y } }");
@@ -93,7 +93,7 @@ TEST(Unroll, AllStepsLeaveNoRepetition) {
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
     ASSERT_EQ(result.steps.size(), 1u);
-    expect_right(program, result);
+    expect_correct(program, result);
     EXPECT_EQ(iterate_in(result.program, result.program[result.program.main]), nullptr);
     EXPECT_EQ(result.program[result.program.main].operations.size(), static_cast<std::size_t>(steps));
     EXPECT_EQ(result.program.graphs.size(), 1u);
@@ -101,7 +101,7 @@ TEST(Unroll, AllStepsLeaveNoRepetition) {
 }
 
 // What the body says of its values and splits is said of each step, also of those that are left over.
-TEST(Unroll, EveryStepIsAnnotated) {
+TEST(Unroll, EveryTripIsAnnotated) {
   Program program = lowered(
       "mesh pod = [d: 2]\nprogram p(X: f64[6]) -> (Y: f64[6]) {\n  Y = iterate 5 (x = X) { w[i] = x[5 - i] * 2 for i "
       "in 0..6\n"
@@ -110,28 +110,28 @@ TEST(Unroll, EveryStepIsAnnotated) {
   for (std::int64_t steps : {2, 5}) {
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
     const Graph& main = result.program[result.program.main];
     const auto left = static_cast<std::size_t>(steps == 5 ? 5 : 1);
     ASSERT_EQ(main.splits.size(), left);
     EXPECT_EQ(main.barriers.size(), left);
     EXPECT_EQ(main.groups.size(), left);
     for (std::size_t k = 0; k < left; ++k) {
-      const Operation& cut = main[main.splits[k].operation];
-      EXPECT_EQ(main.barriers[k].value, cut.results[0]);
-      EXPECT_EQ(main.groups[k].values[0], cut.results[0]);
+      const Operation& split_operation = main[main.splits[k].operation];
+      EXPECT_EQ(main.barriers[k].value, split_operation.results[0]);
+      EXPECT_EQ(main.groups[k].values[0], split_operation.results[0]);
     }
   }
 }
 
-TEST(Unroll, StatesThatPassThroughAndSwap) {
+TEST(Unroll, PassedAndSwappedStates) {
   Program program = lowered(
       "program p(X: f64[4], Z: f64[4]) -> (A: f64[4], B: f64[4], C: f64[4]) {\n"
       "  (A, B, C) = iterate 5 (a = X, b = Z, c = X) { d[i] = a[i] + b[3 - i]; (b, d, c) } }");
   for (std::int64_t steps : {2, 3, 5}) {
     PlannedResult result = unroll(program, "A", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
   }
 }
 
@@ -142,19 +142,19 @@ std::string nested(const std::string& inside) {
          inside + " + f64(t); w }\n    z } }";
 }
 
-TEST(Unroll, IteratesInIterates) {
+TEST(Unroll, NestedIterates) {
   for (const char* inside : {"1", "f64(s) * 10"})
     for (std::int64_t steps : {2, 3, 5}) {
       Program program = lowered(nested(inside));
       PlannedResult result = unroll(program, "Y/z", steps);
       ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-      expect_right(program, result);
+      expect_correct(program, result);
     }
   for (std::int64_t steps : {2, 3}) {
     Program program = lowered(nested("1"));
     PlannedResult result = unroll(program, "Y", steps);
     ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
-    expect_right(program, result);
+    expect_correct(program, result);
   }
 }
 
@@ -162,7 +162,7 @@ TEST(Unroll, IteratesInIterates) {
 constexpr std::string_view not_inside =
     "`Y` cannot be unrolled: an iterate or a group inside it uses its counter or that of an enclosing iterate";
 
-TEST(Unroll, ACounterThatAnIterateInsideUses) {
+TEST(Unroll, CounterUsedByANestedIterate) {
   Program program = lowered(nested("f64(s) * 10"));
   PlannedResult result = unroll(program, "Y", 2);
   ASSERT_EQ(result.problems.size(), 1u);
@@ -175,19 +175,19 @@ TEST(Unroll, ACounterThatAnIterateInsideUses) {
   for (std::int64_t steps : {2, 3}) {
     PlannedResult all = unroll(inside.program, "Y", steps);
     ASSERT_TRUE(all.problems.empty()) << all.problems[0].message;
-    expect_right(inside.program, all);
+    expect_correct(inside.program, all);
     expect_same_meaning(program, all.program);
   }
 }
 
 // A group of operations that see the counter has that counter as a dim.
-TEST(Unroll, GroupsThatSeeACounter) {
+TEST(Unroll, GroupsThatUseACounter) {
   Program program = lowered(
       "program p(X: f64[6], W: f64[9, 6]) -> (Y: f64[6]) {\n"
       "  Y = iterate t in 1..8 (x = X) { a[i] = x[i] + W[t, i]; y[i] = a[i-1 else 0] * f64(t) + a[i]; y } }");
   PlannedResult fused = apply_fusions(program, {{PlannedFusion{{"Y/a", "Y/y"}, {"i"}}}});
   ASSERT_TRUE(fused.problems.empty()) << fused.problems[0].message;
-  expect_right(program, fused);
+  expect_correct(program, fused);
   PlannedResult steps = unroll(fused.program, "Y", 3);
   ASSERT_EQ(steps.problems.size(), 1u);
   EXPECT_EQ(steps.problems[0].message, not_inside);
@@ -199,7 +199,7 @@ TEST(Unroll, GroupsThatSeeACounter) {
     all.operations.push_back("Y.7/" + std::string(name));
   fused = apply_fusions(steps.program, {{all}});
   ASSERT_TRUE(fused.problems.empty()) << fused.problems[0].message;
-  expect_right(steps.program, fused);
+  expect_correct(steps.program, fused);
 }
 
 TEST(Unroll, Refusals) {

@@ -73,7 +73,7 @@ void expect_caught(const std::vector<const char*>& passes, const std::string& te
 }
 
 // i + 1 is taken to stay below 8, and the guard of the fill for needless.
-TEST(WrongBounds, AGuardThatIsLeftOut) {
+TEST(WrongBounds, OmittedGuard) {
   expect_caught({"compose_maps"},
                 "program p(x: f32[8]) -> (y: f32[8]) {\n  h[i] = x[i] * 3 for i in 0..8\n"
                 "  y[i] = h[i + 1 else 7] + 1 for i in 0..8\n}\n",
@@ -81,7 +81,7 @@ TEST(WrongBounds, AGuardThatIsLeftOut) {
 }
 
 // i is taken to stay below 7, and i / 7 to be 0.
-TEST(WrongBounds, AQuotientThatIsTakenForANumber) {
+TEST(WrongBounds, QuotientFoldedToAConstant) {
   expect_caught({"simplify_cells"},
                 "program p(x: f32[8]) -> (y: f32[8]) {\n  y[i] = x[i] + f32(i / 7) for i in 0..8\n}\n", "axioms");
 }

@@ -40,7 +40,7 @@ program main(X: f32[10]) -> (Y: f32[10]) { Y = iterate 7 (S = X) { T[i] = S[i] *
 """)
         self.assertEqual(self.bench("a.tap", "--runs", "1", "--seconds", "0")["work"], {"flops": 7 * 20, "bytes": 80})
 
-    def test_cutting_is_no_work(self):
+    def test_splitting_adds_no_work(self):
         self.write("a.plan", "plan 2\nsplit C dim i into 5 over threads\n")
         self.assertEqual(self.bench("a.tap", "--plan", "a.plan", "--runs", "1", "--seconds", "0")["work"]["flops"], 2 * 30 * 40 * 50)
 
@@ -54,9 +54,9 @@ program main(X: f32[10]) -> (Y: f32[10]) { Y = iterate 7 (S = X) { T[i] = S[i] *
             self.expect(2, f"`{seconds}` for --seconds", "bench", "a.tap", f"--seconds={seconds}")
 
     def test_for_people(self):
-        told = self.expect(0, "^$", "bench", "a.tap", "--runs", "6", "--seconds", "0").stdout.decode()
+        output = self.expect(0, "^$", "bench", "a.tap", "--runs", "6", "--seconds", "0").stdout.decode()
         time = r"[0-9.]+ (s|ms|µs)"
-        self.assertRegex(told, rf"^run      {time}, the median of 6 runs; 95 % between {time} and {time}\n"
+        self.assertRegex(output, rf"^run      {time}, the median of 6 runs; 95 % between {time} and {time}\n"
                          rf"         [0-9.e+-]+ GFLOP/s, [0-9.e+-]+ GB/s\ncompile  {time} cold, {time} from the cache; 1 kernel\n$")
 
 

@@ -29,16 +29,16 @@ class ChoicesTest(TapcTest):
 
     def printed(self, *arguments, code=0):
         result = self.tapc(*arguments)
-        self.assertEqual(result.returncode, code, result.told)
+        self.assertEqual(result.returncode, code, result.output)
         return result.stdout.decode()
 
     def results(self, inputs, *arguments):
         given = [part for name in inputs for part in ("-i", name + "=iota")]
         result = self.tapc("run", "p.tap", *given, *arguments)
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         return result.stdout
 
-    def test_they_are_listed_as_plans_name_them(self):
+    def test_choices_are_listed_by_their_plan_names(self):
         self.given(PROGRAM)
         text = self.printed("inspect", "--choices", "p.tap")
         self.assertEqual(text.splitlines()[:6], [
@@ -47,7 +47,7 @@ class ChoicesTest(TapcTest):
         self.assertIn("note: C: `rewrite matmul(x, w) => sum_axis<-2>(products(x, w)) when matmul.in > 4096` is not "
                       "offered: `matmul.in > 4096` is false: `matmul.in` is 4", text)
 
-    def test_other_formats_show_the_graph_with_them(self):
+    def test_other_formats_show_choices_in_the_graph(self):
         self.given(CHAIN)
         self.assertIn(ORDER, json.dumps(json.loads(self.printed("inspect", "--choices", "p.tap", "--format", "json"))))
 
@@ -57,33 +57,33 @@ class ChoicesTest(TapcTest):
 
     def test_every_pick_gives_the_same(self):
         self.given(PROGRAM)
-        wanted = self.results("AB", "--engine", "interp")
+        expected = self.results("AB", "--engine", "interp")
         for lines in ["choose C 0\n", "choose C 1\n", "choose C 1\nsplit C dim #2 into 2\n"]:
             self.given(PROGRAM, lines)
             for engine in ["native", "interp"]:
                 with self.subTest(lines=lines, engine=engine):
-                    self.assertEqual(self.results("AB", "--plan", "p.plan", "--engine", engine), wanted)
+                    self.assertEqual(self.results("AB", "--plan", "p.plan", "--engine", engine), expected)
 
-    def test_products_are_put_in_order_and_a_plan_may_keep_them(self):
+    def test_products_are_reassociated_unless_a_plan_keeps_them(self):
         self.given(CHAIN)
-        wanted = self.results("ABC", "--engine", "interp", "--passes=none")
-        self.assertEqual(self.results("ABC"), wanted)
+        expected = self.results("ABC", "--engine", "interp", "--passes=none")
+        self.assertEqual(self.results("ABC"), expected)
         self.assertIn("Y.t0", self.printed("opt", "p.tap"))
         for lines in ["choose Y 0\n", "choose Y 1\nsplit Y.t0 dim j into 4\n", "choose Y 0\nsplit Y dim j into 3\n",
                       "split Y dim k into 3\nsplit Y.t0 dim k into 2\n"]:
             self.given(CHAIN, lines)
             with self.subTest(lines=lines):
-                self.assertEqual(self.results("ABC", "--plan", "p.plan"), wanted)
+                self.assertEqual(self.results("ABC", "--plan", "p.plan"), expected)
 
-    def test_what_is_assumed_is_told(self):
+    def test_assumptions_are_reported(self):
         self.given(PROGRAM, "choose C 1\n")
         self.assertNotIn("assumed", self.printed("verify", "p.tap"))
         self.assertIn("the rule `" + RULE + "`", self.printed("verify", "p.tap", "--plan", "p.plan"))
         result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--require-proof")
         self.assertEqual(result.returncode, 5)
-        self.assertIn("is assumed, not proved: the rule `" + RULE + "`", result.told)
+        self.assertIn("is assumed, not proved: the rule `" + RULE + "`", result.output)
 
-    def test_where_proof_is_required_products_stay_as_they_are_written(self):
+    def test_required_proof_keeps_products_as_written(self):
         self.given(CHAIN)
         self.assertRegex(self.printed("verify", "p.tap"), r"assumed choice: .*: values are finite and the sign of a zero does not matter \(product in the order")
         for option in ["--require-proof", "--no-distribute", "--strict-fp"]:
@@ -94,22 +94,22 @@ class ChoicesTest(TapcTest):
         self.assertIn("Y.t0", self.printed("opt", "p.tap"))
         self.assertNotIn("assumed", self.printed("verify", "p.tap"))
 
-    def test_what_is_kept_has_the_infinities_of_what_is_written(self):
+    def test_kept_products_have_the_infinities_of_the_source(self):
         """A row of zeros times inf is nan as it is written, and 0 or inf in another order."""
         self.given(CHAIN)
         inputs = ["-i", "A=zeros", "-i", "B=ones", "-i", "C=const:inf"]
-        wanted = self.tapc("run", "p.tap", *inputs, "--engine", "interp", "--passes=none")
-        self.assertEqual(wanted.returncode, 0, wanted.told)
-        self.assertIn(b"nan", wanted.stdout)
+        expected = self.tapc("run", "p.tap", *inputs, "--engine", "interp", "--passes=none")
+        self.assertEqual(expected.returncode, 0, expected.output)
+        self.assertIn(b"nan", expected.stdout)
         for option in ["--require-proof", "--no-distribute", "--strict-fp"]:
             for engine in ["interp", "native"]:
                 with self.subTest(option=option, engine=engine):
                     kept = self.tapc("run", "p.tap", *inputs, "--engine", engine, option)
-                    self.assertEqual(kept.stdout, wanted.stdout, kept.told)
+                    self.assertEqual(kept.stdout, expected.stdout, kept.output)
         self.write("p.plan", "plan 2\nchoose Y 1\n")
         self.assertEqual(self.tapc("run", "p.tap", *inputs, "--plan", "p.plan", "--no-distribute").returncode, 1)
 
-    def test_the_rules_are_written_beside_the_certificate(self):
+    def test_rules_are_written_next_to_the_certificate(self):
         self.given(PROGRAM, "choose C 1\n")
         self.printed("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p")
         source, *stages = sorted(path.name for path in self.folder.glob("p.[0-9]*.ir"))
@@ -121,7 +121,7 @@ class ChoicesTest(TapcTest):
     def test_as_a_pass(self):
         self.given(PROGRAM)
         result = self.tapc("opt", "p.tap", "--passes=inline_calls,offer_choices", "--remarks", "-o", "stage.txt")
-        self.assertIn("offer_choices kept `C` of `p` unchanged: `rewrite matmul(x, w) =>", result.told)
+        self.assertIn("offer_choices kept `C` of `p` unchanged: `rewrite matmul(x, w) =>", result.output)
         self.assertNotIn("choice", self.printed("opt", "stage.txt", "--passes=pick_choices"))
         self.write("p.plan", "plan 2\nchoose C 1\n")
         self.assertIn("C.products", self.printed("opt", "stage.txt", "--passes=pick_choices", "--plan", "p.plan"))
@@ -134,7 +134,7 @@ class ChoicesTest(TapcTest):
             with self.subTest(lines=lines):
                 result = self.tapc("run", "p.tap", "-i", "A=iota", "-i", "B=iota", "--plan", "p.plan")
                 self.assertEqual(result.returncode, 1)
-                self.assertIn(message, result.told)
+                self.assertIn(message, result.output)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ class Cmp(TapcTest):
         """The JSON of the sole tensor, and its text."""
         for name, value in (("a.npy", a), ("b.npy", b)):
             np.save(self.folder / name, value)
-        told = self.expect(code, "^$", "cmp", "a.npy", "b.npy", "--json", *more).stdout
-        found = json.loads(told)
+        output = self.expect(code, "^$", "cmp", "a.npy", "b.npy", "--json", *more).stdout
+        found = json.loads(output)
         self.assertEqual(list(problems(found, SCHEMA)), [])
         self.assertEqual(found["within_tolerance"], code == 0)
         differ = found["tensors"][0]["differ"]
@@ -58,7 +58,7 @@ class Cmp(TapcTest):
             found = self.cmp(0 if by is None else 5, np.float32([a]), np.float32([b]))
             self.assertEqual(found["ulp"] and found["ulp"]["by"], by)
 
-    def test_what_is_no_number(self):
+    def test_nan_and_infinity(self):
         nan, inf = np.nan, np.inf
         found = self.cmp(5, np.array([nan, nan, inf, inf, -inf, 1]), np.array([nan, 1, inf, -inf, 2, 1]), "--rtol", "9")
         self.assertEqual([found[key] for key in ("differ", "outside", "not_comparable", "nan_in_both", "absolute")], [3, 3, 3, 1, None])

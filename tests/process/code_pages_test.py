@@ -41,14 +41,14 @@ class CodePagesTest(unittest.TestCase):
         self.assertGreater(len(pages), 50)
         for page in pages:
             code = page.stem
-            failing, mended = blocks(page)[0], blocks(page)[-1]
+            failing, fixed = blocks(page)[0], blocks(page)[-1]
             with self.subTest(code=code, example="failing"):
                 if code not in NEEDS_RUNNING:
                     result = self.check(failing)
                     self.assertIn(f"[{code}]", result.stderr)
                     self.assertEqual(result.returncode, 1 if "error[" in result.stderr else 0, result.stderr)
-            with self.subTest(code=code, example="mended"):
-                result = self.check(mended)
+            with self.subTest(code=code, example="fixed"):
+                result = self.check(fixed)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertNotIn(f"[{code}]", result.stderr)
 

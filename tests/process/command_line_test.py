@@ -26,7 +26,7 @@ class Options(TapcTest):
         self.assertIn("--help", found)
         return found
 
-    def test_the_page_names_all_of_it(self):
+    def test_the_page_is_complete(self):
         page = (ROOT / "docs/reference/commands.md").read_text()
         for command in self.commands():
             self.assertRegex(page, rf"(?m)^## `tapc {command}\b")
@@ -44,7 +44,7 @@ class Options(TapcTest):
         self.assertEqual(done.stderr, "")
         return set(done.stdout.split())
 
-    def test_bash_completes_all_of_it(self):
+    def test_bash_completes_everything(self):
         self.assertEqual(self.complete(""), set(self.commands()))
         for command in self.commands():
             self.assertEqual(self.complete(command, "-"), self.options(command), command)
@@ -69,11 +69,11 @@ class Words(TapcTest):
     """An option takes as many words as it says; what follows is the file, or another option."""
     def test_options_before_the_file(self):
         self.write("p.tap", "program p(X: f32[n], _W: f32[4]) -> (Y: f32[n]) { Y[i] = X[i] }\n")
-        wanted = self.expect(0, "^$", "run", "p.tap", "-i", "X=[1, 2, 3, 4]", "-i", "_W=ones").stdout
+        expected = self.expect(0, "^$", "run", "p.tap", "-i", "X=[1, 2, 3, 4]", "-i", "_W=ones").stdout
         np.save(self.folder / "y.npy", np.float32([1, 2, 3, 4]))
         inputs = ["-i", "X=[1, 2, 3, 4]", "-i", "_W=ones"]
-        self.assertEqual(self.expect(0, "^$", "run", *inputs, "p.tap", "--evaluations", "0").stdout, wanted)
-        self.assertEqual(self.expect(0, "^$", "run", *inputs, "--dim", "n=4", "p.tap", "--threads", "2").stdout, wanted)
+        self.assertEqual(self.expect(0, "^$", "run", *inputs, "p.tap", "--evaluations", "0").stdout, expected)
+        self.assertEqual(self.expect(0, "^$", "run", *inputs, "--dim", "n=4", "p.tap", "--threads", "2").stdout, expected)
         self.expect(0, "^$", "run", *inputs, "--expect", "Y=@y.npy", "p.tap", "--threads=2")
         self.expect(0, "^$", "run", *inputs, "-o", "Y=@z.npy", "p.tap")
         self.expect(0, "^$", "check", "--dim", "n=4", "p.tap", "p.tap")
@@ -160,13 +160,13 @@ class Files(TapcTest):
         self.write("p.tap", "mesh pod = [data: 2]\nprogram p(X: f32[4], W: f32[4]) -> (Y: f32[4], S: f32[]) { H[i] = X[i] * W[i]\n Y[i] = H[i] + H[3 - i]\n S[] = sum[i] Y[i] }\n")
         self.write("p.plan", "plan 2\nsplit Y dim i into 2 over pod.data\nsplit S dim i into 2 over threads\n")
         inputs = ["-i", "X=iota", "-i", "W=[1, 2, 3, 4]"]
-        wanted = self.tapc("run", "p.tap", *inputs).stdout
-        self.assertIn(b"S: f32[] =", wanted)
+        expected = self.tapc("run", "p.tap", *inputs).stdout
+        self.assertIn(b"S: f32[] =", expected)
         for stage in ("graph", "sharded"):
             with self.subTest(stage):
                 self.expect(0, "^$", "opt", "p.tap", "--plan", "p.plan", "--stage", stage, "-o", "p.ir")
-                self.assertEqual(self.tapc("run", "p.ir", *inputs).stdout, wanted)
-                self.assertEqual(self.tapc("run", "p.ir", *inputs, "--engine", "interp").stdout, wanted)
+                self.assertEqual(self.tapc("run", "p.ir", *inputs).stdout, expected)
+                self.assertEqual(self.tapc("run", "p.ir", *inputs, "--engine", "interp").stdout, expected)
                 self.assertEqual(self.tapc("opt", "p.ir", "--passes=none").stdout, (self.folder / "p.ir").read_bytes())
                 self.assertEqual(self.tapc("inspect", "p.ir").stdout, (self.folder / "p.ir").read_bytes())
                 for command in ("verify", "check", "inspect"):
@@ -203,7 +203,7 @@ class Files(TapcTest):
         self.assertRegex(shown, r"(?m)^ +\w+\[i\] = acc0$")
         self.assertRegex(shown, r"(?m)= exp\(\w+\[i\]\)$")
 
-    def test_what_a_plan_can_name(self):
+    def test_names_that_plans_can_use(self):
         self.write("p.tap", """use std
 program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1]) {
     H[i, j] = sum[k] X[i, k] * X[i, j] if j > 0
@@ -243,7 +243,7 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
         for form in ("text", "dot", "svg", "json", "graphml"):
             with self.subTest(form):
                 after = self.tapc("inspect", "p.tap", "--format", form, "--plan", "p.plan")
-                self.assertEqual(after.returncode, 0, after.told)
+                self.assertEqual(after.returncode, 0, after.output)
                 self.assertIn(b"H.partial", after.stdout)
         self.expect(2, "T1001", "inspect", "p.tap", "--splits", "--format", "dot")
 
@@ -259,9 +259,9 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
         self.write("m.tap", "monoid least(a: f32) { identity inf; combine (x, y) = min(x.a, y.a) }\nprogram p(X: f32[2]) -> (Y: f32[2]) { Y = X }\n")
         result = self.tapc("ops", "--file", "m.tap")
         self.assertEqual(result.stdout.decode(),
-                         "`m.tap` declares no operators; its monoids are least; its programs are p\n", result.told)
+                         "`m.tap` declares no operators; its monoids are least; its programs are p\n", result.output)
 
-    def test_where_a_program_failed(self):
+    def test_location_of_a_failure(self):
         self.write("g.tap", """op look(t: f32[n], at: i64[m]) -> (y: f32[m]) {
     y[i] = t[at[i]]
 }

@@ -104,7 +104,7 @@ def mlp(k):
     return x, w1, np.arange(8, dtype=np.float32), w2
 
 
-def mlp_wanted(x, w1, b1, w2):
+def expected_mlp(x, w1, b1, w2):
     return np.maximum(x @ w1 + b1, 0) @ w2
 
 
@@ -129,8 +129,8 @@ class Compile(TapcTest):
         self.assertIn("`Y` and `X` overlap or interleave in memory; outputs must not alias", result.stderr.replace("`X` and `Y`", "`Y` and `X`"))
         self.assertIn("`X` is missing: its address is null", result.stderr)
         self.assertIn("`Y` is an output whose cells overlap", result.stderr)
-        wanted = np.concatenate([mlp_wanted(*mlp(k)).ravel() for k in range(2)])
-        np.testing.assert_array_equal(np.array(result.stdout.split(), np.float32), wanted)
+        expected = np.concatenate([expected_mlp(*mlp(k)).ravel() for k in range(2)])
+        np.testing.assert_array_equal(np.array(result.stdout.split(), np.float32), expected)
 
     def test_objects_of_two_programs_in_one(self):
         for name, factor in (("one", 2), ("two", 3)):
@@ -156,12 +156,12 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         module = self.module("mlp")
         x, w1, b1, w2 = mlp(3)
         with module.Program(w1, b1, W2=w2, threads=2) as program:
-            wanted = mlp_wanted(x, w1, b1, w2)
-            np.testing.assert_array_equal(program(x), wanted)
-            np.testing.assert_array_equal(program(X=np.asfortranarray(x)), wanted)
+            expected = expected_mlp(x, w1, b1, w2)
+            np.testing.assert_array_equal(program(x), expected)
+            np.testing.assert_array_equal(program(X=np.asfortranarray(x)), expected)
             out = np.zeros((6, 6), np.float32)
             self.assertIs(program(x, out=out[:, ::2]).base, out)
-            np.testing.assert_array_equal(out[:, ::2], wanted)
+            np.testing.assert_array_equal(out[:, ::2], expected)
             np.testing.assert_array_equal(out[:, 1::2], np.zeros((6, 3)))
             for wrong, error in (((x[:5],), ValueError), ((x.astype(np.float64),), TypeError), ((), TypeError), ((x, x), TypeError)):
                 with self.assertRaises(error):
@@ -169,7 +169,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
             results = [None] * 4
 
             def work(n):
-                results[n] = all(np.array_equal(program(x), wanted) for _ in range(20))
+                results[n] = all(np.array_equal(program(x), expected) for _ in range(20))
             threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
             for t in threads:
                 t.start()
@@ -189,7 +189,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.assertEqual(total.shape, ())
         self.assertAlmostEqual(float(total), v.sum())
 
-    def test_a_failure_is_told_as_tapc_run_tells_it(self):
+    def test_failures_are_reported_as_by_run(self):
         self.compile(DIVIDE, "--emit=py", name="divide")
         module = self.module("divide")
         with self.assertRaises(module.Error) as caught:
@@ -208,7 +208,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         for name, text in first.items():
             self.assertNotIn(str(ROOT).encode(), text, name)
 
-    def test_what_a_library_exports_and_needs(self):
+    def test_exports_and_dependencies_of_a_library(self):
         self.compile(MLP, name="mlp")
         listed = subprocess.run(["nm", "-D", "--defined-only", "mlp.so"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
         words = ("abi_version", "message", "prepare", "prepare_dlpack", "release", "run", "run_dlpack")
@@ -273,7 +273,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.write("broken.json", '{"format": ')
         self.expect(3, "not the manifest of a compiled program", "run", "broken.json")
 
-    def test_g10_names_become_nothing_that_is_run(self):
+    def test_g10_names_are_not_executed(self):
         text = "program malloc(a: f32[2]) -> (memcpy: f32[2]) { memcpy[i] = a[i] + 1 }\n"
         self.compile(text, "--emit=py,cmake,pc", name="free")
         self.assertEqual(self.tapc("run", "free.json", "-i", "a=[1, 2]").stdout, b"memcpy: f32[2] =\n[2.0, 3.0]\n")
@@ -295,16 +295,16 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         before["divide.tap"] = (self.folder / "divide.tap").read_bytes()
         result = self.tapc("compile", "divide.tap", "-o", "divide.so", "--emit=py,loops,schedule",
                            before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)))
-        self.assertEqual(result.returncode, 4, result.told)
+        self.assertEqual(result.returncode, 4, result.output)
         self.assertEqual({p.name: p.read_bytes() for p in self.files()}, before)
         self.write("file", "x")
-        for place in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
-            self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", place)
-        for place in ("folder/", ".", "..", "folder/.."):
-            self.expect(2, "does not name a file", "compile", "divide.tap", "-o", place)
+        for path in ("missing/p.so", "file/p.so", "n" * 300 + ".so", "/proc/p.so"):
+            self.expect(4, r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)", "compile", "divide.tap", "-o", path)
+        for path in ("folder/", ".", "..", "folder/.."):
+            self.expect(2, "does not name a file", "compile", "divide.tap", "-o", path)
         self.assertNoTemporaries()
 
-    def test_g04_an_error_that_only_syncing_tells(self):
+    def test_g04_an_error_reported_by_fsync(self):
         self.compile(DIVIDE, name="divide")
         before = {p.name: p.read_bytes() for p in self.files()}
         self.write("fail.c", "#include <errno.h>\nint fsync(int fd) { (void)fd; errno = EIO; return -1; }\nint fdatasync(int fd) { return fsync(fd); }\n")
@@ -332,7 +332,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.assertFalse((self.folder / "arm.so").exists())
 
     def test_a_processor_that_lacks_what_the_code_uses(self):
-        """It is told before any of the code runs, which would end in a signal."""
+        """It is reported before any of the code runs, which would end in a signal."""
         emulator = shutil.which("qemu-x86_64") or shutil.which("qemu-x86_64-static")
         self.assertTrue(emulator, "scripts/install-deps.sh installs it")
         self.write("main.c", ASKING)
@@ -362,7 +362,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         for threads in ("1", "3"):
             done = self.ran("./mlp", *inputs, "-o", "Y=@Y.npy", "--threads", threads)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-            np.testing.assert_array_equal(np.load(self.folder / "Y.npy"), mlp_wanted(*tensors))
+            np.testing.assert_array_equal(np.load(self.folder / "Y.npy"), expected_mlp(*tensors))
         self.assertRegex(self.ran("./mlp", "--help").stdout, r"(?s)usage: .*-i X=@FILE.npy +an input, <f4 \(6, 5\)\n.*-o Y=@FILE.npy +a result, <f4 \(6, 3\)\n$")
 
         np.save(self.folder / "wrong.npy", np.zeros((5, 6), np.float32))

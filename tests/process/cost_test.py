@@ -66,11 +66,11 @@ class Cost(TapcTest):
 
     def test_a_table(self):
         self.write("p.tap", PRODUCT)
-        told = self.tapc("cost", "p.tap", "--dim", "n=256").stdout.decode()
-        self.assertRegex(told, r"^operation +task +total +compute")
-        self.assertRegex(told, r"\nC +kernel 0 ")
-        self.assertRegex(told, r"\ntotal ")
-        self.assertRegex(told, r"\npeak memory: \S+ \S+ \(512 KiB inputs, 256 KiB results")
+        output = self.tapc("cost", "p.tap", "--dim", "n=256").stdout.decode()
+        self.assertRegex(output, r"^operation +task +total +compute")
+        self.assertRegex(output, r"\nC +kernel 0 ")
+        self.assertRegex(output, r"\ntotal ")
+        self.assertRegex(output, r"\npeak memory: \S+ \S+ \(512 KiB inputs, 256 KiB results")
 
     def test_terms_add_up(self):
         self.write("p.tap", PRODUCT)
@@ -96,8 +96,8 @@ class Cost(TapcTest):
         self.write("m.tap", MESH)
         for machine in sorted((ROOT / "examples/machines").glob("*.toml")):
             with self.subTest(machine=machine.name):
-                told = self.tapc("cost", "m.tap", "--device", "0", "--machine", machine).stdout.decode()
-                self.assertRegex(told, r"\nY.partial.moved +message +[\s\S]*\ntotal ")
+                output = self.tapc("cost", "m.tap", "--device", "0", "--machine", machine).stdout.decode()
+                self.assertRegex(output, r"\nY.partial.moved +message +[\s\S]*\ntotal ")
         far, near = (self.json("m.tap", "--device", "0", "--machine", ROOT / "examples/machines/gpu_nodes.toml", "--mesh", mesh)
                      for mesh in ("data=1,model=32", "data=8,model=4"))
         self.assertEqual(far["total"]["amounts"]["messages"], 31)
@@ -133,13 +133,13 @@ class Cost(TapcTest):
         for text, pattern in BAD:
             with self.subTest(text=text):
                 self.write("bad.toml", text)
-                told = self.expect(3, pattern, "cost", "p.tap", "--dim", "n=8", "--machine", "bad.toml").told
-                self.assertRegex(told, r"bad\.toml:\d+:\d+")
+                output = self.expect(3, pattern, "cost", "p.tap", "--dim", "n=8", "--machine", "bad.toml").output
+                self.assertRegex(output, r"bad\.toml:\d+:\d+")
 
     def test_it_measures_this_machine(self):
         self.write("p.tap", PRODUCT)
-        told = self.tapc("calibrate", "-o", "here.toml", timeout=120).stdout.decode()
-        self.assertRegex(told, r"rates\.f32\.arithmetic +\S+ +\+- \S+ %")
+        output = self.tapc("calibrate", "-o", "here.toml", timeout=120).stdout.decode()
+        self.assertRegex(output, r"rates\.f32\.arithmetic +\S+ +\+- \S+ %")
         text = (self.folder / "here.toml").read_text()
         self.assertRegex(text, "^# Measured")
         cost = self.json("p.tap", "--dim", "n=256", "--machine", "here.toml")
@@ -148,11 +148,11 @@ class Cost(TapcTest):
 
     def test_an_installed_machine_file_is_the_default(self):
         self.write("p.tap", PRODUCT)
-        here = {"XDG_CONFIG_HOME": str(self.folder / "config")}
+        env = {"XDG_CONFIG_HOME": str(self.folder / "config")}
 
         def seconds(*options, **environment):
-            told = self.tapc("cost", "p.tap", "--dim", "n=256", "--json", *options, environment={**here, **environment})
-            return json.loads(told.stdout)["total"]["seconds"]
+            output = self.tapc("cost", "p.tap", "--dim", "n=256", "--json", *options, environment={**env, **environment})
+            return json.loads(output.stdout)["total"]["seconds"]
 
         usual = seconds()
         (self.folder / "config/tapc").mkdir(parents=True)
@@ -161,11 +161,11 @@ class Cost(TapcTest):
         self.assertEqual(seconds("--machine", "builtin"), usual)
         self.assertEqual(seconds(XDG_CONFIG_HOME="relative", HOME=""), usual)
         self.write("config/tapc/machine.toml", "nonsense")
-        self.assertEqual(self.tapc("cost", "p.tap", "--dim", "n=256", environment=here).returncode, 3)
+        self.assertEqual(self.tapc("cost", "p.tap", "--dim", "n=256", environment=env).returncode, 3)
 
-    def test_where_nothing_can_be_installed(self):
-        told = self.expect(4, "T1201.*nowhere to install", "calibrate", environment={"XDG_CONFIG_HOME": "", "HOME": ""})
-        self.assertIn("-o FILE", told.told)
+    def test_read_only_configuration(self):
+        output = self.expect(4, "T1201.*nowhere to install", "calibrate", environment={"XDG_CONFIG_HOME": "", "HOME": ""})
+        self.assertIn("-o FILE", output.output)
 
 
 if __name__ == "__main__":

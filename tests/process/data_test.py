@@ -73,9 +73,9 @@ class Data(TapcTest):
         self.write("a.tap", "program main(X: f32[n], Z: f32[n]) -> (Y: f32[n]) { Y[i] = X[i] - Z[i] }\n")
         np.savez(self.folder / "one.npz", other=np.float32([5, 6]))
         np.savez(self.folder / "two.npz", X=np.float32([1, 2]), Z=np.float32([3, 4]))
-        for x, z, wanted in (("one.npz", "two.npz", [2, 2]), ("two.npz", "two.npz", [-2, -2]),
+        for x, z, expected in (("one.npz", "two.npz", [2, 2]), ("two.npz", "two.npz", [-2, -2]),
                              ("two.npz:Z", "one.npz", [-2, -2])):
-            self.expect(0, r"^$", "run", "a.tap", "-i", "X=@" + x, "-i", "Z=@" + z, "--expect", f"Y={wanted}")
+            self.expect(0, r"^$", "run", "a.tap", "-i", "X=@" + x, "-i", "Z=@" + z, "--expect", f"Y={expected}")
         self.expect(0, r"^$", "run", "a.tap", "-i", "@two.npz", "-o", "@y.safetensors")
         self.expect(0, r"^$", "run", "a.tap", "-i", "X=@y.safetensors", "-i", "Z=zeros", "--expect", "Y=[-2, -2]")
         np.savez(self.folder / "none.npz", A=np.float32([1]), B=np.float32([3]))
@@ -113,9 +113,9 @@ class Data(TapcTest):
                                    stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         time.sleep(0.3)
         os.truncate(self.folder / "x.npy", 1000)
-        told = process.communicate(timeout=30)[1].decode()
-        self.assertEqual(process.returncode, 3, told)
-        self.assertRegex(told, r"error\[T1108\]|error\[T1101\]")
+        output = process.communicate(timeout=30)[1].decode()
+        self.assertEqual(process.returncode, 3, output)
+        self.assertRegex(output, r"error\[T1108\]|error\[T1101\]")
         self.assertFalse((self.folder / "y.npy").exists())
 
     def test_e12_one_file_in_and_out(self):
@@ -124,8 +124,8 @@ class Data(TapcTest):
         before = (self.folder / "x.npy").read_bytes()
         os.symlink("x.npy", self.folder / "soft.npy")
         os.link(self.folder / "x.npy", self.folder / "hard.npy")
-        for place in ("x.npy", "./x.npy", "soft.npy", "hard.npy"):
-            self.expect(3, r"error\[T1106\]", "run", "a.tap", "-i", "X=@x.npy", "-o", "Y=@" + place)
+        for path in ("x.npy", "./x.npy", "soft.npy", "hard.npy"):
+            self.expect(3, r"error\[T1106\]", "run", "a.tap", "-i", "X=@x.npy", "-o", "Y=@" + path)
         self.assertEqual((self.folder / "x.npy").read_bytes(), before)
 
     def test_e14_bool_bytes(self):
@@ -138,7 +138,7 @@ class Data(TapcTest):
             if result.returncode == 0:
                 np.testing.assert_array_equal(self.load("y.npy"), np.array([0, 1, 1, 1], "f4"))
             else:
-                self.assertEqual(result.returncode, 3, result.told)
+                self.assertEqual(result.returncode, 3, result.output)
 
     def test_an_outside_kernel(self):
         compiled = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", self.folder / "smooth.so",
@@ -180,7 +180,7 @@ class Data(TapcTest):
                 self.write("a.tap", kernel.replace("NAME", name))
                 self.expect(1, r"error\[T0107\]: the name of a kernel must be a C identifier", "check", "a.tap")
 
-    def test_outside_kernels_that_write_between_each_other(self):
+    def test_outside_kernels_with_interleaved_writes(self):
         self.write("k.c", r"""
 #include <stdint.h>
 struct region { void *data; const int64_t *extents; const int64_t *strides; };

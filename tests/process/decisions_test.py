@@ -51,11 +51,11 @@ class Decisions(TapcTest):
         given = [w for x in "QKV" for w in ("-i", f"{x}=@{x}.npy")]
         t = np.einsum("bic,bjc->bij", q.astype("f8"), k) / np.sqrt(d)
         t = np.exp(t - t.max(-1, keepdims=True))
-        wanted = np.einsum("bij,bjc->bic", t / t.sum(-1, keepdims=True), v)
+        expected = np.einsum("bij,bjc->bic", t / t.sum(-1, keepdims=True), v)
         for options in ([], ["--plan", "none"], ["--evaluations", "0"], ["--evaluations", "500"], ["--engine", "interp"]):
             with self.subTest(options=options):
                 self.expect(0, "^$", "run", "p.tap", *given, "-o", "Y=@y.npy", *options)
-                np.testing.assert_allclose(np.load(self.folder / "y.npy"), wanted, rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(np.load(self.folder / "y.npy"), expected, rtol=1e-4, atol=1e-5)
 
     def test_none_is_the_program_as_written(self):
         self.write("p.tap", ROWS)
@@ -81,37 +81,37 @@ class Decisions(TapcTest):
         self.expect(2, "1e30s is more than 1000000 s", "cost", "p.tap", *sizes, "--budget", "1e30s")
         self.expect(2, "(?s)--budget.*--evaluations|--evaluations.*--budget", "cost", "p.tap", *sizes, "--budget", "1s", "--evaluations", "3")
 
-    def test_start_from_keeps_what_still_applies(self):
+    def test_start_from_keeps_applicable_lines(self):
         self.write("p.tap", ROWS)
         self.write("old.plan", "plan 2\nfuse m, s over i\nsplit Y dim i into 3 over threads\nsplit Z dim i into 2\nfuse Q, Y over i\nevaluations 7\n")
-        wanted = "plan 2\nfuse m, s over i\nsplit Y dim i into 3 over threads\nevaluations 32\n"
-        self.assertEqual(self.plan(*SIZES, "--start-from", "old.plan"), wanted)
+        expected = "plan 2\nfuse m, s over i\nsplit Y dim i into 3 over threads\nevaluations 32\n"
+        self.assertEqual(self.plan(*SIZES, "--start-from", "old.plan"), expected)
         self.write("u.plan", "plan 2\nsplit m dim i into 4 over threads\n")
         plan = self.plan(*SIZES, "--plan", "u.plan", "--start-from", "old.plan")
         self.assertTrue(plan.startswith("plan 2\nsplit m dim i into 4 over threads\n"), plan)
         self.assertIn("split Y dim i into 3 over threads\n", plan)
         self.write("wrong.plan", "plan 2\nsplit nowhere dim i into 4\n")
-        told = self.expect(1, "unknown operation `nowhere`", "cost", "p.tap", *SIZES, "--plan", "wrong.plan", "--start-from", "old.plan")
-        self.assertIn("wrong.plan:2:7", told.told)
+        output = self.expect(1, "unknown operation `nowhere`", "cost", "p.tap", *SIZES, "--plan", "wrong.plan", "--start-from", "old.plan")
+        self.assertIn("wrong.plan:2:7", output.output)
 
     def test_start_from_keeps_a_rewrite(self):
         """Rules are offered only where a plan chooses one: an earlier plan does so, too."""
         self.write("p.tap", CHOICE)
         self.write("old.plan", "plan 2\nchoose C 1\nevaluations 3\n")
-        wanted = "plan 2\nchoose C 1\nevaluations 0\n"
-        self.assertEqual(self.plan("--start-from", "old.plan", "--evaluations", "0"), wanted)
+        expected = "plan 2\nchoose C 1\nevaluations 0\n"
+        self.assertEqual(self.plan("--start-from", "old.plan", "--evaluations", "0"), expected)
         self.expect(0, "^$", "run", "p.tap", "-i", "A=rand:1", "-i", "B=rand:2", "--start-from", "old.plan", "--evaluations", "0", "--plan-out",
                     "out.plan")
-        self.assertEqual((self.folder / "out.plan").read_text(), wanted)
+        self.assertEqual((self.folder / "out.plan").read_text(), expected)
 
     def test_a_decided_plan_is_remembered(self):
         self.write("p.tap", ATTENTION)
         sizes = ["--dim", "b=2", "--dim", "n=300", "--dim", "d=32"]
         cache = self.folder / "cache"
-        here = {"XDG_CACHE_HOME": str(cache)}
+        env = {"XDG_CACHE_HOME": str(cache)}
 
         def plan(*options):
-            self.expect(0, "^$", "cost", "p.tap", *sizes, "--plan-out", "out.plan", *options, environment=here)
+            self.expect(0, "^$", "cost", "p.tap", *sizes, "--plan-out", "out.plan", *options, environment=env)
             return (self.folder / "out.plan").read_text(), len(list((cache / "tapc/plans").glob("*"))) if cache.exists() else 0
 
         first, none = plan("--no-cache")
@@ -135,8 +135,8 @@ class Decisions(TapcTest):
     def test_long_attention_needs_little_memory(self):
         """Its scores alone would take 4 GiB."""
         self.write("p.tap", ATTENTION)
-        told = self.expect(0, "^$", "cost", "p.tap", "--dim", "b=1", "--dim", "n=32768", "--dim", "d=64", "--json")
-        memory = json.loads(told.stdout)["memory"]
+        output = self.expect(0, "^$", "cost", "p.tap", "--dim", "b=1", "--dim", "n=32768", "--dim", "d=64", "--json")
+        memory = json.loads(output.stdout)["memory"]
         self.assertLess(sum(memory.values()) if isinstance(memory, dict) else memory, 400e6)
 
     def test_a_decided_program_is_certified(self):
@@ -145,19 +145,19 @@ class Decisions(TapcTest):
                     "--stages", "s")
         self.assertIn("fuse", (self.folder / "c").read_text())
 
-    def test_explain_lists_what_was_considered(self):
+    def test_explain_lists_considered_alternatives(self):
         self.write("p.tap", ROWS)
         lines = self.plan(*SIZES).splitlines()[1:-1]
-        told = self.expect(0, "^$", "explain", "p.tap:s", *SIZES).stdout.decode()
-        self.assertRegex(told, r"the cost model considered \d+ alternatives for m, s, Y:\n")
-        rows = told.split("alternatives for m, s, Y:\n")[1].splitlines()
+        output = self.expect(0, "^$", "explain", "p.tap:s", *SIZES).stdout.decode()
+        self.assertRegex(output, r"the cost model considered \d+ alternatives for m, s, Y:\n")
+        rows = output.split("alternatives for m, s, Y:\n")[1].splitlines()
         self.assertRegex(rows[1], r"^ *" + re.escape("; ".join(lines)) + r" +taken  ")  # first, as the plan has it
-        self.assertRegex(told, r"\n *as they are +(\d+\.\d\d x the time|within the accuracy|more memory)")
+        self.assertRegex(output, r"\n *as they are +(\d+\.\d\d x the time|within the accuracy|more memory)")
         # What a plan says is not considered.
         self.write("by_hand.plan", "plan 2\nfuse m, s over i\n")
-        told = self.expect(0, "^$", "explain", "p.tap:s", *SIZES, "--plan", "by_hand.plan").stdout.decode()
-        self.assertIn("  by the plan: fuse m, s over i\n", told)
-        self.assertNotIn("considered", told)
+        output = self.expect(0, "^$", "explain", "p.tap:s", *SIZES, "--plan", "by_hand.plan").stdout.decode()
+        self.assertIn("  by the plan: fuse m, s over i\n", output)
+        self.assertNotIn("considered", output)
 
     def test_wrong_plans(self):
         self.write("p.tap", ROWS)

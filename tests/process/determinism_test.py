@@ -34,36 +34,36 @@ class Determinism(BitsTest):
         for name, text in PROGRAMS.items():
             self.write("p.tap", text)
             inputs = self.inputs(text)
-            wanted = self.bits(*inputs)
+            expected = self.bits(*inputs)
             result, axis = ROWS[name]
             for blocks, threads in ((1, "2"), (1, "8"), (2, "1"), (5, "2"), (16, "8")):
                 with self.subTest(program=name, blocks=blocks, threads=threads):
                     self.write("p.plan", f"plan 2\nsplit {result} on axis {axis} into {blocks} over threads\n")
-                    self.assertEqual(self.bits(*inputs, "--plan", "p.plan", "--threads", threads), wanted)
+                    self.assertEqual(self.bits(*inputs, "--plan", "p.plan", "--threads", threads), expected)
 
     def test_constants_prepared_ahead(self):
         """What is packed once gives the bits of what is packed in every run."""
         for name, text in PROGRAMS.items():
             inputs = self.inputs(text)
             self.write("p.tap", text)
-            wanted = self.bits(*inputs)
+            expected = self.bits(*inputs)
             for constants in ("x", "y", "xy"):
                 head, rest = text.split("->")
                 self.write("p.tap", re.sub(rf"\b([{constants}]): ", r"const \1: ", head) + "->" + rest)
                 with self.subTest(program=name, constants=constants):
                     for threads in ("1", "8"):
-                        self.assertEqual(self.bits(*inputs, "--threads", threads), wanted)
+                        self.assertEqual(self.bits(*inputs, "--threads", threads), expected)
 
-    def test_constants_inside_of_groups_and_repetitions(self):
+    def test_constants_in_groups_and_iterates(self):
         """Each is packed once, by prepare, save one that a repetition begins with, which its steps change."""
         for name, (text, count) in INSIDE.items():
             inputs = self.inputs(text)
             self.write("p.tap", text.replace("const ", ""))
-            wanted = self.bits(*inputs)
+            expected = self.bits(*inputs)
             self.write("p.tap", text)
             for words in ([], ["--plan", "none"], FUSED):
                 with self.subTest(program=name, words=words):
-                    self.assertEqual(self.bits(*inputs, *words), wanted)
+                    self.assertEqual(self.bits(*inputs, *words), expected)
                     self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--emit=schedule", *words)
                     schedule = (self.folder / "p.schedule").read_text()
                     self.assertEqual(len(re.findall(r"(?m)^b\d+ .* prepared \d+", schedule)), count)

@@ -52,8 +52,8 @@ class Diff(TapcTest):
         seconds = {one["operation"]: (one["a"], one["b"]) for one in found["operations"]}
         self.assertIn("e", seconds)
         self.assertIsNone(seconds["e"][1])  # part of the group
-        told = self.expect(0, r"^$", "diff", "p.tap", "none", "fused.plan").stdout.decode()
-        self.assertRegex(told, r"fused.plan[\s\S]*B / A\n[\s\S]*\+ fuse m, e, s, Y over i")
+        output = self.expect(0, r"^$", "diff", "p.tap", "none", "fused.plan").stdout.decode()
+        self.assertRegex(output, r"fused.plan[\s\S]*B / A\n[\s\S]*\+ fuse m, e, s, Y over i")
 
     def test_a_plan_and_itself(self):
         self.write("p.tap", SOFTMAX)

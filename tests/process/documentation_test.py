@@ -67,7 +67,7 @@ def headings(page):
 
 
 class Documentation(TapcTest):
-    def test_there_is_enough_of_it(self):
+    def test_the_documentation_has_enough_examples(self):
         counted = {page.relative_to(ROOT).as_posix(): len(blocks) for page, blocks in pages()}
         self.assertGreaterEqual(counted["grammar/README.md"], 14)
         self.assertGreaterEqual(counted["README.md"], 4)
@@ -92,18 +92,18 @@ class Documentation(TapcTest):
                     else:
                         self.expect(0, r"^((?!error).)*$", "check", "a.tap")
 
-    def test_the_command_lines_print_what_they_say(self):
+    def test_command_lines_print_the_documented_output(self):
         for page, blocks in pages():
             for block in blocks:
                 self.keep(block)
             for block in blocks:
                 if block["kind"] != "console":
                     continue
-                for command, wanted in COMMAND.findall(block["text"]):
+                for command, expected in COMMAND.findall(block["text"]):
                     with self.subTest(page=page.relative_to(ROOT).as_posix(), command=command):
                         printed = self.printed(command)
-                        if not is_excerpt(wanted, printed):
-                            self.assertEqual(printed, wanted.strip())
+                        if not is_excerpt(expected, printed):
+                            self.assertEqual(printed, expected.strip())
 
     def test_quoted_functions_are_those_of_the_sources(self):
         quoted = 0
@@ -116,7 +116,7 @@ class Documentation(TapcTest):
                     quoted += 1
         self.assertGreaterEqual(quoted, 1)
 
-    def test_links_lead_somewhere(self):
+    def test_links_have_targets(self):
         """Relative links: the file exists, and so does the heading after `#`."""
         tried = 0
         for page, _ in pages():
@@ -133,7 +133,7 @@ class Documentation(TapcTest):
                 tried += 1
         self.assertGreater(tried, 100)
 
-    def test_the_picture_is_what_inspect_draws(self):
+    def test_the_picture_is_current(self):
         self.assertEqual((ROOT / PICTURE).read_text(encoding="utf-8"), self.picture())
 
     def picture(self):
@@ -153,16 +153,16 @@ class Documentation(TapcTest):
         if program == "cat":
             return (self.folder / arguments[0]).read_text(encoding="utf-8").strip()
         result = self.tapc(*arguments)
-        return (result.stdout.decode() + result.told).strip()
+        return (result.stdout.decode() + result.output).strip()
 
-    def answer(self, command, wanted):
+    def answer(self, command, expected):
         printed = self.printed(command)
-        if "…" not in wanted.splitlines():
+        if "…" not in expected.splitlines():
             return (printed + "\n").lstrip("\n")
-        answer = renewed_excerpt(wanted, printed)
+        answer = renewed_excerpt(expected, printed)
         if answer is None:
             print(f"`{command}`: no such lines any more; choose the excerpt anew")
-        return wanted if answer is None else answer
+        return expected if answer is None else answer
 
     def update(self, paths):
         for page, blocks in pages():

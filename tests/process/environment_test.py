@@ -26,7 +26,7 @@ class Environment(TapcTest):
                 result = self.expect(2, r"error\[T\d{4}\]", "run", "a.tap", "-i", "X=iota", "-o", "Y=@y.npy", *extra)
                 self.assertEqual(sorted(p.name for p in self.files()), ["a.tap", "y.npy"])
                 self.assertEqual((self.folder / "y.npy").read_text(), "old")
-                self.assertLess(result.told.count("\n"), 6)
+                self.assertLess(result.output.count("\n"), 6)
 
     def test_help_of_everything(self):
         listed = self.tapc("--help").stdout.decode()
@@ -38,11 +38,11 @@ class Environment(TapcTest):
     def test_g02_output_places(self):
         self.write("file", "x")
         self.write("y.npy", "old")
-        for place in ("missing/y.npy", "file/y.npy", "n" * 300 + ".npy", "/proc/y.npy"):
-            with self.subTest(place[:20]):
-                result = self.run_sum("-o", "Y=@y.npy", "-o", "Z=@" + place)
-                self.assertEqual(result.returncode, 4, result.told)
-                self.assertRegex(result.told,
+        for path in ("missing/y.npy", "file/y.npy", "n" * 300 + ".npy", "/proc/y.npy"):
+            with self.subTest(path[:20]):
+                result = self.run_sum("-o", "Y=@y.npy", "-o", "Z=@" + path)
+                self.assertEqual(result.returncode, 4, result.output)
+                self.assertRegex(result.output,
                                  r"error\[T1201\]: .*(No such file|Not a directory|File name too long|denied)")
                 self.assertEqual((self.folder / "y.npy").read_text(), "old")
                 self.assertNoTemporaries()
@@ -52,7 +52,7 @@ class Environment(TapcTest):
         self.assertEqual(self.run_sum("-o", "Y=@d.npy").returncode, 4)
         self.assertNoTemporaries()
 
-    def test_g02_no_room_for_the_third_of_five(self):
+    def test_g02_disk_full_at_the_third_of_five(self):
         """A limit on the size of files stands for a full disk or a quota: write() fails in the middle of one output."""
         self.write("many.tap",
                    "program main(X: f32[n]) -> ("
@@ -67,8 +67,8 @@ class Environment(TapcTest):
                     self.write(name, old)
                 result = self.tapc("run", "many.tap", "--dim", "n=8192", "-i", "X=iota", *outputs,
                                    before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)))
-                self.assertEqual(result.returncode, 4, result.told)
-                self.assertRegex(result.told, r"error\[T1201\]: `y2.npy` cannot be written: File too large")
+                self.assertEqual(result.returncode, 4, result.output)
+                self.assertRegex(result.output, r"error\[T1201\]: `y2.npy` cannot be written: File too large")
                 self.assertEqual({n: (self.folder / n).read_text() for n in names if (self.folder / n).exists()},
                                  {n: old for n in names[:4]} if old else {})
                 self.assertNoTemporaries()
@@ -77,9 +77,9 @@ class Environment(TapcTest):
         with open("/dev/full", "w") as full:
             result = self.run_sum(stdout=full)
         self.assertEqual(result.returncode, 4)
-        self.assertIn("standard output cannot be written: No space left on device", result.told)
+        self.assertIn("standard output cannot be written: No space left on device", result.output)
         result = self.run_sum(stdout=None, before=lambda: os.close(1))
-        self.assertEqual(result.returncode, 4, result.told)
+        self.assertEqual(result.returncode, 4, result.output)
 
     def test_g13_closed_descriptors_do_not_harm_files(self):
         closings = {"in": [0], "out": [1], "err": [2], "all": [0, 1, 2]}
@@ -89,15 +89,15 @@ class Environment(TapcTest):
                 self.write("a.tap", SUM)
                 result = self.tapc("run", "a.tap", "-i", "X=iota", "-o", "Y=@y.npy",
                                    before=lambda: [os.close(d) for d in which], **options)
-                self.assertEqual(result.returncode, 0, result.told)
+                self.assertEqual(result.returncode, 0, result.output)
                 self.assertTrue((self.folder / "y.npy").read_bytes().startswith(b"\x93NUMPY"))
                 (self.folder / "y.npy").unlink()
 
     def test_g13_numbers_do_not_depend_on_the_locale(self):
-        wanted = self.run_sum().stdout
-        self.assertIn(b"2.5", wanted)
+        expected = self.run_sum().stdout
+        self.assertIn(b"2.5", expected)
         for locale in ("de_DE.UTF-8", "tr_TR.UTF-8", "nonsense", ""):
-            self.assertEqual(self.run_sum(environment={"LC_ALL": locale, "LANG": locale}).stdout, wanted)
+            self.assertEqual(self.run_sum(environment={"LC_ALL": locale, "LANG": locale}).stdout, expected)
 
     def test_g13_environment(self):
         for environment in ({"TMPDIR": "/missing"}, {"TMPDIR": "/dev/full"}, {"HOME": ""}, {"PATH": ""}):
@@ -115,7 +115,7 @@ class Environment(TapcTest):
         for engine in ("interp", "native"):
             self.assertIn(self.run_sum("--engine", engine, memory=GIB // 2).returncode, (0, 4))
 
-    def test_out_of_memory_is_told(self):
+    def test_out_of_memory_is_reported(self):
         self.write("big.tap", "program main(X: f64[n]) -> (Y: f64[n]) { Y[i] = X[i] }\n")
         self.expect(4, r"error\[T1202\]", "run", "big.tap", "--dim", "n=400000000", "-i", "X=zeros", memory=2 * GIB)
 
@@ -129,8 +129,8 @@ class Environment(TapcTest):
             os.close(read)
             result = self.tapc("ops", stdout=write, before=before, restore_signals=False)
             os.close(write)
-            self.assertEqual(result.returncode, 4 if ignored else 128 + signal.SIGPIPE, result.told)
-            self.assertLessEqual(result.told.count("\n"), 1)
+            self.assertEqual(result.returncode, 4 if ignored else 128 + signal.SIGPIPE, result.output)
+            self.assertLessEqual(result.output.count("\n"), 1)
 
     def test_g14_a_closed_pipe_leaves_complete_outputs(self):
         read, write = os.pipe()
@@ -138,19 +138,19 @@ class Environment(TapcTest):
         before = lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         result = self.run_sum("-o", "Y=@y.npy", "-o", "Z=-", stdout=write, before=before, restore_signals=False)
         os.close(write)
-        self.assertEqual(result.returncode, 128 + signal.SIGPIPE, result.told)
+        self.assertEqual(result.returncode, 128 + signal.SIGPIPE, result.output)
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), np.array([0, 2.5, 5, 7.5], np.float32))
         self.assertNoTemporaries()
 
-    def test_colour_only_where_it_is_wanted(self):
+    def test_colour_on_request_only(self):
         self.write("bad.tap", "op f(x: f32[n]) -> (y: f32[n]) { y[i] = z[i] }\n")
-        self.assertNotIn("\x1b", self.tapc("check", "bad.tap").told)
-        self.assertIn("\x1b", self.tapc("check", "--color=always", "bad.tap").told)
-        for environment, wanted in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        self.assertNotIn("\x1b", self.tapc("check", "bad.tap").output)
+        self.assertIn("\x1b", self.tapc("check", "--color=always", "bad.tap").output)
+        for environment, expected in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
                                     ({"TERM": "dumb"}, False)):
             master, slave = os.openpty()
             self.tapc("check", "bad.tap", stderr=slave, environment=environment)
-            self.assertEqual(b"\x1b" in os.read(master, 10000), wanted, environment)
+            self.assertEqual(b"\x1b" in os.read(master, 10000), expected, environment)
             os.close(master)
             os.close(slave)
 
@@ -180,15 +180,15 @@ class Environment(TapcTest):
                                    env={**os.environ, "TMPDIR": str(self.folder)})
         time.sleep(0.5)
         process.send_signal(signal.SIGBUS)
-        told = process.communicate(timeout=10)[1].decode()
-        self.assertEqual(process.returncode, 70, told)
-        self.assertRegex(told, r"^tapc: internal error in .*: bus error; reproducer written to ")
+        output = process.communicate(timeout=10)[1].decode()
+        self.assertEqual(process.returncode, 70, output)
+        self.assertRegex(output, r"^tapc: internal error in .*: bus error; reproducer written to ")
 
     def test_g08_the_same_message_every_time(self):
         self.write("bad.tap",
                    "".join(f"op f{k}(x: f32[n]) -> (y: f32[n]) {{ y[i] = z{k}[i + 1] }}\n" for k in range(9)))
-        told = {self.tapc("check", "bad.tap").told for _ in range(5)}
-        self.assertEqual(len(told), 1)
+        output = {self.tapc("check", "bad.tap").output for _ in range(5)}
+        self.assertEqual(len(output), 1)
 
     def test_no_path_of_the_build_machine(self):
         stripped = self.folder / "tapc"  # debug information may name sources; what is shipped and shown may not

@@ -30,9 +30,9 @@ class Faults(TapcTest):
             result = subprocess.run([TAPC, "run", "a.tap", "--kernels", "k.so", "-i", "X=iota", "-o", "Y=@y.npy",
                                      "--engine", engine], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
                                     timeout=60, env={**os.environ, "TMPDIR": str(self.folder), "HOME": str(self.folder)})
-            told = result.stderr.decode()
-            self.assertEqual(result.returncode, 70, told)
-            self.assertRegex(told, r"^tapc: internal error in [^\n]*: segmentation fault; reproducer written to [^\n]*\n$")
+            output = result.stderr.decode()
+            self.assertEqual(result.returncode, 70, output)
+            self.assertRegex(output, r"^tapc: internal error in [^\n]*: segmentation fault; reproducer written to [^\n]*\n$")
             self.assertFalse((self.folder / "y.npy").exists())
             self.assertNoTemporaries()
 

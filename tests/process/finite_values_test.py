@@ -32,27 +32,27 @@ def cells(shape, draw):
 class FiniteValuesTest(TapcTest):
     def printed(self, inputs, *options):
         result = self.tapc("run", "p.tap", *[part for given in inputs for part in ("-i", given)], *options, timeout=60)
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         return result.stdout
 
-    def test_what_is_written_is_kept(self):
+    def test_results_agree_with_the_source(self):
         generator = random.Random(18)
         for name, (text, shapes, assumed) in PROGRAMS.items():
             self.write("p.tap", text)
-            told = self.tapc("verify", "p.tap", timeout=60).stdout.decode()
-            self.assertEqual("values are finite" in told, assumed, name + ": " + told)
+            output = self.tapc("verify", "p.tap", timeout=60).stdout.decode()
+            self.assertEqual("values are finite" in output, assumed, name + ": " + output)
             for masked in (False, True):
                 # A row of -inf, and zeros beside infinities.
                 inputs = [key + "=" + cells(shape, lambda: generator.choice(SPECIAL)) for key, shape in shapes.items()]
                 if masked:
                     inputs[0] = next(iter(shapes)) + "=const:-inf"
-                wanted = self.printed(inputs, "--engine", "interp", "--passes=none")
+                expected = self.printed(inputs, "--engine", "interp", "--passes=none")
                 for options in (["--no-distribute"], ["--strict-fp"], ["--require-proof"], *([] if assumed else [[]])):
                     for engine in ("interp", "native"):
                         with self.subTest(name=name, options=options, engine=engine):
-                            self.assertEqual(self.printed(inputs, "--engine", engine, *options), wanted)
+                            self.assertEqual(self.printed(inputs, "--engine", engine, *options), expected)
 
-    def test_a_row_of_zeros_beside_infinities(self):
+    def test_a_row_of_zeros_next_to_infinities(self):
         """0 * inf is nan as it is written; in another order it may be anything."""
         self.write("p.tap", PROGRAMS["product"][0])
         inputs = ["A=zeros", "B=ones", "C=const:inf"]

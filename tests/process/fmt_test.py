@@ -47,9 +47,9 @@ program main(X: f32[n, 4] @ pod[{data}, {?}], const W: f32[4, 4], q: i64[]) -> (
 
 
 class Fmt(TapcTest):
-    def test_our_own_sources_are_formatted(self):
+    def test_project_sources_are_formatted(self):
         result = self.tapc("fmt", "--check", *SOURCES)
-        self.assertEqual((result.returncode, result.stdout.decode(), result.told), (0, "", ""))
+        self.assertEqual((result.returncode, result.stdout.decode(), result.output), (0, "", ""))
 
     def test_in_place_and_idempotent(self):
         self.write("a.tap", UNEVEN)
@@ -76,7 +76,7 @@ class Fmt(TapcTest):
         self.assertTrue((self.folder / "b.tap").is_symlink())
         self.assertNotEqual((self.folder / "a.tap").read_bytes(), UNEVEN)
 
-    def test_what_does_not_parse_is_left_alone(self):
+    def test_invalid_files_are_not_changed(self):
         self.write("a.tap", "op f(\n")
         self.write("b.tap", UNEVEN)
         self.expect(1, r"a\.tap:1:\d+: error\[T01", "fmt", "a.tap", "b.tap")

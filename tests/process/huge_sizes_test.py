@@ -47,19 +47,19 @@ class HugeSizes(TapcTest):
                 for command in (COMMANDS[0], COMMANDS[1 + (k + SIZES.index(size)) % 3], COMMANDS[4]):
                     with self.subTest(program=name, size=size, command=command):
                         result = self.tapc(command[0], "p.tap", *command[1:], memory=MEMORY)
-                        self.assertIn(result.returncode, (0, 1, 4), result.told)
+                        self.assertIn(result.returncode, (0, 1, 4), result.output)
 
-    def test_what_needs_no_memory_works(self):
+    def test_huge_sizes_without_memory_work(self):
         self.write("p.tap", MAP)
         for command in (["check"], ["inspect"], ["sharding"], ["verify", "--stage=sharded"], ["opt"]):
             self.expect(0, ".*", command[0], "p.tap", *command[1:], memory=MEMORY)
 
-    def test_what_needs_memory_says_how_much(self):
+    def test_out_of_memory_reports_the_size(self):
         self.write("p.tap", MAP)
-        told = r"T1202\]: `x` is f32\[4611686018427387904\], which takes 18446744073709551616 bytes; a buffer has at most " \
+        output = r"T1202\]: `x` is f32\[4611686018427387904\], which takes 18446744073709551616 bytes; a buffer has at most " \
                r"9223372036854775807"
         for command in (["verify"], ["compile", "-o", "p.so"]):
-            self.expect(4, told, command[0], "p.tap", *command[1:], memory=MEMORY)
+            self.expect(4, output, command[0], "p.tap", *command[1:], memory=MEMORY)
 
     def test_sizes_of_the_command_line(self):
         self.write("p.tap", "dim n = 4\nprogram main(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] + 1 }\n")
@@ -75,7 +75,7 @@ class HugeSizes(TapcTest):
         self.write("p.tap", PROGRAMS["split"].replace("{n}", str(2**63 - 1)))
         self.expect(0, ".*", "verify", "p.tap", "--stage=sharded")
 
-    def test_a_manifest_says_what_the_library_has(self):
+    def test_a_manifest_describes_the_library(self):
         self.write("p.tap", "program main(x: f32[4], const c: f32[2]) -> (y: f32[4]) { y[i] = x[i] + c[0] }\n")
         self.expect(0, ".*", "compile", "p.tap", "-o", "p.so")
         manifest = json.loads((self.folder / "p.json").read_text())

@@ -17,7 +17,7 @@ class Inspect(TapcTest):
         if source.name == "attention.tap":
             extra = ("--program", "fused", *extra)
         result = self.tapc("inspect", source, "--format", format, *extra)
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         return result.stdout.decode()
 
     def test_json_follows_the_schema(self):
@@ -74,14 +74,14 @@ class Inspect(TapcTest):
             subprocess.run(["dot", "-Tcanon"], input=self.inspect(example, "dot").encode(), check=True,
                            capture_output=True)
 
-    def test_what_a_plan_makes(self):
+    def test_the_graph_under_a_plan(self):
         source = Path(self.write("p.tap", "mesh pod = [data: 2]\nprogram p(X: f64[7, 5], W: f64[5, 4]) -> (Y: f64[7, 4]) {\n"
                                      "  Y[i, o] = sum[k] X[i, k] * W[k, o]\n}\n"))
         self.write("p.plan", "plan 2\nsplit Y dim i into 2 over pod.data\nsplit Y dim k into [0, 0, 5] over threads\n")
         for format in ("dot", "svg", "graphml"):
-            told = self.inspect(source, format, "--plan", "p.plan")
+            output = self.inspect(source, format, "--plan", "p.plan")
             for words in ("i in 2 blocks over pod.data", "k in 2 blocks over threads", "sum of k_block"):
-                self.assertIn(words, told, format)
+                self.assertIn(words, output, format)
         graph = json.loads(self.inspect(source, "json", "--plan", "p.plan"))
         self.assertEqual(list(problems(graph, SCHEMA))[:5], [])
         self.assertEqual([[p["over"] for p in o["placements"]] for o in graph["graphs"][0]["operations"]],

@@ -34,5 +34,5 @@ def problems(value, schema, where="$", whole=None):
     if isinstance(value, list):
         if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
             yield f"{where}: {len(value)} items"
-        for place, item in enumerate(value):
-            yield from problems(item, schema.get("items", {}), f"{where}[{place}]", whole)
+        for index, item in enumerate(value):
+            yield from problems(item, schema.get("items", {}), f"{where}[{index}]", whole)

@@ -38,8 +38,8 @@ class Program:
     def regions(self):
         n, m, rng = self.n, self.m, self.rng
         kinds = [lambda: [("i", "j", f"0..{n}", f"0..{m}")]]
-        cut = rng.randint(0, n)
-        kinds.append(lambda: [("i", "j", f"0..{cut}", f"0..{m}"), (f"i{sign(cut)}", "j", f"0..{n - cut}", f"0..{m}")])
+        middle = rng.randint(0, n)
+        kinds.append(lambda: [("i", "j", f"0..{middle}", f"0..{m}"), (f"i{sign(middle)}", "j", f"0..{n - middle}", f"0..{m}")])
         if n == m:
             kinds += [lambda: [("i", "j", f"0..{n}", "0..i + 1"), ("i", "j", f"0..{n}", f"i + 1..{n}")],
                       lambda: [("i", "i", f"0..{n}", None), ("i", "j", f"0..{n}", "0..i"), ("i", "j", f"0..{n}", f"i + 1..{n}")],
@@ -231,20 +231,20 @@ class SeveralWriters(TapcTest):
             return None
         options = ["--plan", "p.plan"] if plan else []
         verified = self.tapc("verify", "p.tap", *options, timeout=60)
-        if plan and verified.returncode == 1 and "T1402" in verified.told:
+        if plan and verified.returncode == 1 and "T1402" in verified.output:
             return None
         if verified.returncode != 0 or b"refused" in verified.stdout:
-            return f"verify: {verified.returncode}\n{verified.stdout.decode()}{verified.told}"
+            return f"verify: {verified.returncode}\n{verified.stdout.decode()}{verified.output}"
         inputs = ["--no-summary"]
         for name in re.findall(r"(\w+): ?\w+\[", text.split("->")[0]):
             inputs += ["-i", name + ("=rand:3" if name == "B" else "=iota")]
-        wanted = self.tapc("run", "p.tap", *inputs, "--engine", "interp", "--passes", "none", timeout=60)
+        expected = self.tapc("run", "p.tap", *inputs, "--engine", "interp", "--passes", "none", timeout=60)
         for extra in ([], ["--engine", "interp"]):
             made = self.tapc("run", "p.tap", *options, *inputs, *extra, timeout=60)
-            if made.returncode != 0 or "T1403" in made.told:
-                return f"run: {made.returncode}\n{made.told}"
-            if made.stdout != wanted.stdout and (exact or ("bf16" not in text and "f32" not in text)):
-                return f"run {extra}: another result\n{made.stdout.decode()}{wanted.stdout.decode()}"
+            if made.returncode != 0 or "T1403" in made.output:
+                return f"run: {made.returncode}\n{made.output}"
+            if made.stdout != expected.stdout and (exact or ("bf16" not in text and "f32" not in text)):
+                return f"run {extra}: another result\n{made.stdout.decode()}{expected.stdout.decode()}"
         return ""
 
     def test_listed_programs(self):

@@ -42,7 +42,7 @@ class Language(TapcTest):
         """Whole numbers, so that sums are exact in any order."""
         return self.rng.integers(-4, 5, shape).astype("f4")
 
-    def run_text(self, text, inputs, wanted, *options, rtol=0.0, engines=("interp", "native")):
+    def run_text(self, text, inputs, expected, *options, rtol=0.0, engines=("interp", "native")):
         self.write("a.tap", text)
         for name, value in inputs.items():
             np.save(self.folder / f"{name}.npy", value)
@@ -50,9 +50,9 @@ class Language(TapcTest):
         for engine in engines:
             with self.subTest(engine=engine):
                 ran = self.tapc("run", "a.tap", "--engine", engine, *given, "-o", "@out.npz", *options)
-                self.assertEqual(ran.returncode, 0, ran.told[:2000])
+                self.assertEqual(ran.returncode, 0, ran.output[:2000])
                 with np.load(self.folder / "out.npz") as out:
-                    for name, value in wanted.items():
+                    for name, value in expected.items():
                         value = np.asarray(value)
                         self.assertEqual(out[name].shape, value.shape, name)
                         np.testing.assert_allclose(out[name], value, rtol=rtol, err_msg=name)
@@ -201,7 +201,7 @@ program main(i: i32[3], f: f32[3], b: i8[200], h: f16[300]) ->
         for engine in ("interp", "native"):
             self.expect(6, r"error\[T1301\].*i=2", "run", "a.tap", "-i", "d=[1, 1, 0, 1]", "--engine", engine)
 
-    def test_reductions_over_nothing(self):
+    def test_empty_reductions(self):
         self.run_text("""
 program main(x: f32[0], i: i16[0], b: bool[0]) -> (s: f32[], p: f32[], a: f32[], z: f32[], m: i16[], y: bool[], n: bool[]) {
     s[] = sum[k] x[k]; p[] = prod[k] x[k]; a[] = max[k] x[k]; z[] = min[k] x[k]
@@ -244,16 +244,16 @@ program other(X: f32[3]) -> (Y: f32[3]) { Y = std.relu(X) }
 program one_equation(X: f32[3]) -> (Y: f32[3]) { Y[i] = 2 * X[i] }
 """
         X, W1, b1, W2, b2 = self.small(2, 5), self.small(5, 6), self.small(6), self.small(6, 5), self.small(5)
-        wanted = dict(Y=2 * np.maximum(X @ W1 + b1, 0) @ W2 + b2)
+        expected = dict(Y=2 * np.maximum(X @ W1 + b1, 0) @ W2 + b2)
         inputs = dict(X=X, W1=W1, b1=b1, W2=W2, b2=b2)
-        self.run_text(text, inputs, wanted, "--program", "mlp")                       # the shape of an input decides
-        self.run_text(text, inputs, wanted, "--program", "mlp", "--dim", "batch=2")
+        self.run_text(text, inputs, expected, "--program", "mlp")                       # the shape of an input decides
+        self.run_text(text, inputs, expected, "--program", "mlp", "--dim", "batch=2")
         given = [word for name in inputs for word in ("-i", f"{name}=@{name}.npy")]
         self.expect(3, r"T1103.* it is 3 by --dim", "run", "a.tap", "--program", "mlp", "--dim", "batch=3", *given)
         self.expect(2, r"T1003", "run", "a.tap", *given)
         self.run_text(text, dict(X=np.array([-1, 0, 2], "f4")), dict(Y=[0, 0, 2]), "--program", "other")
 
-    def test_repetition(self):
+    def test_iterate(self):
         x0 = self.small(4)
         self.run_text("""
 op step(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = x[i..] + 1 }
@@ -268,7 +268,7 @@ program main(x0: f32[n]) -> (u: f32[n], x: f32[n], t: f32[n]) {
 
     @staticmethod
     def rotated(x0):
-        """What the second iterate of test_repetition computes."""
+        """What the second iterate of test_iterate computes."""
         x, t = x0, x0
         for k in range(4):
             c = x.copy()

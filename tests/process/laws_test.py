@@ -114,27 +114,27 @@ def monoid(name, components, identity, combine, fold=""):
 
 class Laws(TapcTest):
     def laws_of(self, name, text):
-        """What is said of the laws: of a monoid that breaks one, by the errors and the remark."""
+        """The reported verdict on each law; of a refuted monoid by the errors and the remark."""
         self.write("m.tap", text)
-        said = self.tapc("ops", "--file", "m.tap", name)
-        if said.returncode == 0:
-            lines = dict(line.split(None, 1) for line in said.stdout.decode().splitlines() if line.startswith("  "))
+        result = self.tapc("ops", "--file", "m.tap", name)
+        if result.returncode == 0:
+            lines = dict(line.split(None, 1) for line in result.stdout.decode().splitlines() if line.startswith("  "))
             words = {key: lines[key].split(":")[0].strip() for key in lines if key in
                      ("neutral", "associative", "commutative", "fold")}
             return {{"neutral": "identity"}.get(key, key): word for key, word in words.items()}
         broken = {law for law, words in (("identity", "its identity"), ("associative", "associativity"), ("fold", "fold"))
-                  if f"breaks the law of {words}" in said.told}
-        self.assertTrue(broken, said.told)
+                  if f"breaks the law of {words}" in result.output}
+        self.assertTrue(broken, result.output)
         return {law: "no" for law in broken}
 
-    def test_what_is_said(self):
+    def test_reported_laws(self):
         for name, components, identity, combine, _, letters in ROWS:
             with self.subTest(name=name):
                 laws = self.laws_of(name, monoid(name, components, identity, combine))
-                wanted = dict(zip(("identity", "associative", "commutative"), map(WORDS.get, letters)))
-                if "no" in (wanted["identity"], wanted["associative"]):
-                    wanted = {law: "no" for law in ("identity", "associative") if wanted[law] == "no"}
-                self.assertEqual(laws, wanted)
+                expected = dict(zip(("identity", "associative", "commutative"), map(WORDS.get, letters)))
+                if "no" in (expected["identity"], expected["associative"]):
+                    expected = {law: "no" for law in ("identity", "associative") if expected[law] == "no"}
+                self.assertEqual(laws, expected)
 
     def test_no_proved_law_fails_on_numbers(self):
         with np.errstate(all="ignore"):
@@ -189,7 +189,7 @@ class Kept(TapcTest):
         self.write("a.tap", OVERFLOWING.replace("NAME", "lse"))
         self.check_assumed()
 
-    def test_by_what_a_monoid_computes(self):
+    def test_entries_depend_on_the_computation(self):
         self.assertEqual(len(self.entries()), 1)
         self.write("b.tap", OVERFLOWING.replace("NAME", "another").replace("f64)", "f64 )"))
         self.expect(0, "T0702", "check", "b.tap")
@@ -198,23 +198,23 @@ class Kept(TapcTest):
         self.expect(0, "T0702", "check", "c.tap")
         self.assertEqual(len(self.entries()), 2)
 
-    def test_an_entry_that_was_changed_is_not_believed(self):
+    def test_a_changed_entry_is_ignored(self):
         entry, = self.entries()
         entry.write_text(entry.read_text().replace("assumed", "proved"))
         self.check_assumed("its content was changed")
         self.check_assumed()
 
-    def test_an_entry_that_others_may_write_is_not_believed(self):
+    def test_an_entry_writable_by_others_is_ignored(self):
         entry, = self.entries()
         entry.chmod(0o666)
         self.check_assumed("others can write to it")
 
-    def test_a_folder_that_others_may_write_is_not_used(self):
+    def test_a_folder_writable_by_others_is_not_used(self):
         folder = self.folder / ".cache/tapc/laws"
         folder.chmod(0o777)
         self.check_assumed("others can write to it, and it contains proofs")
 
-    def test_without(self):
+    def test_without_a_cache(self):
         environment = {"HOME": str(self.folder / "other")}
         inputs = ("-i", "x=[0, 0, 0, 0]")
         stage = self.tapc("opt", "a.tap", "--no-cache", environment=environment)
@@ -224,7 +224,7 @@ class Kept(TapcTest):
                             ["sharding"], ["compile", "--emit", "llvm", "-o", "made"]):
                 with self.subTest(command=command[0], name=name):
                     made = self.tapc(command[0], name, *command[1:], "--no-cache", environment=environment)
-                    self.assertNotEqual(made.returncode, 2, made.told)
+                    self.assertNotEqual(made.returncode, 2, made.output)
                     self.assertFalse((self.folder / "other/.cache/tapc/laws").exists())
         self.expect(0, "^$", "ops", "welford", "--no-cache", environment=environment)
         self.assertFalse((self.folder / "other/.cache").exists())
@@ -251,7 +251,7 @@ class Claims(TapcTest):
         self.assertIn("laws associative assumed identity assumed commutative proved",
                       self.tapc("opt", "a.ir").stdout.decode())
 
-    def test_the_checker_says_which_it_trusts(self):
+    def test_the_checker_lists_trusted_laws(self):
         self.write("a.tap", self.PLUS)
         self.tapc("verify", "a.tap", "--certificate", "a.cert", "--stages", "a")
         first, *later = sorted(path.name for path in self.folder.glob("a.*.ir"))

@@ -165,7 +165,7 @@ class Library(TapcTest):
         return module, a, k, np.float64(0.5), a * k + np.float32(0.5)
 
     def test_arrays_of_all_layouts_in_python(self):
-        module, a, k, s, wanted = self.setUpProgram()
+        module, a, k, s, expected = self.setUpProgram()
         program = module.Program(k)
         field = np.zeros((3, 4), [("byte", "i1"), ("cell", "f4")])["cell"]  # cells 5 bytes apart
         field[:] = a
@@ -173,14 +173,14 @@ class Library(TapcTest):
         wide[:] = a
         for layout in (a, field, wide, np.asfortranarray(a), a[::-1, ::-1].copy()[::-1, ::-1]):
             y, t, e = program(layout, s)
-            np.testing.assert_array_equal(y, wanted)
+            np.testing.assert_array_equal(y, expected)
             self.assertEqual((float(t), e.shape), (33, (0, 4)))
         np.testing.assert_array_equal(program(np.broadcast_to(np.float32(7), (3, 4)), s)[0], np.tile(7 * k + 0.5, (3, 1)))
-        np.testing.assert_array_equal(program(a.tolist(), 0.5)[0], wanted)
-        np.testing.assert_array_equal(module.Program([1, -2, 3, -4])(a, s)[0], wanted)
+        np.testing.assert_array_equal(program(a.tolist(), 0.5)[0], expected)
+        np.testing.assert_array_equal(module.Program([1, -2, 3, -4])(a, s)[0], expected)
 
-    def test_what_python_refuses(self):
-        module, a, k, s, wanted = self.setUpProgram()
+    def test_arguments_that_python_refuses(self):
+        module, a, k, s, expected = self.setUpProgram()
         program = module.Program(k)
         rest = np.zeros(()), np.zeros((0, 4), np.int32)
         fixed = np.zeros((3, 4), np.float32)
@@ -203,7 +203,7 @@ class Library(TapcTest):
         with self.assertRaisesRegex(module.Error, "the program is closed"):
             program(a, s)
 
-    def test_one_result_into_what_speaks_dlpack_and_names_like_ours(self):
+    def test_one_result_into_a_dlpack_array(self):
         self.compile("program q(self: f32[4]) -> (out: f32[4]) { out[i] = self[i] + 1 }\n", "q", "--emit=py")
 
         class Speaks:

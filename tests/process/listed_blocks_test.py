@@ -34,7 +34,7 @@ class ListedBlocks(TapcTest):
         self.expect(1, r"`y` is split into 1048576 × 2 = 2097152 blocks", "verify", "p.tap", "--plan", "p.plan",
                     memory=MEMORY)
 
-    def test_a_program_may_ask_for_too_many(self):
+    def test_splits_of_a_program_are_limited(self):
         self.write("p.tap", PROGRAM.replace(" }", "\n  split y on i into 4096\n  split y on j into 4096 }"))
         self.expect(1, r"p\.tap:1:.*error\[T1402\]: `y` is split into 4096 × 4096 = 16777216 blocks", "verify", "p.tap",
                     memory=MEMORY)

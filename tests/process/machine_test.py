@@ -67,14 +67,14 @@ class Machine(BitsTest):
         self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--emit=loops,obj", "--target", target, *options, **how)
         return (self.folder / "p.loops").read_text()
 
-    def test_what_a_machine_decides(self):
+    def test_decisions_depend_on_the_machine(self):
         small, large = (self.loops("x86-64-v4", "--machine", name) for name in ("small.toml", "large.toml"))
         self.assertNotEqual(small, large)
         self.assertNotEqual(self.loops("x86-64-v3"), self.loops("x86-64-v4"))
         self.write("one.toml", "[registers]\nbytes = 32\ncount = 16\n")
         self.assertEqual(self.loops("x86-64-v3"), self.loops("x86-64-v4", "--machine", "one.toml"))
 
-    def test_only_native_code_asks_this_machine(self):
+    def test_only_native_code_depends_on_this_machine(self):
         """hwloc takes a machine's description from its environment."""
         other = {"HWLOC_SYNTHETIC": "l3:1(size=1048576) l2:1(size=131072) l1d:1(size=16384) core:1 pu:1",
                  "HWLOC_THISSYSTEM": "1"}
@@ -82,14 +82,14 @@ class Machine(BitsTest):
         for target in ("x86-64-v3", "x86-64-v4", "aarch64"):
             self.assertEqual(self.loops(target), self.loops(target, environment=other))
 
-    def test_kernels_of_another_machine_are_others(self):
+    def test_kernels_depend_on_the_machine(self):
         self.write("p.tap", PROGRAMS["matmul"])
-        inputs, told = self.inputs(PROGRAMS["matmul"]), []
+        inputs, output = self.inputs(PROGRAMS["matmul"]), []
         for machine in ("small.toml", "large.toml", "small.toml"):
             self.expect(0, "^$", "run", "p.tap", *inputs, "-o", "z=@z.npy", "--cache-dir", "kernels", "--machine", machine)
-            told.append(len([path for path in (self.folder / "kernels").rglob("*") if path.is_file()]))
-        self.assertLess(told[0], told[1])
-        self.assertEqual(told[1], told[2])
+            output.append(len([path for path in (self.folder / "kernels").rglob("*") if path.is_file()]))
+        self.assertLess(output[0], output[1])
+        self.assertEqual(output[1], output[2])
 
     def test_files_that_are_wrong(self):
         self.write("p.tap", PROGRAM)
@@ -97,12 +97,12 @@ class Machine(BitsTest):
             with self.subTest(text=text):
                 self.write("bad.toml", text)
                 for command in (["run", "p.tap", "-i", "X=[1, 2, 3, 4]"], ["bench", "p.tap"], ["compile", "p.tap", "-o", "p.so"]):
-                    told = self.expect(3, pattern, *command, "--machine", "bad.toml").told
-                    self.assertRegex(told, r"bad\.toml:\d+:\d+")
+                    output = self.expect(3, pattern, *command, "--machine", "bad.toml").output
+                    self.assertRegex(output, r"bad\.toml:\d+:\d+")
         self.expect(2, "nowhere.toml` cannot be read", "run", "p.tap", "-i", "X=[1, 2, 3, 4]", "--machine", "nowhere.toml")
         self.expect(2, "is a folder|is a directory", "run", "p.tap", "-i", "X=[1, 2, 3, 4]", "--machine", ".")
 
-    def test_what_is_compiled_already_takes_none(self):
+    def test_compiled_programs_take_no_machine(self):
         self.write("p.tap", PROGRAM)
         self.expect(0, "^$", "compile", "p.tap", "-o", "p.so")
         self.expect(2, "--machine has no effect on a compiled program", "run", "p.json", "-i",

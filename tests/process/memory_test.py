@@ -35,9 +35,9 @@ class Memory(TapcTest):
             with self.subTest(arguments[0], k=k, more=more):
                 self.write("y.npy", "old")
                 result = self.tapc(*arguments, environment={"LD_PRELOAD": PRELOADED, "TAP_FAIL_MALLOC": f"{k}{more}"})
-                self.assertIn(result.returncode, (0, 4), result.told)  # 0: somebody did without
+                self.assertIn(result.returncode, (0, 4), result.output)  # 0: somebody did without
                 if result.returncode == 4:
-                    self.assertRegex(result.told, r"error\[T1202\]|a system call failed")
+                    self.assertRegex(result.output, r"error\[T1202\]|a system call failed")
                     self.assertEqual((self.folder / "y.npy").read_text(), "old")
                 self.assertNoTemporaries()
 

@@ -87,23 +87,23 @@ class MeshForm(TapcTest):
     def outcome(self, mesh, sharding, shape):
         result = self.tapc("inspect", self.program(mesh, [("X", shape, sharding)]))
         if result.returncode == 1:
-            return re.search(r"error\[(T\d+)\]", result.told)[1]
-        self.assertEqual(result.returncode, 0, result.told)
+            return re.search(r"error\[(T\d+)\]", result.output)[1]
+        self.assertEqual(result.returncode, 0, result.output)
         return re.search(r"(?m)^  value 0 X f32\[.*?\] @ (\w+\[.*\])$", result.stdout.decode())[1]
 
     def test_by_hand(self):
-        for axes, dims, replicated, rank, wanted in TABLE:
+        for axes, dims, replicated, rank, expected in TABLE:
             mesh = Mesh("m", axes)
             sharding = Sharding(mesh, [Dim(d) for d in dims], replicated)
             with self.subTest(sharding=str(sharding)):
                 faults = sharding.faults(rank)
-                self.assertEqual(faults or str(sharding.normal()), {wanted} if wanted[0] == "T" else wanted)
-                self.assertEqual(self.outcome(mesh, sharding, [8] * rank), wanted)
+                self.assertEqual(faults or str(sharding.normal()), {expected} if expected[0] == "T" else expected)
+                self.assertEqual(self.outcome(mesh, sharding, [8] * rank), expected)
 
     def test_priorities(self):
         mesh = Mesh("m", [("x", 2)])
-        for dim, wanted in ((Dim([], False, 1), "T0905"), (Dim([], True, 1), "m[{?}p1]"), (Dim([X], False, 7), "m[{x}p7]")):
-            self.assertEqual(self.outcome(mesh, Sharding(mesh, [dim]), [4]), wanted)
+        for dim, expected in ((Dim([], False, 1), "T0905"), (Dim([], True, 1), "m[{?}p1]"), (Dim([X], False, 7), "m[{x}p7]")):
+            self.assertEqual(self.outcome(mesh, Sharding(mesh, [dim]), [4]), expected)
 
     def test_random_forms(self):
         draw = random.Random(SEED)
@@ -120,7 +120,7 @@ class MeshForm(TapcTest):
                 else:
                     self.assertEqual(found, str(sharding.normal()))
 
-    def test_what_a_device_holds(self):
+    def test_boxes_of_devices(self):
         """Major to minor, sub-axes, orders of devices, sizes that do not divide, on every device."""
         draw = random.Random(SEED)
         for number in range(max(1, CASES // 30)):
@@ -158,10 +158,10 @@ class MeshForm(TapcTest):
             text = f"{a}\n{b}\nprogram p(X: f32[8]) -> (Y: f32[8]) {{ Y[i] = X[i] }}\n"
             self.write("p.tap", text)
             with self.subTest(a=str(a), b=str(b)):
-                told = self.tapc("check", "p.tap")
-                self.assertEqual(told.returncode, 0 if fine else 1, told.told)
+                output = self.tapc("check", "p.tap")
+                self.assertEqual(output.returncode, 0 if fine else 1, output.output)
                 if not fine:
-                    self.assertRegex(told.told, r"(?s)p\.tap:2:6: error\[T0906\]: the mesh `n` has .*the mesh `m` has .*\n1 \| mesh m .*`m` is declared here")
+                    self.assertRegex(output.output, r"(?s)p\.tap:2:6: error\[T0906\]: the mesh `n` has .*the mesh `m` has .*\n1 \| mesh m .*`m` is declared here")
 
 
 if __name__ == "__main__":

@@ -45,15 +45,15 @@ class Mlir(TapcTest):
             inputs[name] = np.asarray(values, NUMPY[kind])
         np.savez(self.folder / "in.npz", **inputs)
         self.expect(0, "^", "run", source, *options, "-i", "@in.npz", "-o", "@out.npz", "--engine=interp")
-        wanted = [np.load(self.folder / "out.npz")[name] for name in re.findall(r"(\w+): \w+\[", head[2])]
+        expected = [np.load(self.folder / "out.npz")[name] for name in re.findall(r"(\w+): \w+\[", head[2])]
         self.assertIsNone(mlir_library.compile_mlir("out.mlir", "out.so", self.folder))
-        computed = mlir_library.call("out.so", program, inputs.values(), wanted, self.folder)
+        computed = mlir_library.call("out.so", program, inputs.values(), expected, self.folder)
         self.assertIsInstance(computed, list, computed)
-        for got, want in zip(computed, wanted):
-            if want.dtype.kind == "f":
-                np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-5 if want.dtype == np.float32 else 1e-11)
+        for got, exact in zip(computed, expected):
+            if exact.dtype.kind == "f":
+                np.testing.assert_allclose(got, exact, rtol=2e-5, atol=1e-5 if exact.dtype == np.float32 else 1e-11)
             else:
-                np.testing.assert_array_equal(got, want)
+                np.testing.assert_array_equal(got, exact)
 
     def same_text(self, text, dims={}):
         (self.folder / "p.tap").write_text(text)
@@ -148,7 +148,7 @@ class Mlir(TapcTest):
                 ours = [row[1].replace(", ", "x") for row in re.findall(r"^([XWY]) .*f32\[([0-9, ]+)\], ", listed, re.M)]
                 self.assertEqual(local, ours)
 
-    def test_uneven_blocks_are_told(self):
+    def test_uneven_blocks_are_reported(self):
         self.write("s.tap", "mesh pod = [a: 4]\nprogram p(X: f32[10] @ pod[{a}]) -> (Y: f32[]) { Y[] = sum[i] X[i] * X[i] }")
         self.emit("s.tap")
         self.opt("-o", os.devnull)
@@ -157,7 +157,7 @@ class Mlir(TapcTest):
         self.assertIn("sharded_dims_offsets = [0, 3, 6, 9, 10]", self.emit("s.tap"))
         self.opt("-o", os.devnull)
 
-    def test_what_cannot_be_said(self):
+    def test_unsupported_programs(self):
         order = "mesh ring = [d: 4] devices [0, 2, 3, 1]\nprogram p(X: f32[8] @ ring[{d}]) -> (Y: f32[8]) { Y[i] = X[i] + 1 }"
         partial = ("mesh pod = [a: 2]\nprogram p(X: f32[4, 8] @ pod[{}, {a}]) -> (Y: f32[4]) {\n    S[i] = sum[k] X[i, k]\n"
                    "    P = S @ pod[{}; unreduced {a} by sum]\n    Y[i] = P[i] + 1\n}")
@@ -175,12 +175,12 @@ class Mlir(TapcTest):
                         "out.mlir")
             self.assertEqual((self.folder / "out.mlir").read_text(), "kept")
         self.write("s.tap", "program p(X: f32[8]) -> (Y: f32[8]) {\n    Y[i] = X[i] + 1\n    split Y on i into 2\n}")
-        cut = self.expect(0, "^", "opt", "--stage", "sharded", "s.tap").stdout
-        self.write("s.ir", cut)
+        sharded = self.expect(0, "^", "opt", "--stage", "sharded", "s.tap").stdout
+        self.write("s.ir", sharded)
         self.expect(2, "--emit=mlir: `Y` is split into blocks", "compile", "s.ir", "--emit=mlir", "-o", "out.mlir")
         self.expect(0, "^", "compile", "s.tap", "--emit=mlir", "-o", "out.mlir")  # before it is cut it can be said
 
-    def test_beside_the_library(self):
+    def test_output_next_to_the_library(self):
         self.write("s.tap", PROGRAM)
         self.expect(0, "^$", "compile", "s.tap", "--emit=mlir", "-o", "s.so")
         self.assertEqual({p.name for p in self.files()}, {"s.tap", "s.so", "s.h", "s.json", "s.mlir"})

@@ -29,18 +29,18 @@ class NarrowStores(TapcTest):
         self.write("a.tap", "program main(X: bf16[3, 2], W: bf16[2, 17]) -> (Y: bf16[3, 17], s: f32[3]) {\n"
                             "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  s[i] = sum[j] f32(Y[i, j])\n}\n")
         given = ("run", "a.tap", *FUSED, "-i", "X=ones", "-i", "W=ones")
-        wanted = self.tapc(*given, "--engine", "interp").stdout
-        self.assertEqual(self.tapc(*given, "--no-cache").stdout, wanted)
-        self.assertEqual(self.tapc(*given, "--no-cache", "--no-self-check", environment={"TAPC_SELF_CHECK": ""}).stdout, wanted)
+        expected = self.tapc(*given, "--engine", "interp").stdout
+        self.assertEqual(self.tapc(*given, "--no-cache").stdout, expected)
+        self.assertEqual(self.tapc(*given, "--no-cache", "--no-self-check", environment={"TAPC_SELF_CHECK": ""}).stdout, expected)
 
-    def test_narrowed_rows_of_all_rests(self):
+    def test_narrowed_rows_of_all_tails(self):
         for n in (1, 2, 3, 5, 9, 15, 17, 33):
             with self.subTest(n=n):
                 self.write("a.tap", NARROWED % {"n": n})
-                wanted = self.tapc("run", "a.tap", "--engine", "interp", *INPUTS).stdout
-                self.assertEqual(self.tapc("run", "a.tap", *FUSED, "--no-cache", *INPUTS).stdout, wanted)
+                expected = self.tapc("run", "a.tap", "--engine", "interp", *INPUTS).stdout
+                self.assertEqual(self.tapc("run", "a.tap", *FUSED, "--no-cache", *INPUTS).stdout, expected)
 
-    def test_nothing_behind_the_results_of_a_library_is_overwritten(self):
+    def test_a_library_does_not_write_past_its_results(self):
         for target in ("native", "x86-64-v3"):
             for n in (9, 17):
                 with self.subTest(target=target, n=n):

@@ -52,7 +52,7 @@ class NestedGroups(TapcTest):
         """How many plans ran, and how many of them have a group in a group."""
         self.write("p.tap", PROGRAM_TEXT)
         run = ["run", "p.tap", "-i", "X=rand:3", "--plan"]
-        wanted, draw, ran, nested = self.expect(0, "^$", *run, "none").stdout, random.Random(seed), 0, 0
+        expected, draw, ran, nested = self.expect(0, "^$", *run, "none").stdout, random.Random(seed), 0, 0
         for _ in range(count):
             lines = drawn_plan(draw)
             while lines:
@@ -60,12 +60,12 @@ class NestedGroups(TapcTest):
                 made = self.tapc(*run, "p.plan", "--require-proof")
                 if made.returncode == 0:
                     break
-                self.assertEqual(made.returncode, 1, made.told)
-                self.assertIn("T1402", made.told)
-                del lines[int(re.search(r"p\.plan:(\d+):", made.told)[1]) - 2]  # the rest may do
+                self.assertEqual(made.returncode, 1, made.output)
+                self.assertIn("T1402", made.output)
+                del lines[int(re.search(r"p\.plan:(\d+):", made.output)[1]) - 2]  # the rest may do
             if not lines:
                 continue
-            self.assertEqual(made.stdout, wanted, "\n".join(lines))
+            self.assertEqual(made.stdout, expected, "\n".join(lines))
             ran += 1
             groups = [line.split(" over ")[0][5:].split(", ") for line in lines if line.startswith("fuse")]
             nested += any(set(later) & {one[-1] for one in groups[:k]} for k, later in enumerate(groups))

@@ -42,9 +42,9 @@ class Nesting(TapcTest):
         for program, inputs in ((nested(5, 2), ["x"]), (exchanged(4, 3), ["x", "z"])):
             self.write("p.tap", program)
             given = [word for name in inputs for word in ("-i", f"{name}=rand:1")]
-            told = [self.tapc("run", "p.tap", "--engine", engine, *given).stdout for engine in ("native", "interp")]
-            self.assertEqual(*told)
-            self.assertTrue(told[0])
+            output = [self.tapc("run", "p.tap", "--engine", engine, *given).stdout for engine in ("native", "interp")]
+            self.assertEqual(*output)
+            self.assertTrue(output[0])
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class Case:
 
     def expected(self):
         try:
-            return places(self.model())
+            return description_of(self.model())
         except Refused as refused:
             return refused.rule
 

@@ -74,10 +74,10 @@ class Formalism(TapcTest):
         self.write("s.json", json.dumps({"format": "onnx-sharding", "version": 1, **write(specs)}))
         result = self.tapc("sharding", "p.tap", "--from", "onnx-json", "s.json", "--on-unsupported=fallback",
                            *(["--reduced=one"] if one else []))
-        rule = re.search(r"rule `(.*?)`", result.told)
-        self.assertEqual(result.returncode, 1 if rule else 0, result.told)
+        rule = re.search(r"rule `(.*?)`", result.output)
+        self.assertEqual(result.returncode, 1 if rule else 0, result.output)
         if rule:
-            self.assertRegex(result.told, r"s\.json:1:\d+: error")
+            self.assertRegex(result.output, r"s\.json:1:\d+: error")
             return rule[1]
         found = re.search(rf"(?m)^{name} +((?:unsharded|\{{.*\}})(?= |$))", result.stdout.decode())
         self.assertTrue(found, result.stdout)
@@ -88,8 +88,8 @@ class Formalism(TapcTest):
         self.assertEqual(found, case.expected(), f"\n{case.program}{json.dumps(case.nodes)}")
 
     def test_by_hand(self):
-        for shapes, specs, wanted in TABLE:
-            with self.subTest(shapes=shapes, specs=list(map(places, specs))):
+        for shapes, specs, expected in TABLE:
+            with self.subTest(shapes=shapes, specs=list(map(description_of, specs))):
                 result = [0 if any(s[a] == 0 for s in shapes) else max(s[a] for s in shapes) for a in range(len(shapes[0]))]
                 reads = ["%s[%s]" % (t, ", ".join("ijk"[a] if s[a] != 1 or result[a] == 1 else "0" for a in range(len(s))))
                          for t, s in zip("ABC", shapes)]
@@ -97,7 +97,7 @@ class Formalism(TapcTest):
                            f"{{ Y[{', '.join('ijk'[:len(result)])}] = {' + '.join(reads)} }}\n")
                 given = [written(t, s, x) for t, s, x in zip("ABC", shapes, specs) if x]
                 case = Case(program, {"Y": given}, lambda: n_ary(list(zip(shapes, specs))))
-                self.assertEqual(case.expected(), wanted)
+                self.assertEqual(case.expected(), expected)
                 self.check(case)
                 self.check(case, write=camel)
 
@@ -114,8 +114,8 @@ class Formalism(TapcTest):
             with self.subTest(spec=spec):
                 self.assertEqual(self.outcome(program, {"Y": [{**X, **spec}]}), rule)
                 text = (self.folder / "s.json").read_text()
-                told = self.tapc("sharding", "p.tap", "--from", "onnx-json", "s.json").told
-                column = int(re.search(r"s\.json:1:(\d+): ", told)[1])
+                output = self.tapc("sharding", "p.tap", "--from", "onnx-json", "s.json").output
+                column = int(re.search(r"s\.json:1:(\d+): ", output)[1])
                 self.assertGreater(column, text.index(f'"{part}"'))
                 self.assertLess(column, text.index(f'"{part}"') + len(json.dumps(spec)))
         twice = [{**X, "device": [0]}, {**X, "device": [0]}]

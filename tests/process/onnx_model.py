@@ -50,7 +50,7 @@ class Spec:
         return "{" + text + "}"
 
 
-def places(spec):
+def description_of(spec):
     return "unsharded" if spec is None else str(spec)
 
 

@@ -31,19 +31,19 @@ class Onnx(TapcTest):
         self.write("specs.json", text if isinstance(text, str) else json.dumps(text))
         return self.expect(code, pattern, "sharding", "p.tap", "--from", "onnx-json", "specs.json", *arguments)
 
-    def test_what_is_written_is_read_again(self):
+    def test_specs_round_trip(self):
         self.write("mlp.tap", MLP)
         first = self.tapc("sharding", "mlp.tap", "--to", "onnx-json")
-        self.assertEqual(first.returncode, 0, first.told)
+        self.assertEqual(first.returncode, 0, first.output)
         written = json.loads(first.stdout)
         self.assertEqual(list(problems(written, SCHEMA)), [])
         self.assertEqual(written["configuration"], {"name": "pod", "num_devices": 8})
         self.assertEqual({node["name"] for node in written["node"]}, {"H", "Y", "Y.y.sum", "H.linear", "H.linear.y.sum"})
         self.write("first.json", first.stdout)
         listed = self.tapc("sharding", "mlp.tap", "--from", "onnx-json", "first.json")
-        self.assertEqual(listed.returncode, 0, listed.told)
+        self.assertEqual(listed.returncode, 0, listed.output)
         again = self.tapc("sharding", "mlp.tap", "--from", "onnx-json", "first.json", "--to", "onnx-json")
-        self.assertEqual(again.returncode, 0, again.told)
+        self.assertEqual(again.returncode, 0, again.output)
         read = {node["name"]: {t["tensor_name"]: t for t in node["sharding_spec"]}
                 for node in json.loads(again.stdout)["node"]}
         for node in written["node"]:
@@ -59,9 +59,9 @@ class Onnx(TapcTest):
         self.assertIn(b"devices [1, 0]", graph.stdout)
         self.write("p.tapir", graph.stdout)
         moves = self.tapc("sharding", "p.tapir", "--moves")
-        self.assertEqual(moves.returncode, 0, moves.told)
+        self.assertEqual(moves.returncode, 0, moves.output)
 
-    def test_a_limit_is_told_under_fallback(self):
+    def test_limits_are_reported_as_fallback(self):
         groups = [{"key": -1, "value": [0, 1]}, {"key": -2, "value": [1, 2]}]
         tensors = [{"tensor_name": t, "device": [-1, -2], "index_to_device_group_map": groups, "sharded_dim": ROWS}
                    for t in "AB"]
@@ -84,15 +84,15 @@ class Onnx(TapcTest):
                 again = self.read(0, "^$", specs(*tensors, devices=8), "--to", "onnx-json").stdout
                 node, = (n for n in json.loads(again)["node"] if n["name"] == "Y")
                 for written in node["sharding_spec"]:
-                    wanted = {k: v for k, v in tensor.items() if k != "index_to_device_group_map"}
-                    self.assertEqual(written.get("sharded_dim", []), wanted.get("sharded_dim", []))
+                    expected = {k: v for k, v in tensor.items() if k != "index_to_device_group_map"}
+                    self.assertEqual(written.get("sharded_dim", []), expected.get("sharded_dim", []))
                 self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
                 inputs = ("-i", "A=iota", "-i", "B=rand:3")
-                wanted = self.tapc("run", "p.tap", *inputs)
+                expected = self.tapc("run", "p.tap", *inputs)
                 for engine in ("interp", "native"):
                     found = self.tapc("run", "p.tap", *inputs, "--plan", "p.plan", "--engine", engine)
-                    self.assertEqual(found.returncode, 0, found.told)
-                    self.assertEqual(found.stdout, wanted.stdout)
+                    self.assertEqual(found.returncode, 0, found.output)
+                    self.assertEqual(found.stdout, expected.stdout)
 
     COMPOSED = """program p(A: f32[8, 6], B: f32[8, 6]) -> (Y: f32[8, 6]) {
     T[i, j] = A[i, j] * 2
@@ -101,7 +101,7 @@ class Onnx(TapcTest):
 }
 """
 
-    def test_specs_of_what_is_composed(self):
+    def test_specs_of_composed_values(self):
         """A plan takes the specs that the listing takes; values that are computed where they are read need no lines."""
         self.write("p.tap", self.COMPOSED)
         columns = [{"axis": 1, "simple_sharding": [{"num_shards": 3}]}]
@@ -109,7 +109,7 @@ class Onnx(TapcTest):
         def node(name, shards, *tensors):
             return {"name": name, "sharding_spec": [{"tensor_name": t, "device": list(range(shards[0]["simple_sharding"][0]["num_shards"])),
                                                     "sharded_dim": shards} for t in tensors]}
-        for nodes, cut, told in (([node("T", ROWS, "A", "T"), node("U", ROWS, "T", "B"), node("Y", ROWS, "U", "Y")], ["i into 2"], "^$"),
+        for nodes, splits, output in (([node("T", ROWS, "A", "T"), node("U", ROWS, "T", "B"), node("Y", ROWS, "U", "Y")], ["i into 2"], "^$"),
                                  ([node("T", ROWS, "A"), node("U", ROWS, "B")], ["i into 2"], "^$"),
                                  ([node("T", columns, "A"), node("U", columns, "B", "U"), node("Y", ROWS, "Y")], ["i into 2"],
                                   "`U`: it is fused into its readers"),
@@ -120,13 +120,13 @@ class Onnx(TapcTest):
                                                      "configuration": {"name": "c", "num_devices": 3}}))
                 self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json")
                 self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--graph")
-                plan = self.expect(0, told, "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--plan").stdout.decode()
-                self.assertEqual([line[len("split Y dim "):].split(" over")[0] for line in plan.splitlines()[1:]], cut, plan)
+                plan = self.expect(0, output, "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--plan").stdout.decode()
+                self.assertEqual([line[len("split Y dim "):].split(" over")[0] for line in plan.splitlines()[1:]], splits, plan)
                 self.write("p.plan", plan)
                 self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
                 inputs = ("-i", "A=iota", "-i", "B=rand:3")
-                wanted = self.tapc("run", "p.tap", *inputs)
-                self.assertEqual(self.tapc("run", "p.tap", *inputs, "--plan", "p.plan").stdout, wanted.stdout)
+                expected = self.tapc("run", "p.tap", *inputs)
+                self.assertEqual(self.tapc("run", "p.tap", *inputs, "--plan", "p.plan").stdout, expected.stdout)
         specs = {"format": "onnx-sharding", "version": 1, "configuration": {"name": "c", "num_devices": 2},
                  "node": [node("T", ROWS, "A"), node("U", columns, "B")]}
         self.write("specs.json", json.dumps(specs))
@@ -151,7 +151,7 @@ class Onnx(TapcTest):
                   specs({"tensor_name": "A", "device": [0], "index_to_device_group_map": [group]}))
         self.read(1, "1:65: .*nested more than 64 deep", "[" * 100000 + "]" * 100000)
 
-    def test_places(self):
+    def test_locations(self):
         def at(text, pattern, part, code=1):
             """The message stands at the first `part` of the text."""
             before = text[:text.index(part)]
@@ -176,10 +176,10 @@ class Onnx(TapcTest):
         twice = head + ' "node": [{"name": "Y", "sharding_spec": []}, {"name":  "Y", "sharding_spec": []}]}'
         at(twice, "the node occurs twice", twice[twice.rindex('"Y"'):])
         rows = '"sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 2}]}]'
-        told = self.read(1, "rule `same-sharding`", spec % rows).told
-        self.assertRegex(told, r"specs\.json:4:3: error")
-        self.assertRegex(told, r"p\.tap:1:\d+")  # the node
-        self.assertIn("the node `Y`", told)
+        output = self.read(1, "rule `same-sharding`", spec % rows).output
+        self.assertRegex(output, r"specs\.json:4:3: error")
+        self.assertRegex(output, r"p\.tap:1:\d+")  # the node
+        self.assertIn("the node `Y`", output)
 
     def test_names_of_onnx(self):
         """Its own schema: camelCase and numbers as texts in JSON, dim_param, device_configurations of a node with outputs."""
@@ -223,10 +223,10 @@ class Onnx(TapcTest):
         self.expect(2, "--to", "sharding", "p.tap", "--to", "json")
         self.expect(2, "--from needs 2 values", "sharding", "p.tap", "--from", "onnx-json")
         self.write("specs.json", json.dumps(specs()))
-        wanted = self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--graph").stdout
+        expected = self.expect(0, "^$", "sharding", "p.tap", "--from", "onnx-json", "specs.json", "--graph").stdout
         for order in (["--from", "onnx-json", "specs.json", "p.tap", "--graph"], ["--graph", "--from", "onnx-json", "specs.json", "p.tap"],
                       ["--from", "onnx-json", "specs.json", "--graph", "p.tap"], ["--from", "onnx-json", "specs.json", "--graph", "--", "p.tap"]):
-            self.assertEqual(self.expect(0, "^$", "sharding", *order).stdout, wanted, order)
+            self.assertEqual(self.expect(0, "^$", "sharding", *order).stdout, expected, order)
 
 
 if __name__ == "__main__":

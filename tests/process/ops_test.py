@@ -21,18 +21,18 @@ class Ops(TapcTest):
             for name, result in zip(names, pool.map(lambda name: self.tapc("ops", name, timeout=60), names)):
                 with self.subTest(name):
                     shown = result.stdout.decode()
-                    self.assertEqual(result.returncode, 0, result.told)
+                    self.assertEqual(result.returncode, 0, result.output)
                     self.assertRegex(shown, r"(?m)^operator .*\n  index  ")
                     self.assertRegex(shown, r"(?m)^  write  ")
 
     def test_samples_are_plausible(self):
         """What is shown satisfies the printed `where`, and no index is empty."""
-        for name, wanted in {"sum_axis": "p = [4], n = 4, q = [4], T = f32, a = 1:", "max_pool2d": "window = 2:",
+        for name, expected in {"sum_axis": "p = [4], n = 4, q = [4], T = f32, a = 1:", "max_pool2d": "window = 2:",
                              "slice": "a = 1, start = 2, stop = 3:", "roll": "q = [4], T = f32, a = 1, shift = 2:",
                              "cummax": "q = [4], T = f32, a = 1:"}.items():
             with self.subTest(name):
                 shown = self.expect(0, "^$", "ops", name).stdout.decode()
-                self.assertIn(wanted, shown)
+                self.assertIn(expected, shown)
                 self.assertNotRegex(shown, r": (\d+)\.\.\1\b")
 
     def test_the_list(self):
@@ -75,7 +75,7 @@ class Ops(TapcTest):
         self.assertIn("n = 100", self.own(0, r"^$", "countdown", "--dim", "n=100"))
         self.assertIn("d = [7]", self.own(0, r"^$", "power", "--dim", "d=7"))
 
-    def test_what_does_not_fit_is_said(self):
+    def test_mismatches_are_reported(self):
         for pattern, arguments in (
                 (r"`matmul` has no dim `zz`\nhelp: its dims are in, out, batch", ("matmul", "--dim", "zz=7")),
                 (r"`matmul` has no parameter `zz`\nhelp: it has no parameters", ("matmul", "--param", "zz=7")),

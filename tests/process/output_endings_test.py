@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The ending of an output decides its format or is refused, and every command says what it wrote."""
+"""The ending of an output decides its format or is refused, and every command lists the files it wrote."""
 import json
 
 from tapc import *
@@ -25,7 +25,7 @@ class OutputEndings(TapcTest):
                 result = self.expect(0, "^wrote `m", "compile", "p.tap", "-o", output)
                 self.assertEqual(self.outputs(), files)
                 for name in files:
-                    self.assertIn(f"`{name}`", result.told)
+                    self.assertIn(f"`{name}`", result.output)
         self.clean()
         self.expect(0, "^wrote `m.h`, `m.o`, `m.s`$", "compile", "p.tap", "-o", "m.o", "--emit=asm")
         self.assertEqual((self.folder / "m.o").read_bytes()[:4], b"\x7fELF")
@@ -61,7 +61,7 @@ class OutputEndings(TapcTest):
         self.expect(2, "unknown ending `.svg`", "opt", "p.tap", "-o", "x.svg")
         self.assertEqual(self.outputs(), [])
 
-    def test_every_command_says_what_it_wrote(self):
+    def test_every_command_reports_its_files(self):
         self.write("p.tap", PROGRAM)
         self.expect(0, "^wrote `y.npy`, `all.npz`$", "run", "p.tap", "-i", "X=iota", "-o", "Y=@y.npy", "-o", "@all.npz")
         self.expect(0, "^wrote `p.ir`$", "opt", "p.tap", "-o", "p.ir")
@@ -71,8 +71,8 @@ class OutputEndings(TapcTest):
         self.expect(0, "^wrote `u.tap`$", "fmt", "u.tap")
         self.expect(0, "^$", "fmt", "u.tap")  # nothing to change
         self.expect(0, "^$", "run", "p.tap", "-i", "X=iota")
-        told = self.tapc("run", "p.tap", "-i", "X=iota", "-o", "Y=@y.npy", "--message-format=json").told
-        self.assertEqual(json.loads(told), {"wrote": ["y.npy"]})
+        messages = self.tapc("run", "p.tap", "-i", "X=iota", "-o", "Y=@y.npy", "--message-format=json").output
+        self.assertEqual(json.loads(messages), {"wrote": ["y.npy"]})
 
 
 if __name__ == "__main__":

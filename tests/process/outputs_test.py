@@ -4,7 +4,7 @@ from tapc import *
 
 
 class Outputs(TapcTest):
-    def test_e12_no_output_is_what_was_read(self):
+    def test_e12_outputs_are_not_inputs(self):
         self.write("p.tap", PROGRAM)
         self.write("plan.txt", "plan 2\nsplit Y dim i into 2 over threads\n")
         self.write("used.tap", DOUBLE)
@@ -29,7 +29,7 @@ class Outputs(TapcTest):
         self.assertFalse((self.folder / "p.so").exists())
         self.assertNoTemporaries()
 
-    def test_a_module_of_tapc_itself_is_no_file(self):
+    def test_a_builtin_module_is_not_a_file(self):
         self.write("p.tap", "use std\nprogram main(X: f32[4]) -> (Y: f32[4]) { Y = relu(X) }\n")
         self.write("std.tap", "an earlier output")
         self.expect(0, "^$", "opt", "p.tap", "-o", "std.tap")

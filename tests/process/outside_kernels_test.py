@@ -138,7 +138,7 @@ program p(X: i32[12]) -> (Z: i32[12]) {
     Z = rise(Y)
 }
 """
-PLACES = ["", " over threads", " over sequential"]
+PLACEMENTS = ["", " over threads", " over sequential"]
 
 
 class OutsideKernels(TapcTest):
@@ -169,7 +169,7 @@ class OutsideKernels(TapcTest):
 
     def test_blocks_of_a_product(self):
         drawn = np.random.default_rng(1)
-        plans = [[f"split Y dim r into {blocks}{place}"] for place in PLACES
+        plans = [[f"split Y dim r into {blocks}{placement}"] for placement in PLACEMENTS
                  for blocks in ("2", "3", "[0, 1, 5, 7]", "[0, 0, 7, 7]", "5")]
         plans += [["split Y dim r into 4 tree 2"], ["split Y dim r into 2 over pod.a"],
                   ["split Y dim r into 3 over devices {0}, {2}, {5}"],
@@ -211,67 +211,67 @@ class OutsideKernels(TapcTest):
             found = self.results(["P", "Q"], {"A": a, "B": b}, "--plan", "p.plan")
             self.assertEqual([int(one) for one in found], [p, q])
 
-    def test_a_program_may_ask_for_it(self):
+    def test_a_program_may_split_it(self):
         text = PRODUCT.format(k=7).replace("    Z[i", "    split Y on r into 3\n    Z[i")
         self.write("p.tap", text)
         x, w = np.ones((5, 7)), np.ones((7, 3))
         np.testing.assert_array_equal(self.results(["Z"], {"X": x, "W": w})[0], np.full((5, 3), 15.0))
 
-    def test_shardings_cut_it(self):
+    def test_shardings_split_it(self):
         text = PRODUCT.format(k=7)
         self.write("p.tap", text.replace("X: f64[5, 7]", "X: f64[5, 7] @ pod[{a}, {b}]")
                    .replace("W: f64[7, 3]", "W: f64[7, 3] @ pod[{b}, {}]"))
         x, w = np.arange(35.0).reshape(5, 7), np.arange(21.0).reshape(7, 3)
         np.testing.assert_array_equal(self.results(["Z"], {"X": x, "W": w})[0], 2 * (x @ w) + 1)
-        told = self.tapc("verify", "p.tap").stdout.decode()
-        self.assertRegex(told, r"proved  reduction-partition +2 times")
+        output = self.tapc("verify", "p.tap").stdout.decode()
+        self.assertRegex(output, r"proved  reduction-partition +2 times")
 
-    def compare_under_random_splits(self, x, wanted, dims, seed):
+    def compare_under_random_splits(self, x, expected, dims, seed):
         draw = random.Random(seed)
         for _ in range(10):
             lines, axes = [], {"Y": ["a", "b"], "Z": ["a", "b"]}
             for _ in range(draw.choice([1, 2, 2, 3, 4])):
                 value, dim, count = draw.choice("YZ"), draw.choice(dims), draw.choice([2, 3])
                 axis = "ab"[count - 2]
-                place = draw.choice(PLACES)
+                placement = draw.choice(PLACEMENTS)
                 if draw.random() < 0.4 and axis in axes[value]:
                     axes[value].remove(axis)
-                    place = f" over axis pod.{axis}"
-                lines.append(f"split {value} dim {dim} into {count}{place}")
+                    placement = f" over axis pod.{axis}"
+                lines.append(f"split {value} dim {dim} into {count}{placement}")
             lines.sort(key=lambda line: "axis" not in line)  # meshes first
             with self.subTest(plan=lines):
                 self.plan(*lines)
                 found = self.results(["Z"], {"X": x}, "--plan", "p.plan", *draw.choice([[], ["--threads", "3"]]))[0]
-                np.testing.assert_array_equal(found, wanted)
+                np.testing.assert_array_equal(found, expected)
 
     def test_halos_on_one_side(self):
         self.write("p.tap", SLOPE)
         x = np.random.default_rng(5).integers(-9, 9, (7, 6), np.int32)
-        wanted = x
+        expected = x
         for _ in range(2):
-            around = np.pad(wanted, ((1, 0), (2, 0)), constant_values=5)
-            wanted = around[:-1, 2:] - 3 * around[1:, :-2]
-        self.compare_under_random_splits(x, wanted, "ij", 1)
+            around = np.pad(expected, ((1, 0), (2, 0)), constant_values=5)
+            expected = around[:-1, 2:] - 3 * around[1:, :-2]
+        self.compare_under_random_splits(x, expected, "ij", 1)
 
     def test_halos_on_both_sides(self):
         """Of blocks of blocks only the first and the last are filled, which are no row: of 2 by 3, members 0 and 5."""
         self.write("p.tap", RISE)
         x = np.random.default_rng(6).integers(-9, 9, 12, np.int32)
-        wanted = x
+        expected = x
         for _ in range(2):
-            around = np.pad(wanted, 1, constant_values=5)
-            wanted = around[:-2] - 3 * around[2:]
-        for place, inner in ((" over threads", " over threads"), (" over axis pod.a", " over axis pod.b"), ("", "")):
-            self.plan(f"split Z dim i into 2{place}", f"split Z dim i into 3{inner}")
-        self.compare_under_random_splits(x, wanted, "i", 2)
+            around = np.pad(expected, 1, constant_values=5)
+            expected = around[:-2] - 3 * around[2:]
+        for placement, inner in ((" over threads", " over threads"), (" over axis pod.a", " over axis pod.b"), ("", "")):
+            self.plan(f"split Z dim i into 2{placement}", f"split Z dim i into 3{inner}")
+        self.compare_under_random_splits(x, expected, "i", 2)
 
-    def test_floats_in_order_are_not_cut(self):
+    def test_ordered_floats_are_not_split(self):
         self.write("p.tap", PRODUCT.format(k=7))
         self.write("p.plan", "plan 2\nsplit Y dim r into 3\n")
         self.expect(1, r"T1402\]: `r` of `Y` cannot be split: `sum` rounds, and --strict-fp keeps the written order", "verify", "p.tap", "--plan",
                     "p.plan", "--strict-fp")
 
-    def test_what_has_no_partials_says_why(self):
+    def test_kernels_without_partials_give_the_reason(self):
         self.write("p.tap", TOP.replace("at: i64[n])", "at: i64[n, 1])").replace("at at [i] shape [1]",
                                                                                "at at [i, 0] shape [1, 1]")
                    .replace("A: i64[5]", "A: i64[5, 1]"))

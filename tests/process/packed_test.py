@@ -58,7 +58,7 @@ class Packed(TapcTest):
         self.expect(0, "^$", "run", "p.tap", *words, *options)
         return [np.load(self.folder / f"{name}.out.npy") for name in results]
 
-    def test_a_reduction_that_is_walked_in_blocks(self):
+    def test_a_streamed_reduction(self):
         self.write("plan", "plan 2\nsplit Y dim k into 8 over sequential\n")
         a, b = self.whole(37, 2000), self.whole(2000, 600)
         y, = self.run_on(WALKED, {"a": a, "b": b}, ["Y"], "--plan", "plan")
@@ -102,10 +102,10 @@ class Packed(TapcTest):
                                  "y": str(shape(to))[1:-1], "to": ", ".join(to), "left": ", ".join(left),
                                  "right": ", ".join(right)}
                         y, = self.run_on(LAYOUTS % words, {"a": a, "b": b}, ["Y"])
-                        wanted = np.einsum(spec, a.astype(np.int64), b.astype(np.int64)).astype(of)
-                        np.testing.assert_array_equal(y, wanted)
+                        expected = np.einsum(spec, a.astype(np.int64), b.astype(np.int64)).astype(of)
+                        np.testing.assert_array_equal(y, expected)
 
-    def test_rows_that_lie_a_power_of_two_apart(self):
+    def test_rows_at_a_power_of_two_stride(self):
         self.write("machine.toml", '[caches]\nl1 = "48 KiB"\nl2 = "512 KiB"\n')
         for depth, copied in ((1024, True), (2048, True), (1040, False)):
             with self.subTest(depth=depth):
@@ -156,7 +156,7 @@ class Packed(TapcTest):
         shifted[:, :, 0] = np.arange(8)[:, None]
         np.testing.assert_array_equal(y, np.einsum("ikl,kjl->ij", a, shifted))
 
-    def test_bits_do_not_hang_on_row_shards(self):
+    def test_bits_do_not_depend_on_row_shards(self):
         a = np.random.default_rng(5).standard_normal((64, 1000)).astype(np.float32)
         whole, = self.run_on(ROWS, {"a": a}, ["s"])
         for blocks in (4, 8, 16, 32, 64):

@@ -60,22 +60,22 @@ class FusionTest(TapcTest):
     def results(self, inputs, *arguments):
         given = [part for name in inputs for part in ("-i", name + "=iota")]
         result = self.tapc("run", "p.tap", *given, *arguments)
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         return result.stdout
 
     def test_every_plan_gives_the_same(self):
         for name, (program, inputs, plans) in FUSIBLE.items():
             self.write("p.tap", program)
-            wanted = {e: self.results(inputs, "--engine", e, "--passes=none") for e in ("interp", "native")}
+            expected = {e: self.results(inputs, "--engine", e, "--passes=none") for e in ("interp", "native")}
             for plan in plans:
                 with self.subTest(name + ": " + plan):
                     self.write("p.plan", "plan 2\n" + plan)
                     for engine in ("interp", "native"):
-                        self.assertEqual(self.results(inputs, "--plan", "p.plan", "--engine", engine), wanted[engine])
+                        self.assertEqual(self.results(inputs, "--plan", "p.plan", "--engine", engine), expected[engine])
             for options in (FUSED, [], ["--plan", "none"]):
                 with self.subTest(name + ": chosen by the compiler", options=options):
                     for engine in ("interp", "native"):
-                        self.assertEqual(self.results(inputs, *options, "--engine", engine), wanted[engine])
+                        self.assertEqual(self.results(inputs, *options, "--engine", engine), expected[engine])
 
     def test_opt_applies_a_plans_groups(self):
         program, _, plans = FUSIBLE["softmax"]
@@ -84,28 +84,28 @@ class FusionTest(TapcTest):
         for arguments in (["--plan", "p.plan"], ["--passes=inline_calls,fuse", "--plan", "p.plan"],
                           ["--passes=inline_calls,fuse_auto"]):
             result = self.tapc("opt", "p.tap", *arguments)
-            self.assertEqual(result.returncode, 0, result.told)
+            self.assertEqual(result.returncode, 0, result.output)
             self.assertIn(b"region group", result.stdout)
         self.assertNotIn(b"region group", self.tapc("opt", "p.tap").stdout)
 
-    def test_what_is_not_fused_has_a_reason(self):
+    def test_unfused_operations_have_a_reason(self):
         self.write("p.tap", "program p(X: f64[6]) -> (A: f64[6], Y: f64[6]) {\n"
                             "  A[i] = X[i] * 2\n  Y[i] = A[i] + A[i+1 else 0]\n}\n")
         result = self.tapc("opt", "p.tap", "--passes=fuse_auto", "--remarks")
-        self.assertRegex(result.told, "fuse_auto kept `A` of `p` unchanged: "
+        self.assertRegex(result.output, "fuse_auto kept `A` of `p` unchanged: "
                                       "`A` is read outside the group, and inside it at different points of i")
 
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
-        for line, told in [('fuse "Y.m", Z over i', "unknown operation `Z`"),
+        for line, output in [('fuse "Y.m", Z over i', "unknown operation `Z`"),
                            ('fuse "Y.s", Y over i, j', "every point of j reads the final `Y.s`"),
                            ("unroll Y 2", "`Y` is not an iterate")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 2\n" + line + "\n")
                 for command in (["run", "p.tap", "-i", "X=iota"], ["opt", "p.tap"]):
-                    self.expect(1, r"T1402.*" + told, *command, "--plan", "p.plan")
+                    self.expect(1, r"T1402.*" + output, *command, "--plan", "p.plan")
 
-    def test_what_is_inside_of_a_group_is_not_cut(self):
+    def test_operations_in_a_group_are_not_split(self):
         self.write("p.tap", "program p(X: f64[7, 5], W: f64[5, 4]) -> (Y: f64[7, 4]) {\n"
                             "  H[i, o] = sum[k] X[i, k] * W[k, o]\n  Y[i, o] = H[i, o] + H[6 - i, o]\n}\n")
         for line in ("dim k into 2", "dim k into 5 over sequential", "dim i into 2 over threads"):
@@ -115,7 +115,7 @@ class FusionTest(TapcTest):
         self.write("p.plan", "plan 2\nfuse H, Y over o\n")
         self.assertEqual(self.tapc("inspect", "p.tap", "--splits", "--plan", "p.plan").stdout.count(b"cannot be split: it is inside"), 5)
 
-    def test_a_counter_that_a_repetition_inside_uses(self):
+    def test_a_counter_used_by_a_nested_iterate(self):
         self.write("p.tap", "program p(X: f64[4]) -> (Y: f64[4]) {\n  Y = iterate s in 0..4 (x = X) {\n"
                             "    z = iterate t in 0..5 (v = x) { w[i] = v[i] * 2 + f64(s) * 10 + f64(t); w }\n    z } }\n")
         self.write("p.plan", "plan 2\nunroll Y/z 2\n")
@@ -128,40 +128,40 @@ class FusionTest(TapcTest):
             self.write("p.plan", "plan 2\nunroll Y/z 5\n" + more)
             self.assertEqual(self.results(["X"], "--plan", "p.plan"), self.results(["X"], "--engine", "interp"))
 
-    def test_a_line_about_what_an_earlier_line_fused(self):
+    def test_a_line_about_operations_fused_before(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         self.write("p.plan", 'plan 2\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')
         result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: unknown operation `Y\.s`", "verify", "p.tap",
                              "--plan", "p.plan")
-        self.assertIn("this line makes `Y.s` part of a group", result.told)
+        self.assertIn("this line makes `Y.s` part of a group", result.output)
 
 
 class PlanTest(TapcTest):
     def results(self, *arguments):
         result = self.tapc("run", "p.tap", "-i", "X=iota", "-i", "W=iota", *arguments)
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         return result.stdout
 
     def test_every_plan_gives_the_same(self):
         self.write("p.tap", PROGRAM)
-        wanted = self.results("--engine", "interp", "--passes=none")
+        expected = self.results("--engine", "interp", "--passes=none")
         for plan in PLANS:
             with self.subTest(plan):
                 self.write("p.plan", "plan 2\n" + plan)
                 for engine in ("interp", "native"):
                     for threads in ("1", "3"):
                         self.assertEqual(self.results("--plan", "p.plan", "--engine", engine, "--threads", threads),
-                                         wanted)
+                                         expected)
 
-    def test_splits_of_the_program_itself(self):
+    def test_splits_of_the_program(self):
         self.write("p.tap", PROGRAM)
-        wanted = self.results()
+        expected = self.results()
         self.write("p.tap", PROGRAM.replace("    S[i]",
                                             "    split H on axis 0 into 2 over data\n    split H on k into 2\n    S[i]"))
-        self.assertEqual(self.results(), wanted)
-        self.assertEqual(self.results("--engine", "interp"), wanted)
+        self.assertEqual(self.results(), expected)
+        self.assertEqual(self.results("--engine", "interp"), expected)
 
-    def test_a_split_of_the_program_itself_that_cannot_be(self):
+    def test_an_impossible_split_of_the_program(self):
         self.write("p.tap", """mesh pod = [data: 2]
 program p(X: f64[4]) -> (Y: f64[8]) {
     Y = e(X)
@@ -177,9 +177,9 @@ extern op e(x: f64[n]) -> (y: f64[2*n]) {
         self.write("p.plan", "plan 2\nsplit Y dim i into 2\nsplit Y dim q into 2\n")
         result = self.expect(1, r"(?m)^p\.tap:3:9: error\[T1402\]: a split in the program is not possible: "
                                 "the blocks of `r`", "verify", "p.tap", "--plan", "p.plan")
-        self.assertRegex(result.told, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
+        self.assertRegex(result.output, r"(?m)^p\.plan:3:13: error\[T1402\]: `Y` has no dim `q`")
 
-    def test_what_others_write_too_goes_over_a_mesh_together(self):
+    def test_several_writers_share_a_mesh(self):
         self.write("p.tap", """mesh pod = [data: 2]
 program p(X: f64[4]) -> (Y: f64[8]) {
     Y[i] = X[i] for i in 0..4
@@ -196,7 +196,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         self.write("p.plan", "plan 2\nsplit Y@0 dim i into 2 over threads\n")
         self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")
 
-    def test_splits_of_what_the_passes_change(self):
+    def test_splits_of_operations_changed_by_passes(self):
         """A reduction of one point keeps its dim if that is to be cut, and a split of what nobody needs is spoken of."""
         self.write("p.tap", """program p(X: f64[8]) -> (Y: f64[8]) {
     D[i] = X[i] + 1
@@ -211,7 +211,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 
     def test_mistakes(self):
         self.write("p.tap", PROGRAM)
-        for line, told in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
+        for line, output in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
                            ("split Q dim i into 2", "unknown operation `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
                            ("split H dim i into 0", "dim `i` must be split into at least one block"),
@@ -227,10 +227,10 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                             "3 blocks for the axis `data`, which has 2 positions")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 2\n" + line + "\n")
-                self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + told, "run", "p.tap", "-i", "X=iota", "-i",
+                self.expect(1, r"p\.plan:[23]:\d+: error\[T1402\].*" + output, "run", "p.tap", "-i", "X=iota", "-i",
                             "W=iota", "--plan", "p.plan")
 
-    def test_what_a_line_of_the_plan_takes_away(self):
+    def test_lines_invalidated_by_earlier_lines(self):
         """Whichever line stands first."""
         self.write("p.tap", """program p(x: f32[9]) -> (y: f32[9]) {
     u = iterate t in 0..4 (v = x) { w[i] = v[i-1 else 0] + v[i]; w }
@@ -252,7 +252,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
     def test_mistakes_are_shown_where_they_are_written(self):
         self.write("p.tap", PROGRAM.replace("Y[i, o] = H", "Z[i, o] = H[i, o] * 2\n    Y[i, o] = Z[i, o] + H"))
         # What is underlined, and what helps.
-        for line, marked, told, helped in [
+        for line, marked, output, helped in [
                 ("split Hh dim i into 2", "Hh", "unknown operation `Hh`", "did you mean `H`"),
                 ("split X dim i into 2", "X", "`X` is an input; a plan names operations",
                  "the operations are `H`, `Y`, `S`"),
@@ -274,12 +274,12 @@ program p(X: f64[4]) -> (Y: f64[8]) {
                 ("split H dim i into 2 over nowhere", "nowhere", "`nowhere` is not a place for blocks", "such as pod.data")]:
             with self.subTest(line):
                 self.write("p.plan", "\ufeffplan 2\nsplit S dim i into 2\n" + line + "\n")
-                result = self.expect(1, rf"(?m)^p\.plan:3:\d+: error\[T1402\]: .*{told}", "verify", "p.tap", "--plan",
+                result = self.expect(1, rf"(?m)^p\.plan:3:\d+: error\[T1402\]: .*{output}", "verify", "p.tap", "--plan",
                                      "p.plan")
-                rows = result.told.splitlines()
+                rows = result.output.splitlines()
                 carets = re.search(r"\^+", rows[3])
-                self.assertEqual(rows[2][carets.start():carets.end()], marked, result.told)
-                self.assertRegex(result.told, helped)
+                self.assertEqual(rows[2][carets.start():carets.end()], marked, result.output)
+                self.assertRegex(result.output, helped)
 
     def test_an_axis_of_two_meshes_needs_its_mesh(self):
         self.write("p.tap", "mesh other = [data: 6]\n" + PROGRAM)
@@ -287,17 +287,17 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         self.expect(1, "several meshes have an axis `data`(?s:.*)help: write one of `other.data`, `pod.data`", "verify",
                     "p.tap", "--plan", "p.plan")
 
-    def test_every_mistake_is_told(self):
+    def test_every_error_is_reported(self):
         self.write("p.tap", PROGRAM)
         self.write("p.plan",
                    "plan 2\nsplit Q dim i into 2\nsplit H dim q into 2\nsplit S dim i into 2\nsplit R dim i into 2\n")
         result = self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan")
-        self.assertEqual([row.split(":")[1] for row in result.told.splitlines() if "error[" in row], ["2", "3", "5"])
+        self.assertEqual([row.split(":")[1] for row in result.output.splitlines() if "error[" in row], ["2", "3", "5"])
 
     def test_control_characters_do_not_reach_the_terminal(self):
         self.write("p.tap", PROGRAM)
         self.write("p.plan", "plan 2\nsplit \x1b[31mH dim i into 2\n")
-        self.assertNotIn("\x1b", self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan").told)
+        self.assertNotIn("\x1b", self.expect(1, "T1402", "verify", "p.tap", "--plan", "p.plan").output)
 
     def test_names_as_they_are(self):
         """Paths, dots and the later results of a tuple need no quotes."""
@@ -317,20 +317,20 @@ program p(X: f64[8]) -> (Y: f64[8], A: f64[], B: i64[]) {
                 self.write("p.plan", "plan 2\n" + line + "\n")
                 self.expect(0, "^$", "verify", "u.tap", "--plan", "p.plan")
 
-    def test_names_do_not_depend_on_what_else_is_written(self):
+    def test_names_do_not_depend_on_other_lines(self):
         def names(inputs, before, n):
             self.write("p.tap", f"use std\nprogram p({inputs}X: f32[{n}, 3]) -> (Co: f32[{n}], Y: f32[{n}, 3]) {{\n{before}"
                                 "    Co[i] = (sum[k] X[i, k]) * (sum[k] X[i, k] * X[i, k])\n    Y = relu(softmax(exp(X)))\n}\n")
             listed = self.expect(0, ".*", "inspect", "p.tap", "--splits").stdout.decode()
             return [line for line in listed.splitlines() if line and not line.startswith(" ")]
 
-        wanted = names("", "", 4)
+        expected = names("", "", 4)
         for name in ("Co.sum#1", "Co.sum#2", "Y.exp", "Y.softmax.m"):
-            self.assertIn(name, wanted)
+            self.assertIn(name, expected)
         more = "    _U[i] = (sum[k] W[i, k]) + (sum[k] W[i, k] * 2)\n    _V = relu(softmax(exp(W)))\n"
         for given in (("W: f32[5, 6], ", "", 4), ("W: f32[5, 6], ", more, 4), ("", "", 7)):
             found = names(*given)
-            self.assertEqual([name for name in found if not name.startswith("_")], wanted)
+            self.assertEqual([name for name in found if not name.startswith("_")], expected)
             self.write("p.plan", "plan 2\nsplit Co.sum#2 dim k into 2\nsplit Co.sum#1 dim k into 3\n")
             self.expect(0, "^", "verify", "p.tap", "--plan", "p.plan")
 

@@ -11,7 +11,7 @@ from tapc import *
 class Project(TapcTest):
     def test_new_works_out_of_the_box(self):
         result = self.tapc("new", "hello")
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         self.assertEqual(sorted(p.name for p in (self.folder / "hello").iterdir()),
                          [".gitignore", "README.md", "main.tap"])
         commands = re.findall(r"^    tapc (.*?)(?:  +.*)?$", (self.folder / "hello/README.md").read_text(), re.M)
@@ -22,13 +22,13 @@ class Project(TapcTest):
                                       stdin=subprocess.DEVNULL)
                 self.assertEqual(done.returncode, 0, done.stderr.decode())
 
-    def test_new_has_the_rights_of_other_folders(self):
-        for mask, wanted in ((0o022, 0o755), (0o077, 0o700), (0o002, 0o775)):
+    def test_new_has_default_permissions(self):
+        for mask, expected in ((0o022, 0o755), (0o077, 0o700), (0o002, 0o775)):
             name = f"with_{mask:o}"
             self.assertEqual(self.tapc("new", name, before=lambda: os.umask(mask)).returncode, 0)
-            self.assertEqual((self.folder / name).stat().st_mode & 0o777, wanted)
+            self.assertEqual((self.folder / name).stat().st_mode & 0o777, expected)
 
-    def test_an_interrupted_new_leaves_nothing(self):
+    def test_an_interrupted_new_leaves_no_files(self):
         for k in range(20):
             process = subprocess.Popen([TAPC, "new", "p"], cwd=self.folder, stdout=subprocess.DEVNULL)
             time.sleep(0.001 * k)
@@ -63,7 +63,7 @@ class Project(TapcTest):
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 
-    def test_bash_offers_what_there_is(self):
+    def test_bash_completes_existing_names(self):
         self.assertEqual(sorted(self.complete("")), sorted(self.commands()))
         self.assertEqual(self.complete("insp"), ["inspect"])
         self.assertIn("--format", self.complete("inspect", "--fo"))

@@ -51,7 +51,7 @@ class Propagation(TapcTest):
         start = time.monotonic()
         result = self.tapc("sharding", "t.tap", memory=GIB // 2)
         seconds = time.monotonic() - start
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         return result.stdout.decode(), seconds
 
     def test_a_million_devices(self):

@@ -29,7 +29,7 @@ class Rules(TapcTest):
         for name, text in BAD.items():
             with self.subTest(name):
                 self.write("a.tap", text)
-                human = self.tapc("check", "a.tap").told.splitlines()
+                human = self.tapc("check", "a.tap").output.splitlines()
                 heads = [m for m in map(HEADER.match, human) if m]
                 self.assertTrue(HEADER.match(human[0]), human[0])
                 for head in heads:
@@ -40,25 +40,25 @@ class Rules(TapcTest):
                     self.assertIn(shown.split(" | ", 1)[1].rstrip("…")[:30], source)
                     caret = next(l for l in human[at:] if re.search(r"\| *\^", l))
                     self.assertEqual(caret.index("^") - caret.index("|") - 1, column)
-                told = self.tapc("check", "--message-format=json", "a.tap").told.splitlines()
-                objects = [json.loads(line) for line in told]
+                output = self.tapc("check", "--message-format=json", "a.tap").output.splitlines()
+                objects = [json.loads(line) for line in output]
                 self.assertEqual([(o["code"], o["message"]) for o in objects], [(h.group(5), h.group(6)) for h in heads])
 
     def test_g4_at_most_twenty_errors(self):
         self.write("a.tap", "".join(f"op f{k}(x: f32[n]) -> (y: f32[n]) {{ y[i] = z{k}[i] }}\n" for k in range(40)))
-        told = self.expect(1, r"too many errors", "check", "a.tap").told
-        self.assertEqual(len(re.findall(r"error\[T", told)), 20)
-        self.assertEqual(told.count("too many errors"), 1)
+        output = self.expect(1, r"too many errors", "check", "a.tap").output
+        self.assertEqual(len(re.findall(r"error\[T", output)), 20)
+        self.assertEqual(output.count("too many errors"), 1)
 
     def test_g5_no_path_of_the_build_machine(self):
         home = str(ROOT)
         for name, text in BAD.items():
             self.write("a.tap", text)
             for extra in ([], ["--message-format=json"]):
-                told = self.tapc("check", *extra, "a.tap").told
-                self.assertNotIn(home, told)
-                self.assertNotIn(str(self.folder), told)
-                self.assertNotRegex(told, r"\.(cpp|h):\d")
+                output = self.tapc("check", *extra, "a.tap").output
+                self.assertNotIn(home, output)
+                self.assertNotIn(str(self.folder), output)
+                self.assertNotRegex(output, r"\.(cpp|h):\d")
         for command in (["--version"], ["--help"], ["ops", "matmul"], ["explain", "T0603"], ["help", "run"]):
             self.assertNotIn(home, self.tapc(*command).stdout.decode())
 
@@ -74,11 +74,11 @@ class Rules(TapcTest):
     def test_g8_the_same_message_every_time(self):
         for name, text in BAD.items():
             self.write("a.tap", text)
-            self.assertEqual(len({self.tapc("check", "a.tap").told for _ in range(3)}), 1, name)
+            self.assertEqual(len({self.tapc("check", "a.tap").output for _ in range(3)}), 1, name)
         self.write("a.tap", "program main(d: i64[n]) -> (q: i64[n]) { q[i] = 1 / (d[i] % 1000) }\ndim n = 100000\n")
-        told = {self.expect(6, r"error\[T1301\].*i=0", "run", "a.tap", "-i", "d=iota", "--threads", threads).told
+        output = {self.expect(6, r"error\[T1301\].*i=0", "run", "a.tap", "-i", "d=iota", "--threads", threads).output
                 for threads in ("1", "2", "3", "8") for _ in range(3)}
-        self.assertEqual(len(told), 1, told)
+        self.assertEqual(len(output), 1, output)
 
 
 if __name__ == "__main__":

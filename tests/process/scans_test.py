@@ -65,7 +65,7 @@ class Scans(TapcTest):
         loops = self.loops("program p(X: f32[64, 128]) -> (Y: f32[64, 128]) { Y[i, j] = sum[k in 0..i + 1] X[k, j] }\n")
         self.assertRegex(loops, r"lanes j in j0 \+ 16\*v of 16\n *acc0\[v\] = acc0\[v\] \+ t0\[k, j\]")
 
-    def test_rows_beside_each_other(self):
+    def test_adjacent_rows(self):
         """Each is a chain of additions: several hide the latency of one."""
         loops = self.loops("program p(X: f32[64, 128]) -> (Y: f32[64, 128]) { Y[i, j] = sum[k in 0..j + 1] X[i, k] }\n")
         self.assertRegex(loops, r"let k = j\n.*\n *unroll i in i0 of 4\n *acc0\[i\] = acc0\[i\] \+ t0\[i, k\]")

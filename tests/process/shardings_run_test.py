@@ -68,27 +68,27 @@ def cells(box):
 
 
 class ShardingsRun(TapcTest):
-    def same(self, text, inputs, *more, near=None, told="^$", assumed=False):
+    def same(self, text, inputs, *more, near=None, output="^$", assumed=False):
         """Natively and interpreted what it gives without shardings: exactly, or as `near` says; and proved. The graph."""
         self.write("s.tap", text)
         self.write("w.tap", SHARDED.sub("", text))
         given = [word for each in inputs for word in ("-i", each)]
-        wanted = self.numbers("w.tap", "--engine=interp", *given)
+        expected = self.numbers("w.tap", "--engine=interp", *given)
         for how in ([], ["--threads", "3"], ["--engine=interp"]):
-            got = self.numbers("s.tap", *how, *given, *more, told=told)
+            got = self.numbers("s.tap", *how, *given, *more, output=output)
             if near is None:
-                self.assertEqual(got, wanted, how)
+                self.assertEqual(got, expected, how)
             else:
-                self.assertEqual(len(got), len(wanted))
-                for a, b in zip(got, wanted):
+                self.assertEqual(len(got), len(expected))
+                for a, b in zip(got, expected):
                     self.assertLessEqual(abs(a - b), near * abs(b), how)
-        verdict = self.expect(0, told, "verify", "s.tap", *more).stdout.decode()
+        verdict = self.expect(0, output, "verify", "s.tap", *more).stdout.decode()
         self.assertIn("proved", verdict)
         self.assertNotRegex(verdict, "refused" if near or assumed else "assumed|refused")
-        return self.expect(0, told, "opt", "--stage", "sharded", "s.tap", *more).stdout.decode()
+        return self.expect(0, output, "opt", "--stage", "sharded", "s.tap", *more).stdout.decode()
 
-    def numbers(self, *arguments, told="^$"):
-        shown = self.expect(0, told, "run", *arguments).stdout.decode()
+    def numbers(self, *arguments, output="^$"):
+        shown = self.expect(0, output, "run", *arguments).stdout.decode()
         return [float(word) for word in re.findall(r"-?[0-9][0-9.e+-]*", shown.split("=", 1)[1])]
 
     def transfers(self, graph):
@@ -110,7 +110,7 @@ class ShardingsRun(TapcTest):
                 break
             found += re.findall(r"^  (?:move|halo_exchange) (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", part.stdout.decode(), re.M)
         self.assertGreater(device, 0)
-        return [(tensor, int(there) - int(here), cells(box)) for tensor, box, here, there in found if here != there]
+        return [(tensor, int(target) - int(source), cells(box)) for tensor, box, source, target in found if source != target]
 
     def test_megatron_combines_once(self):
         for data, model, n, h in ((2, 4, 8, 32), (3, 5, 8, 17), (1, 2, 4, 6), (8, 8, 5, 3)):
@@ -142,11 +142,11 @@ class ShardingsRun(TapcTest):
     def test_attention_gathers_keys_and_values(self):
         for n, seq in ((8, 4), (10, 4), (7, 8), (6, 3)):
             text = ATTENTION.format(n=n, seq=seq)
-            graph = self.same(text, ["Q=iota", "K=iota", "V=iota"], near=1e-6, told=GATHERED)
+            graph = self.same(text, ["Q=iota", "K=iota", "V=iota"], near=1e-6, output=GATHERED)
             self.assertEqual(self.transfers(graph), 2)
             self.assertEqual({tensor for tensor, _, _ in self.moves(text)}, {"L", "U"})
 
-    def test_windows_take_what_lies_over_the_edge(self):
+    def test_windows_exchange_halos(self):
         for n, space in ((18, 4), (10, 4), (9, 2), (5, 8)):
             self.assertEqual(self.transfers(self.same(CONVOLUTION.format(n=n, space=space), ["X=iota", "W=iota"])), 1)
         for n, a in ((16, 4), (17, 4), (3, 2), (9, 8)):
@@ -156,7 +156,7 @@ class ShardingsRun(TapcTest):
         self.assertIn("// halo_exchange U.moved[3..4]@1 = U[3..4]@0, on 2 devices", shown)
         self.assertNotIn("// move ", shown)
         # Neighbours alone have what a device lacks.
-        neighbours = {(tensor, way, 1) for tensor in "UV" for way in (-1, 1)}
+        neighbours = {(tensor, direction, 1) for tensor in "UV" for direction in (-1, 1)}
         self.assertEqual(set(self.moves(STEPS.format(n=16, a=4))), neighbours)
 
     def test_iterate(self):
@@ -164,7 +164,7 @@ class ShardingsRun(TapcTest):
             graph = self.same(STENCIL.format(n=n, a=a), ["X=iota"])
             self.assertEqual("over axis ring.a" in graph, a > 1)
 
-    def test_the_state_of_an_iterate_stays_where_it_is(self):
+    def test_the_state_of_an_iterate_stays_on_its_devices(self):
         """From step to step neighbours exchange the edges of their blocks, and nothing is gathered."""
         for n, a in ((16, 4), (10, 4), (9, 8), (7, 2)):
             self.assertEqual(set(self.moves(STENCIL.format(n=n, a=a))), {("u", -1, 1), ("u", 1, 1)})
@@ -179,7 +179,7 @@ class ShardingsRun(TapcTest):
                     "        (x2, r2, p2, x)\n    }\n}\n")
             with self.subTest(sharding=sharding):
                 moved = "T0910.*[PX]?/?p` for `ap`: all_gather"
-                graph = self.same(text, ["A=iota", "B=iota"], told=f"{moved}|^$", assumed=True)
+                graph = self.same(text, ["A=iota", "B=iota"], output=f"{moved}|^$", assumed=True)
                 self.assertIn("over axis pod.a", graph)
                 blocks = self.tapc("opt", "--stage", "block", "s.tap").stdout.decode()
                 body = blocks[blocks.index("graph 1 "):]
@@ -187,7 +187,7 @@ class ShardingsRun(TapcTest):
                 self.assertRegex(body, r"value 0 \[.*\] device 0 times .*  // x\n")
                 self.assertNotRegex(body, r"// move x\.moved")
 
-    def test_a_mesh_of_one_cuts_nothing(self):
+    def test_a_mesh_of_one_device_splits_nothing(self):
         graph = self.same(MLP.format(data=1, model=1, n=8, h=16), ["X=iota", "W1=iota", "W2=iota"])
         self.assertNotIn("over axis", graph)
         self.assertEqual(self.transfers(graph), 0)
@@ -197,10 +197,10 @@ class ShardingsRun(TapcTest):
                 "program p(X: f64[10, 7] @ pod[{a:(1)2, b}, {a:(2)2}]) -> (Y: f64[7]) { Y[j] = sum[i] X[i, j] }\n")
         self.assertIn("over axis pod.a:(1)2", self.same(text, ["X=iota"]))
 
-    def gives(self, wanted, text, *inputs, cut=True):
+    def gives(self, expected, text, *inputs, cut=True):
         """What it computes on its devices, worked out by hand; and the same without shardings."""
         graph = self.same(text, inputs)
-        self.assertEqual(self.numbers("s.tap", *(word for each in inputs for word in ("-i", each))), wanted)
+        self.assertEqual(self.numbers("s.tap", *(word for each in inputs for word in ("-i", each))), expected)
         self.assertEqual("over axis" in graph, cut)
 
     # What nobody said of a program's inputs and results is cut evenly or not at all, all else as it is said.
@@ -260,16 +260,16 @@ class ShardingsRun(TapcTest):
         graph = self.same(text, ["X=iota", "W=iota"])
         self.assertEqual(graph.count("over axis pod.data"), 1)
 
-    def test_groups_are_cut_as_their_results(self):
+    def test_groups_are_split_like_their_results(self):
         for n in (8, 10):
             self.write("s.tap", ATTENTION.format(n=n, seq=4))
             self.write("w.tap", SHARDED.sub("", ATTENTION.format(n=n, seq=4)))
             given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"]
             self.write("empty.plan", "plan 2\n")  # with a plan, what --passes made is sharded
-            for a, b in zip(self.numbers("s.tap", *FUSED, "--plan", "empty.plan", *given, told="L` for `A"), self.numbers("w.tap", *given)):
+            for a, b in zip(self.numbers("s.tap", *FUSED, "--plan", "empty.plan", *given, output="L` for `A"), self.numbers("w.tap", *given)):
                 self.assertLessEqual(abs(a - b), 1e-6 * abs(b))
 
-    def test_moves_that_nobody_asked_for(self):
+    def test_implicit_reshards(self):
         self.write("s.tap", ATTENTION.format(n=8, seq=4))
         self.write("m.tap", MLP.format(data=2, model=4, n=8, h=32))
         for command in ("run", "verify", "compile", "sharding", "opt"):
@@ -297,7 +297,7 @@ class ShardingsRun(TapcTest):
         text = "mesh m = [] devices [3]\nprogram p(X: f64[4]) -> (Y: f64[4] @ m[{}]) { Y[i] = X[i] + 1 }\n"
         self.assertIn("over devices [[3]]", self.same(text, ["X=iota"]))
 
-    def test_what_was_given_stays(self):
+    def test_given_shardings_are_kept(self):
         """Inputs and results whose size does not divide are cut as the program says; what was added is not."""
         for n, a in ((7, 8), (9, 4), (7, 2), (0, 2)):
             text = f"mesh m = [a: {a}]\nprogram p(X: f64[{n}] @ m[{{a}}]) -> (Y: f64[{n}] @ m[{{a}}]) {{ Y[i] = X[i] * 2 }}\n"
@@ -312,13 +312,13 @@ class ShardingsRun(TapcTest):
         self.expect(0, "T0910", "run", "c.tap", "-i", "A=iota", "-i", "B=iota")
         self.expect(1, "T0909", "run", "c.tap", "-i", "A=iota", "-i", "B=iota", "--no-implicit-reshard")
 
-    def test_what_is_not_followed_is_told(self):
+    def test_ignored_shardings_are_reported(self):
         self.write("s.tap", "mesh m = [a: 2]\nprogram p(X: f64[4]) -> (Y: f64[8] @ m[{a}]) {\n"
                             "    Y[3 - i] = X[i] for i in 0..4\n    Y[4 + i] = 2 * X[i] for i in 0..4\n}\n")
         self.expect(0, r"^[\w.]+:\d+:\d+: remark\[T0801\]: a sharding cannot be implemented: .*write this value, and `Y@0` writes "
                        "it in reverse order", "run", "s.tap", "-i", "X=iota")
 
-    def test_what_several_operations_write(self):
+    def test_several_writers(self):
         """Parts side by side, in turn, borders of one cell: each operation writes the cells of the device's block."""
         for sharding in ("{a}, {}", "{}, {b}", "{a}, {b}", "{b, a}, {}"):
             for equations in ("Y[i, j] = H[i, j] for i in 0..5\n    Y[5 + i, j] = 3 * X[i, j] for i in 0..7",
@@ -328,7 +328,7 @@ class ShardingsRun(TapcTest):
                 text = (f"mesh m = [a: 4, b: 2]\nprogram p(X: f64[12, 4]) -> (Z: f64[12, 4] @ m[{sharding}]) {{\n"
                         f"    H[i, j] = X[11 - i, j] * 2 for i in 0..12\n    {equations}\n    Z[i, j] = Y[i, j] + Y[i, 3 - j]\n}}\n")
                 with self.subTest(sharding=sharding, equations=equations):
-                    graph = self.same(text, ["X=iota"], told="^(?!.*T0801)")
+                    graph = self.same(text, ["X=iota"], output="^(?!.*T0801)")
                     self.assertRegex(graph, "over (axis m|devices)")
 
 

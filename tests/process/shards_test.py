@@ -39,7 +39,7 @@ class Shards(TapcTest):
             for ours, fewest in zip(size, sizes[0]):
                 self.assertLess(ours, 1.2 * fewest, sizes)
 
-    def test_rows_of_blocks_compute_what_each_would(self):
+    def test_rows_of_blocks_agree_with_single_blocks(self):
         self.write("p.tap", PROGRAM)
         words = [word for name in ("X", "W", "V") for word in ("-i", f"{name}=randn:1")]
         results = []
@@ -68,7 +68,7 @@ class Shards(TapcTest):
                             "--threads", threads, "-o", "O=@blocks.npy")
                 self.assertEqual((self.folder / "blocks.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
 
-    def test_a_failure_in_a_row_is_told_where_it_is(self):
+    def test_a_failure_in_a_row_has_its_location(self):
         self.write("p.tap", DIVIDE)
         b = np.ones((40, 6), np.int64)
         b[33, 2] = b[17, 4] = b[17, 5] = 0

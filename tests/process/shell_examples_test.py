@@ -43,17 +43,17 @@ class ShellExamples(TapcTest):
         return done.stdout.strip()
 
     @unittest.skipIf(SANITIZED, "C and Python programs would need the sanitizer's runtime")
-    def test_the_commands_print_what_they_say(self):
+    def test_commands_print_the_documented_output(self):
         tried = 0
         for page, blocks in self.pages():
             self.keep(blocks)
             for block in blocks:
                 if block["kind"] != "sh":
                     continue
-                for command, wanted in COMMAND.findall(block["text"]):
+                for command, expected in COMMAND.findall(block["text"]):
                     tried += 1
                     with self.subTest(page=page.name, command=command):
-                        self.assertEqual(self.printed(command), wanted.strip())
+                        self.assertEqual(self.printed(command), expected.strip())
         self.assertGreater(tried, 5)
 
     def update(self, paths):

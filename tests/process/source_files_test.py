@@ -41,7 +41,7 @@ class SourceFiles(TapcTest):
         self.write("good.tap", DOUBLE)
         self.write("bad.tap", "op f(x: f32[n]) -> (y: f32[n]) { y[i] = z[i] }\n")
         result = self.expect(2, r"bad\.tap:1:\d+: error\[T0203\]", "check", "bad.tap", "none.tap", "good.tap")
-        self.assertIn("none.tap", result.told)
+        self.assertIn("none.tap", result.output)
 
     def test_a15_self_and_cycle(self):
         self.write("a.tap", "use a\n" + DOUBLE)
@@ -50,7 +50,7 @@ class SourceFiles(TapcTest):
         self.write("c.tap", "use b\n" + DOUBLE.replace("double", "twice"))
         self.expect(1, r"error\[T0206\].*", "check", "b.tap")
 
-    def test_a15_what_is_no_file(self):
+    def test_a15_modules_that_are_not_files(self):
         (self.folder / "d.tap").mkdir()
         os.mkfifo(self.folder / "f.tap")
         os.symlink("/dev/zero", self.folder / "z.tap")
@@ -58,7 +58,7 @@ class SourceFiles(TapcTest):
             with self.subTest(name):
                 self.expect(1, r"error\[T0206\]", "check", self.write("a.tap", f"use {name}\n" + DOUBLE), timeout=5)
 
-    def test_a15_modules_stay_beside_the_file(self):
+    def test_a15_modules_are_next_to_the_file(self):
         for name in ("../secret", "/etc/passwd", "sub.secret", "..secret"):
             with self.subTest(name):
                 self.expect(1, r"error\[T0(109|206)\]", "check", self.write("a.tap", f"use {name}\n" + DOUBLE))
@@ -73,14 +73,14 @@ class SourceFiles(TapcTest):
             with self.subTest(name):
                 self.write("in/a.tap", f"use {name}\n" + DOUBLE)
                 result = self.expect(1, r"error\[T0206\]", "check", "in/a.tap")
-                self.assertNotIn("root:", result.told)
-                self.assertNotIn("secret words", result.told)
+                self.assertNotIn("root:", result.output)
+                self.assertNotIn("secret words", result.output)
         self.write("in/mine.tap", DOUBLE)
         os.symlink("mine.tap", self.folder / "in/other.tap")
         self.write("in/a.tap", "use other\nprogram p(X: f32[4]) -> (Y: f32[4]) { Y = double(X) }\n")
         self.expect(0, r"^$", "check", "in/a.tap")
 
-    def test_a_module_beside_the_file_is_found_from_elsewhere(self):
+    def test_modules_are_found_relative_to_the_file(self):
         (self.folder / "sub").mkdir()
         self.write("sub/mine.tap", DOUBLE)
         self.write("sub/a.tap", "use mine\nprogram p(X: f32[4]) -> (Y: f32[4]) { Y = double(X) }\n")

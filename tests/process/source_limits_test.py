@@ -17,11 +17,11 @@ class SourceLimits(TapcTest):
     def test_a08_line_of_10_megabytes(self):
         result = self.check(1, r"a\.tap:1:\d+: error\[T0203\]",
                             self.expression("x[i] " + "+ x[i]" + " " * 10_000_000 + "+ z[i]"))
-        self.assertLess(len(result.told), 2000)
+        self.assertLess(len(result.output), 2000)
 
     def test_a08_token_of_a_megabyte(self):
         result = self.check(1, r"error\[T\d+\]", self.expression("a" * 1_000_000 + "[i]"))
-        self.assertLess(len(result.told), 8000)
+        self.assertLess(len(result.output), 8000)
         self.check(1, r"error\[T0106\]", self.expression("1" * 1_000_000))
 
     def test_a08_nested_parentheses(self):
@@ -31,7 +31,7 @@ class SourceLimits(TapcTest):
     def test_a08_unary_minus(self):
         self.check(1, r"error\[T0105\]: .*256", self.expression("- " * 100_000 + "x[i]"))
 
-    def test_a08_other_nesting(self):
+    def test_a08_nesting_of_other_kinds(self):
         deep = 100_000
         for text in ("not " * deep + "true", "if true then 1 else " * deep + "1", "let a = 1 in " * deep + "a",
                      "f(" * deep + "x" + ")" * deep,
@@ -74,9 +74,9 @@ class SourceLimits(TapcTest):
                                 for k in range(1, levels + 1))
             program = f"program p(X: f32[4]) -> (Y: f32[4]) {{ Y = g{levels}(X) }}\n"
             return "op g0(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] * 0.5 + 1 }\n" + operators + program
-        told = r"a\.tap:20:\d+: error\[T0105\]: `g19` expands to 524288 operations .*500000"
-        self.check(1, told, doubling(20))
-        self.expect(1, told, "run", self.write("a.tap", doubling(60)), "-i", "X=[1,2,3,4]", memory=EIGHT, timeout=20)
+        output = r"a\.tap:20:\d+: error\[T0105\]: `g19` expands to 524288 operations .*500000"
+        self.check(1, output, doubling(20))
+        self.expect(1, output, "run", self.write("a.tap", doubling(60)), "-i", "X=[1,2,3,4]", memory=EIGHT, timeout=20)
         self.expect(0, r"^$", "run", self.write("a.tap", doubling(12)), "-i", "X=[1,2,3,4]", memory=EIGHT, timeout=20)
 
     def test_a09_ten_to_the_1000(self):
@@ -135,8 +135,8 @@ class SourceLimits(TapcTest):
                 "program p(X: f32[n, 3]) -> (Y: f32[n, 3]) { Y = iterate 3 (v = X) { f<k = 3>(v) } }\n").encode()
         for end in range(0, len(text), 1 if not SANITIZED else 17):
             result = self.tapc("check", self.write("a.tap", text[:end]), memory=EIGHT)
-            self.assertIn(result.returncode, (0, 1), f"cut at {end}: {result.told}")
-            self.assertEqual(result.returncode == 1, "error[" in result.told, f"cut at {end}")
+            self.assertIn(result.returncode, (0, 1), f"cut at {end}: {result.output}")
+            self.assertEqual(result.returncode == 1, "error[" in result.output, f"cut at {end}")
 
     def test_a18_random_bytes(self):
         seed = 20
@@ -145,7 +145,7 @@ class SourceLimits(TapcTest):
             data = bytes(draw.choice(b"()[]{}<>,;:=+-*/.@#\"'/\\ \n\0\x80\xffopxyi0123456789")
                          for _ in range(draw.randrange(1, 300)))
             result = self.tapc("check", self.write("a.tap", data), memory=EIGHT)
-            self.assertEqual(result.returncode, 1, f"seed {seed}, case {k}: {data!r} {result.told}")
+            self.assertEqual(result.returncode, 1, f"seed {seed}, case {k}: {data!r} {result.output}")
 
 
 if __name__ == "__main__":

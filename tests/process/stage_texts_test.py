@@ -15,7 +15,7 @@ class StageTextsTest(TapcTest):
         self.write("p.tap", source)
         self.write("p.plan", "plan 2\n" + plan)
         result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p")
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         return [path.read_text() for path in sorted(self.folder.glob("p.*.ir"))], (self.folder / "p.cert").read_text()
 
     def check(self, stages, certificate):
@@ -34,7 +34,7 @@ class StageTextsTest(TapcTest):
         self.assertEqual(result.returncode, 5, result.stdout + result.stderr)
         self.assertIn(f"refused {obligation}", result.stdout)
 
-    def test_what_is_illegal(self):
+    def test_illegal_stages(self):
         """Reads and writes outside, cells that are written twice or never, sizes and coordinates that do not fit."""
         stages, certificate = self.stages(ADD)
         read, write = "read 0 at [i] shape [1]", "write 0 at [i] shape [1]"
@@ -68,13 +68,13 @@ class StageTextsTest(TapcTest):
                        "  t[i, j] = x[j] for i in 0..8, j in i + 1..8\n  y[i] = sum[j] t[i, j]\n}\n"):
             with self.subTest(source=source):
                 stages, certificate = self.stages(source)
-                wanted = self.tapc("run", "p.tap", "-i", "x=rand:1").stdout
+                expected = self.tapc("run", "p.tap", "-i", "x=rand:1").stdout
                 for text in stages:
                     if not text.startswith("tap-ir"):
                         continue
                     self.write("q.ir", text)
                     result = self.tapc("run", "q.ir", "-i", "x=rand:1")
-                    self.assertEqual((result.returncode, result.stdout), (0, wanted), result.told)
+                    self.assertEqual((result.returncode, result.stdout), (0, expected), result.output)
                 result = self.check(stages, certificate)
                 self.assertEqual(result.returncode, 0, result.stdout)
                 self.assertNotIn("assumed", result.stdout)

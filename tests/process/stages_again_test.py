@@ -87,8 +87,8 @@ CASES = {
 class StagesAgain(TapcTest):
     def taken(self, *arguments):
         result = self.tapc(*arguments)
-        self.assertEqual(result.returncode, 0, result.told[:2000])
-        self.assertNotIn("T1403", result.told)  # no step was left out
+        self.assertEqual(result.returncode, 0, result.output[:2000])
+        self.assertNotIn("T1403", result.output)  # no step was left out
         return result
 
     def inputs(self, source):
@@ -107,7 +107,7 @@ class StagesAgain(TapcTest):
     def test_each_text_of_each_case(self):
         for name, (source, lines) in CASES.items():
             file, plan, inputs = self.write("p.tap", source), self.write("p.plan", "plan 2\n" + lines), self.inputs(source)
-            wanted = self.taken("run", file, "--engine", "interp", "--passes", "none", *inputs).stdout
+            expected = self.taken("run", file, "--engine", "interp", "--passes", "none", *inputs).stdout
             for text in self.texts(file, plan):
                 for command in (["verify"], ["opt"], ["opt", "--stage", "sharded"], ["opt", "--stage", "block"]):
                     with self.subTest(name=name, text=text, command=command):
@@ -115,7 +115,7 @@ class StagesAgain(TapcTest):
                 for options in ([], ["--engine", "interp"], ["--passes", "none"], FUSED):
                     with self.subTest(name=name, text=text, options=options):
                         result = self.taken("run", text, *inputs, *options)
-                        self.assertEqual(result.stdout, wanted)
+                        self.assertEqual(result.stdout, expected)
             with self.subTest(name=name):
                 self.taken("compile", "s.opt.ir", "-o", "p.so")
 

@@ -65,13 +65,13 @@ class StrictOrder(TapcTest):
                 arrays.append(mixed(size, dtype))
                 np.save(self.folder / f"{key}.npy", arrays[-1])
                 given += ["-i", f"{key}=@{key}.npy"]
-            wanted = np.empty(shape, dtype)
+            expected = np.empty(shape, dtype)
             for at in np.ndindex(*shape):
-                wanted[at] = in_order(np.array(terms(*arrays, *at), dtype).reshape(-1))
+                expected[at] = in_order(np.array(terms(*arrays, *at), dtype).reshape(-1))
             for options in ([], FUSED):
                 with self.subTest(name=name, type=kind, options=options):
                     self.expect(0, "^$", "run", "p.tap", "--strict-fp", *given, "-o", "y=@y.npy", *options)
-                    np.testing.assert_array_equal(np.load(self.folder / "y.npy"), wanted)
+                    np.testing.assert_array_equal(np.load(self.folder / "y.npy"), expected)
 
     def test_the_order_shows(self):
         x = mixed((K,), np.float64)

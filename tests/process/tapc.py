@@ -24,7 +24,7 @@ PROGRAM = "program main(X: f32[4]) -> (Y: f32[4]) { Y[i] = 2 * X[i] }\n"
 
 
 def option(name, otherwise):
-    """The number after this word of the command line, which unittest does not see."""
+    """The number after this option, which is removed from the command line of unittest."""
     if name not in sys.argv:
         return otherwise
     at = sys.argv.index(name)
@@ -33,9 +33,9 @@ def option(name, otherwise):
     return value
 
 
-def without_written(told):
-    """Messages without the line that says which files a command wrote."""
-    return re.sub(r"^wrote `.*\n", "", told, flags=re.M)
+def without_written(output):
+    """Messages without the line that lists written files."""
+    return re.sub(r"^wrote `.*\n", "", output, flags=re.M)
 
 
 class TapcTest(unittest.TestCase):
@@ -61,23 +61,23 @@ class TapcTest(unittest.TestCase):
         env.update({name: os.environ[name] for name in os.environ if name.startswith("TAP_MUTANT")})  # tests/mutation
         env.update(environment or {})
         result = forks.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout, memory=memory, before=before, **options)
-        told = (result.stderr or b"").decode(errors="replace")
-        self.assertGreaterEqual(result.returncode, 0, f"died of signal {-result.returncode}: {told}")
-        self.assertNotEqual(result.returncode, 70, told)
-        self.assertNotIn("internal error", told)
-        self.assertNotIn("terminate called", told)
-        result.told = told
+        output = (result.stderr or b"").decode(errors="replace")
+        self.assertGreaterEqual(result.returncode, 0, f"died of signal {-result.returncode}: {output}")
+        self.assertNotEqual(result.returncode, 70, output)
+        self.assertNotIn("internal error", output)
+        self.assertNotIn("terminate called", output)
+        result.output = output
         return result
 
     def expect(self, code, pattern, *arguments, **options):
-        """The last line, which says what was written, is left out unless the pattern asks for it."""
+        """Checks exit code and messages; the line that lists written files is ignored unless the pattern contains "wrote"."""
         result = self.tapc(*arguments, **options)
-        self.assertEqual(result.returncode, code, result.told[:2000])
-        self.assertRegex(result.told if "wrote" in pattern else without_written(result.told), pattern)
+        self.assertEqual(result.returncode, code, result.output[:2000])
+        self.assertRegex(result.output if "wrote" in pattern else without_written(result.output), pattern)
         return result
 
     def files(self):
-        """What is in the test's folder, which is a home too, besides caches."""
+        """The files in the test's folder (also its home) without caches."""
         return [path for path in sorted(self.folder.iterdir()) if path.name != ".cache"]
 
     def assertNoTemporaries(self):

@@ -67,7 +67,7 @@ class Transposes(TapcTest):
                 found = np.load(self.folder / "y.npy")
                 self.assertEqual(found.tobytes(), np.ascontiguousarray(right).tobytes())
 
-    def test_lanes_run_along_what_is_read(self):
+    def test_lanes_follow_the_contiguous_read(self):
         """Otherwise each lane comes from a line of its own."""
         self.write("p.tap", "program p(X: f32[256, 128]) -> (Y: f32[128, 256]) { Y[i, j] = X[j, i] }\n")
         self.expect(0, ".*", "compile", "p.tap", "-o", "p", "--emit=loops")

@@ -26,7 +26,7 @@ class UnjustifiedTest(TapcTest):
         self.write("p.tap", SOURCE)
         self.write("p.plan", PLAN)
         result = self.tapc("run", "p.tap", *INPUTS, "--no-summary")
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         self.right = result.stdout
 
     def faulty(self, fault, *arguments):
@@ -34,13 +34,13 @@ class UnjustifiedTest(TapcTest):
                "TAP_FAULT_IN": fault}
         result = subprocess.run([FAULTY, *arguments], cwd=self.folder, env=env, timeout=60, stdin=subprocess.DEVNULL,
                                 capture_output=True)
-        result.told = result.stderr.decode()
+        result.output = result.stderr.decode()
         return result
 
-    def reproducer(self, told):
-        """All of them: where a step is left out, what is left may need a step that was behind it, and be given up, too."""
-        found = re.findall(r"reproducer written to (\S+)", told)
-        self.assertTrue(found, told)
+    def reproducer(self, output):
+        """The reproducer of each: if a step is removed, a later step may depend on it and be removed, too."""
+        found = re.findall(r"reproducer written to (\S+)", output)
+        self.assertTrue(found, output)
         texts = [Path(name).read_text() for name in found]
         for name in found:
             Path(name).unlink()
@@ -48,17 +48,17 @@ class UnjustifiedTest(TapcTest):
 
     def test_without_a_fault_it_is_tapc(self):
         result = self.faulty("", "run", "p.tap", "--plan", "p.plan", *INPUTS, "--no-summary")
-        self.assertEqual((result.returncode, result.stdout, result.told), (0, self.right, ""))
+        self.assertEqual((result.returncode, result.stdout, result.output), (0, self.right, ""))
 
-    def test_run_warns_and_goes_on(self):
+    def test_run_warns_and_continues(self):
         for fault in [*WITH_CERTIFICATE, "expand", "schedule", "expand,schedule", "compose_maps,expand"]:
             with self.subTest(fault=fault):
                 result = self.faulty(fault, "run", "p.tap", "--plan", "p.plan", *INPUTS, "--no-summary")
-                self.assertEqual(result.returncode, 0, result.told)
+                self.assertEqual(result.returncode, 0, result.output)
                 self.assertEqual(result.stdout, self.right)
-                self.assertIn("warning[T1403]", result.told)
-                self.assertNotIn("error", result.told)
-                text = self.reproducer(result.told)
+                self.assertIn("warning[T1403]", result.output)
+                self.assertNotIn("error", result.output)
+                text = self.reproducer(result.output)
                 for part in (SOURCE, PLAN, "'--plan' 'p.plan'", "---- before the step\ntap-ir", "---- after the step\ntap-"):
                     self.assertIn(part, text)
                 if fault.split(",")[0] in WITH_CERTIFICATE:
@@ -66,11 +66,11 @@ class UnjustifiedTest(TapcTest):
 
     def test_the_source_line(self):
         result = self.faulty("compose_maps", "run", "p.tap", *INPUTS, "--no-summary")
-        self.assertRegex(result.told, r"^p\.tap:4:5: warning\[T1403\]: step \d+ \(compose_maps\), graph 0, operation")
+        self.assertRegex(result.output, r"^p\.tap:4:5: warning\[T1403\]: step \d+ \(compose_maps\), graph 0, operation")
         result = self.faulty("compose_maps", "verify", "p.tap")
-        self.assertRegex(result.told, r"^p\.tap:4:5: error\[T1401\]: step \d+ \(compose_maps\), graph 0, operation")
+        self.assertRegex(result.output, r"^p\.tap:4:5: error\[T1401\]: step \d+ \(compose_maps\), graph 0, operation")
 
-    def test_all_others_stop(self):
+    def test_other_commands_stop(self):
         compile = ["compile", "p.tap", "-o", "made"]
         commands = {"verify": ["verify", "p.tap", "--plan", "p.plan"], "compile": [*compile, "--plan", "p.plan"],
                     "opt": ["opt", "p.tap", "--plan", "p.plan", "--stage", "block"],
@@ -80,28 +80,28 @@ class UnjustifiedTest(TapcTest):
             for fault in [*WITH_CERTIFICATE, "expand"] + (["schedule"] if name != "opt" else []):
                 with self.subTest(command=name, fault=fault):
                     result = self.faulty(fault, *command)
-                    self.assertEqual(result.returncode, 70, result.told)
-                    self.assertIn("error[T1401]", result.told)
-                    self.assertRegex(result.told, r"\ntapc: internal error in checking the certificate: [^\n]* does not hold: "
+                    self.assertEqual(result.returncode, 70, result.output)
+                    self.assertIn("error[T1401]", result.output)
+                    self.assertRegex(result.output, r"\ntapc: internal error in checking the certificate: [^\n]* does not hold: "
                                                   r"[^\n]*; reproducer written to [^\n]*\n$")
-                    self.assertIn(SOURCE, self.reproducer(result.told))
+                    self.assertIn(SOURCE, self.reproducer(result.output))
                     self.assertNotIn(b"Y:", result.stdout)
                     self.assertFalse((self.folder / "made").exists())
 
     def test_a_stage_from_outside(self):
         """The text of a stage was looked at when it was read, so that a step from it is a fault of tapc like any other."""
         result = self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded", "-o", "p.ir")
-        self.assertEqual(result.returncode, 0, result.told)
+        self.assertEqual(result.returncode, 0, result.output)
         for command in (["verify", "p.ir"], ["run", "p.ir", *INPUTS, "--require-proof"]):
             result = self.faulty("expand", *command)
-            self.assertEqual(result.returncode, 70, result.told)
-            self.assertIn("error[T1401]", result.told)
-            self.assertIn("reproducer written to", result.told)
-        wanted = self.tapc("run", "p.ir", *INPUTS)
-        self.assertEqual(wanted.returncode, 0, wanted.told)
+            self.assertEqual(result.returncode, 70, result.output)
+            self.assertIn("error[T1401]", result.output)
+            self.assertIn("reproducer written to", result.output)
+        expected = self.tapc("run", "p.ir", *INPUTS)
+        self.assertEqual(expected.returncode, 0, expected.output)
         result = self.faulty("expand", "run", "p.ir", *INPUTS)
-        self.assertEqual((result.returncode, result.stdout), (0, wanted.stdout), result.told)
-        self.assertIn("warning[T1403]", result.told)
+        self.assertEqual((result.returncode, result.stdout), (0, expected.stdout), result.output)
+        self.assertIn("warning[T1403]", result.output)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class VerifyTest(TapcTest):
             result = self.tapc("verify", example, "--time-passes", *(["--program", "fused"] if several else []),
                                timeout=60)
             out = result.stdout.decode()
-            self.assertEqual(result.returncode, 0, example.name + ": " + out + result.told)
+            self.assertEqual(result.returncode, 0, example.name + ": " + out + result.output)
             self.assertNotIn("refused", out)
             if not SANITIZED:
                 self.assertLess(float(re.search(r"([0-9.]+) ms per operation", out)[1]), MS_PER_OPERATION, example.name)
@@ -37,7 +37,7 @@ class VerifyTest(TapcTest):
         self.write("p.plan", PLAN)
         result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p",
                            *options)
-        self.assertEqual(result.returncode, 0, result.stdout.decode() + result.told)
+        self.assertEqual(result.returncode, 0, result.stdout.decode() + result.output)
         return sorted(self.folder.glob("p.*.ir"))
 
     def check(self, source, certificate, stages):
@@ -105,10 +105,10 @@ class VerifyTest(TapcTest):
                  "block": r"( by )(\d+)\n", "partial": r"(combination \d+ of )(\d+)"}
         generator = random.Random(9)
         for kind, pattern in kinds.items():
-            places = list(re.finditer(pattern, text))
-            self.assertTrue(places, kind)
+            matches = list(re.finditer(pattern, text))
+            self.assertTrue(matches, kind)
             for _ in range(20):
-                at = generator.choice(places)
+                at = generator.choice(matches)
                 number = int(at[2]) + generator.choice([-1, 1, 2, 7])
                 if number < 0:
                     continue
@@ -126,7 +126,7 @@ class VerifyTest(TapcTest):
         result = self.check(source, "edited.cert", stages)
         self.assertEqual(result.returncode, 5, result.stdout + result.stderr)
 
-    def test_c09_another_program_of_which_the_hash_is_right(self):
+    def test_c09_another_program_with_the_right_hash(self):
         """What a step made is edited, and the certificate names the edited text: every kind is refused by what it breaks."""
         source, *stages = self.stages("--stage", "sharded")
         text, certificate = stages[-1].read_text(), (self.folder / "p.cert").read_text()
@@ -147,11 +147,11 @@ class VerifyTest(TapcTest):
             # Only where it matters: operators of earlier stages are kept, though nobody uses them.
             owner = lambda at: ([""] + re.findall(r"(?m)^(operator \d+|monoid \d+|graph \d+)", text[:at.start(1)]))[-1]
             used = {"operator " + number for number in re.findall(r"(?m)^  do (\d+)", text)}
-            places = [at for at in re.finditer(pattern, text) if not owner(at).startswith("operator")
+            matches = [at for at in re.finditer(pattern, text) if not owner(at).startswith("operator")
                       or owner(at) in used]
-            self.assertTrue(places, kind)
+            self.assertTrue(matches, kind)
             for _ in range(20):
-                at = generator.choice(places)
+                at = generator.choice(matches)
                 edited = text[:at.start(1)] + change(at[1]) + text[at.end(1):]
                 with self.subTest(kind, row=text[:at.start(1)].count("\n") + 1, change=change(at[1])):
                     self.write("edited.ir", edited)
@@ -163,7 +163,7 @@ class VerifyTest(TapcTest):
                     if result.returncode == 5:
                         self.assertRegex(result.stdout, "refused (?!chain)" + obligation)
 
-    def test_c09_tasks_of_which_the_hash_is_right(self):
+    def test_c09_tasks_with_the_right_hash(self):
         """Block graphs and schedules are edited, and the certificate names the edited text."""
         source, *stages = self.stages()
         certificate = (self.folder / "p.cert").read_text()
@@ -183,10 +183,10 @@ class VerifyTest(TapcTest):
                  "what messages say": (-1, r"operation .* from \(\S+ \[(\d+)", "well-formed")}
         for kind, (stage, pattern, obligations) in kinds.items():
             text = stages[stage].read_text()
-            places = list(re.finditer(pattern, text))
-            self.assertTrue(places, kind)
+            matches = list(re.finditer(pattern, text))
+            self.assertTrue(matches, kind)
             for _ in range(10):
-                at = generator.choice(places)
+                at = generator.choice(matches)
                 number = max(0, int(at[1]) + generator.choice([-1, 1, 2]))
                 edited = text[:at.start(1)] + str(number) + text[at.end(1):]
                 if edited == text:
@@ -200,14 +200,14 @@ class VerifyTest(TapcTest):
                     self.assertEqual(result.returncode, 5, result.stdout + result.stderr)
                     self.assertRegex(result.stdout, f"refused ({obligations})")
 
-    def test_c11_what_no_plan_can_ask_for(self):
+    def test_c11_impossible_schedules(self):
         self.write("p.tap", """program p(X: f32[8, 6], V: f32[6]) -> (Y: f32[8, 6], Z: f32[6]) {
     S[i] = sum[k] X[i, k]
     Y[i, k] = X[i, k] / S[i]
     Z = iterate 4 (v = V) { w[i] = v[i] * t; w } with t
 }
 """.replace(" * t; w } with t", " * 2; w }"))
-        for line, told in [("split S dim i into 0", "at least one block"),
+        for line, output in [("split S dim i into 0", "at least one block"),
                            ("split S dim i into -1", "at least one block"),
                            ("split S dim i into 1099511627776", "1 to 1048576 are possible"),
                            ("split S dim i into 99999999999999999999", "is outside"),
@@ -216,7 +216,7 @@ class VerifyTest(TapcTest):
                            ("fuse S, Y over k", "")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 2\n" + line + "\n")
-                self.expect(1, r"p\.plan:2:\d+: error\[T1402\]: .*" + told, "verify", "p.tap", "--plan", "p.plan")
+                self.expect(1, r"p\.plan:2:\d+: error\[T1402\]: .*" + output, "verify", "p.tap", "--plan", "p.plan")
         # More blocks than points are legal, and the last ones empty.
         self.write("p.plan", "plan 2\nsplit S dim k into 100 over threads\nsplit Y dim i into 9 over threads\n")
         self.expect(0, "^$", "verify", "p.tap", "--plan", "p.plan")

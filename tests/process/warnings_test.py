@@ -11,7 +11,7 @@ class Warnings(TapcTest):
     def none_in(self, name, path):
         result = self.tapc("check", str(path))
         with self.subTest(name):
-            self.assertNotRegex(result.told, r"T0210|T0410")
+            self.assertNotRegex(result.output, r"T0210|T0410")
 
     def test_library_and_examples(self):
         for path in [ROOT / "lib/std.tap", *sorted((ROOT / "examples").rglob("*.tap"))]:

@@ -50,7 +50,7 @@ class Windows(TapcTest):
                 self.expect(0, "^$", "run", "p.tap", "-i", "X=@x.npy", "-o", "Y=@y.npy", "--threads", str(1 + seed % 2))
                 self.assertEqual(np.load(self.folder / "y.npy").tobytes(), right.tobytes())
 
-    def test_tiles_inside_check_nothing(self):
+    def test_inner_tiles_have_no_bounds_checks(self):
         self.write("p.tap", "program p(X: f32[64, 64]) -> (Y: f32[64, 64]) {\n"
                             "  Y[i, j] = sum[a in 0..3, b in 0..3] X[i + a - 1, j + b - 1 else 0]\n}\n")
         self.expect(0, ".*", "compile", "p.tap", "-o", "p", "--emit=loops")

@@ -38,9 +38,9 @@ class Generator {
   std::int64_t choose(std::int64_t n) { return choices_(n); }
   // Some tensor, mostly the newest: chains are what splits and fusion are about. The kinds take a copy of it: a new one
   // moves the others.
-  Known some();
+  Known pick();
   // The newest that fits.
-  std::optional<Known> some_where(const std::function<bool(const Known&)>& fits);
+  std::optional<Known> pick_if(const std::function<bool(const Known&)>& fits);
   std::string fresh() { return fmt::format("t{}", ++names_); }
   void line(const std::string& text) { body_ += "    " + text + "\n"; }
   // A new tensor. Floats that may be greater than `bound` allows for are brought back between -8 and 8.

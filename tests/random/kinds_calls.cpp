@@ -5,7 +5,7 @@ namespace tap::random {
 namespace {
 
 void iteration(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), left = i;
   if (i.empty()) return;
   left[0] = i[0] + " - 1";
@@ -18,7 +18,7 @@ void iteration(Generator& g) {
 }
 
 void call(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   g.declare("op twice(x: T[d..]) -> (y: T[d..]) where T: number {\n    y[i..] = x[i..] + x[i..]\n}\n");
   std::string name = g.fresh();
   g.line(fmt::format("{} = twice({})", name, x.name));
@@ -26,7 +26,7 @@ void call(Generator& g) {
 }
 
 void call_in_cells(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   g.declare("op one_less(x: T[]) -> (y: T[]) where T: number {\n    y[] = x[] - 1\n}\n");
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
@@ -35,7 +35,7 @@ void call_in_cells(Generator& g) {
 }
 
 void several_states(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   std::string a = g.fresh(), b = g.fresh(), index = joined(i);
   g.line(fmt::format("({}, {}) = iterate {} (a = {}, b = {}) {{ c[{}] = a[{}] + b[{}]; (b, c) }}", a, b, g.choose(4),
@@ -45,7 +45,7 @@ void several_states(Generator& g) {
 }
 
 void nested_iteration(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   std::string name = g.fresh(), index = joined(i);
   g.line(
@@ -56,7 +56,7 @@ void nested_iteration(Generator& g) {
 }
 
 void call_with_parameter(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   g.declare(
       "op scaled<by: int = 3>(x: T[d..]) -> (y: T[d..]) where T: number {\n    y[i..] = x[i..] * T(by) + T(by)\n}\n");
   std::string name = g.fresh();
@@ -66,7 +66,7 @@ void call_with_parameter(Generator& g) {
 }
 
 void call_with_several_results(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   g.declare(
       "op parts(x: T[d..]) -> (low: T[d..], high: T[d..]) where T: number {\n    low[i..] = min(x[i..], 1)\n    "
       "high[i..] = max(x[i..], 1)\n}\n");
@@ -77,9 +77,9 @@ void call_with_several_results(Generator& g) {
 }
 
 void broadcast(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   if (x.shape.empty() || std::count(x.shape.begin(), x.shape.end(), 0) > 0) return;
-  auto y = g.some_where([&](const Known& k) {
+  auto y = g.pick_if([&](const Known& k) {
     return k.type == x.type && k.shape.size() < x.shape.size() &&
            std::equal(k.shape.rbegin(), k.shape.rend(), x.shape.rbegin());
   });
@@ -95,7 +95,7 @@ void broadcast(Generator& g) {
 }
 
 void linear_index(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   g.declare("op flat(x: T[d..]) -> (y: T[size(d)]) where T: any {\n    y[(i..)] = x[i..]\n}\n");
   std::string name = g.fresh();
   g.line(fmt::format("{} = flat({})", name, x.name));
@@ -105,7 +105,7 @@ void linear_index(Generator& g) {
 }
 
 void split_in_the_program(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   if (i.empty()) return;
   std::string name = g.fresh();

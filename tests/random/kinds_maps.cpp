@@ -7,7 +7,7 @@ namespace tap::random {
 namespace {
 
 void map(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}] = {}", name, joined(i), g.around(x, at(x, i), i)));
@@ -15,8 +15,8 @@ void map(Generator& g) {
 }
 
 void two_operands(Generator& g) {
-  Known x = g.some();
-  auto y = g.some_where([&](const Known& k) { return k.shape == x.shape && k.name != x.name; });
+  Known x = g.pick();
+  auto y = g.pick_if([&](const Known& k) { return k.shape == x.shape && k.name != x.name; });
   if (!y) return;
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
@@ -25,7 +25,7 @@ void two_operands(Generator& g) {
 }
 
 void transposed(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   if (x.shape.size() < 2) return;
   Names i = indices(x.shape.size()), turned = i;
   Shape shape = x.shape;
@@ -37,7 +37,7 @@ void transposed(Generator& g) {
 }
 
 void reversed(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), from = i;
   if (i.empty()) return;
   std::size_t a = static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(i.size())));
@@ -48,7 +48,7 @@ void reversed(Generator& g) {
 }
 
 void shifted_with_fill(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), from = i;
   if (i.empty()) return;
   std::size_t a = static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(i.size())));
@@ -60,7 +60,7 @@ void shifted_with_fill(Generator& g) {
 }
 
 void stencil(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), left = i, right = i;
   if (i.empty()) return;
   left[0] = i[0] + " - 1", right[0] = i[0] + " + 1";
@@ -71,7 +71,7 @@ void stencil(Generator& g) {
 }
 
 void strided(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), from = i;
   if (i.empty() || x.shape[0] < 2) return;
   from[0] = fmt::format("2*{} + {}", i[0], g.choose(2));
@@ -83,7 +83,7 @@ void strided(Generator& g) {
 }
 
 void triangle(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2; });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 2; });
   if (!x) return;
   std::string name = g.fresh();
   g.line(fmt::format("{}[i, j] = if j <= i then {}[i, j] else 0", name, x->name));
@@ -91,7 +91,7 @@ void triangle(Generator& g) {
 }
 
 void several_writers(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), first = i, second = i;
   if (i.empty()) return;
   Shape shape = x.shape;
@@ -109,7 +109,7 @@ void several_writers(Generator& g) {
 }
 
 void flattened(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2; });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 2; });
   if (!x) return;
   std::string name = g.fresh();
   g.line(fmt::format("{}[{}*i + j] = {}[i, j]", name, x->shape[1], x->name));
@@ -118,7 +118,7 @@ void flattened(Generator& g) {
 
 // Every type to every other: what is wide wraps, saturates and rounds in what is narrow.
 void converted(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   std::string name = g.fresh(), to = g.number_type();
   g.line(fmt::format("{}[{}] = {}", name, joined(i), as_type(x, to, i)));
@@ -127,7 +127,7 @@ void converted(Generator& g) {
 
 // Cells of other types in between.
 void narrowed(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   const char* whole[] = {"i8", "i16", "u8"};
   const char* floating[] = {"f32", "f16", "bf16", "i32", "i8", "u8"};
@@ -138,7 +138,7 @@ void narrowed(Generator& g) {
 
 // Kept in a narrow type, which rounds, before it is used again: a tenth is no float.
 void kept_narrow(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   std::string narrow = g.fresh(), name = g.fresh(), index = joined(i);
   if (x.is_float()) {
@@ -156,7 +156,7 @@ void kept_narrow(Generator& g) {
 
 // The left side turns round, or starts elsewhere.
 void written_elsewhere(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), to = i, from = i;
   if (i.empty()) return;
   std::string name = g.fresh();
@@ -171,7 +171,7 @@ void written_elsewhere(Generator& g) {
 }
 
 void truth(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   std::string flags = g.fresh(), name = g.fresh();
   g.line(fmt::format("{}[{}] = {} < {} {} not ({} == {})", flags, joined(i), at(x, i), literal(x, g.choose(4)),
@@ -182,7 +182,7 @@ void truth(Generator& g) {
 }
 
 void bits_and_division(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   if (x.is_float()) return;
   Names i = indices(x.shape.size());
   std::string name = g.fresh();
@@ -192,7 +192,7 @@ void bits_and_division(Generator& g) {
 }
 
 void whole_tensor_function(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   std::string name = g.fresh();
   g.line(fmt::format("{} = {}({})", name, g.choose(2) ? "abs" : "sign", x.name));
   g.define(name, x.type, x.shape, x.bound);
@@ -200,8 +200,8 @@ void whole_tensor_function(Generator& g) {
 
 // A coordinate out of the data, kept inside by arithmetic.
 void gather(Generator& g) {
-  auto ids = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
-  Known x = g.some();
+  auto ids = g.pick_if([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
+  Known x = g.pick();
   if (!ids || x.shape.empty() || x.shape[0] == 0) return;
   Names i = indices(x.shape.size()), from = i;
   std::string name = g.fresh();

@@ -10,7 +10,7 @@ namespace {
 struct Callee {
   const char* text;
   std::size_t least_rank, greatest_rank;
-  enum Keeps { same, axis_gone, axis_one, axis_twice, axis_more, swapped, flat, front_gone, none } keeps;
+  enum Keeps { same, axis_removed, axis_to_one, axis_doubled, axis_extended, swapped, flat, front_removed, none } keeps;
   enum Result { of_x, index, truth } result = of_x;
   double growth = 1;  // of the bound; 0: as large as it likes
   enum Needs { any, floating, integer, filled } needs = any;
@@ -36,31 +36,31 @@ constexpr Callee callees[] = {
     {"cummax<{1}>({0})", 1, 9, Callee::same},
     {"cummin<{1}>({0})", 1, 9, Callee::same},
     {"reverse<{1}>({0})", 1, 9, Callee::same},
-    {"concat<{1}>({0}, {0})", 1, 9, Callee::axis_twice},
-    {"tile<{1}, 2>({0})", 1, 9, Callee::axis_twice},
-    {"repeat<{1}, 2>({0})", 1, 9, Callee::axis_twice},
-    {"pad<{1}, 2, 1>({0})", 1, 9, Callee::axis_more},
-    {"pad<{1}, 3>({0})", 1, 9, Callee::axis_more},
-    {"pad_edge<{1}, 1, 2>({0})", 1, 9, Callee::axis_more, Callee::of_x, 1, Callee::filled},
+    {"concat<{1}>({0}, {0})", 1, 9, Callee::axis_doubled},
+    {"tile<{1}, 2>({0})", 1, 9, Callee::axis_doubled},
+    {"repeat<{1}, 2>({0})", 1, 9, Callee::axis_doubled},
+    {"pad<{1}, 2, 1>({0})", 1, 9, Callee::axis_extended},
+    {"pad<{1}, 3>({0})", 1, 9, Callee::axis_extended},
+    {"pad_edge<{1}, 1, 2>({0})", 1, 9, Callee::axis_extended, Callee::of_x, 1, Callee::filled},
     {"roll<{1}, 1>({0})", 1, 9, Callee::same, Callee::of_x, 1, Callee::filled},
     {"lower_triangle({0})", 2, 9, Callee::same},
     {"upper_triangle<1>({0})", 2, 9, Callee::same},
     {"transpose({0})", 2, 2, Callee::swapped},
     {"flatten({0})", 0, 9, Callee::flat},
     {"expand<0>({0})", 0, 3, Callee::none},
-    {"sum_axis<{1}>({0})", 1, 9, Callee::axis_gone, Callee::of_x, 0},
-    {"max_axis<{1}>({0})", 1, 9, Callee::axis_gone, Callee::of_x, 0},
-    {"min_axis_keep<{1}>({0})", 1, 9, Callee::axis_one, Callee::of_x, 0},
-    {"sum_axis_keep<{1}>({0})", 1, 9, Callee::axis_one, Callee::of_x, 0},
-    {"prod_axis<{1}>({0})", 1, 9, Callee::axis_gone, Callee::of_x, 0, Callee::integer},
-    {"argmax_axis<{1}>({0})", 1, 9, Callee::axis_gone, Callee::index},
-    {"argmin_axis<{1}>({0})", 1, 9, Callee::axis_gone, Callee::index},
-    {"sum_leading<1>({0})", 1, 9, Callee::front_gone, Callee::of_x, 0},
-    {"max_leading<1>({0})", 1, 9, Callee::front_gone, Callee::of_x, 0},
+    {"sum_axis<{1}>({0})", 1, 9, Callee::axis_removed, Callee::of_x, 0},
+    {"max_axis<{1}>({0})", 1, 9, Callee::axis_removed, Callee::of_x, 0},
+    {"min_axis_keep<{1}>({0})", 1, 9, Callee::axis_to_one, Callee::of_x, 0},
+    {"sum_axis_keep<{1}>({0})", 1, 9, Callee::axis_to_one, Callee::of_x, 0},
+    {"prod_axis<{1}>({0})", 1, 9, Callee::axis_removed, Callee::of_x, 0, Callee::integer},
+    {"argmax_axis<{1}>({0})", 1, 9, Callee::axis_removed, Callee::index},
+    {"argmin_axis<{1}>({0})", 1, 9, Callee::axis_removed, Callee::index},
+    {"sum_leading<1>({0})", 1, 9, Callee::front_removed, Callee::of_x, 0},
+    {"max_leading<1>({0})", 1, 9, Callee::front_removed, Callee::of_x, 0},
 };
 
 void standard_operator(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   const Callee& callee = callees[g.choose(static_cast<std::int64_t>(std::size(callees)))];
   const std::size_t rank = x.shape.size();
   const bool filled = std::count(x.shape.begin(), x.shape.end(), 0) == 0;
@@ -73,13 +73,13 @@ void standard_operator(Generator& g) {
   const auto a = shape.begin() + static_cast<std::ptrdiff_t>(axis);
   switch (callee.keeps) {
     case Callee::same: break;
-    case Callee::axis_gone: shape.erase(a); break;
-    case Callee::axis_one: *a = 1; break;
-    case Callee::axis_twice: *a *= 2; break;
-    case Callee::axis_more: *a += 3; break;
+    case Callee::axis_removed: shape.erase(a); break;
+    case Callee::axis_to_one: *a = 1; break;
+    case Callee::axis_doubled: *a *= 2; break;
+    case Callee::axis_extended: *a += 3; break;
     case Callee::swapped: std::swap(shape[0], shape[1]); break;
     case Callee::flat: shape = {element_count(x.shape)}; break;
-    case Callee::front_gone: shape.erase(shape.begin()); break;
+    case Callee::front_removed: shape.erase(shape.begin()); break;
     case Callee::none: shape.insert(shape.begin(), 1); break;
   }
   if (element_count(shape) > 2 * most_cells) return;
@@ -94,7 +94,7 @@ void standard_operator(Generator& g) {
 
 // Products with a further input, whose sizes are of their own.
 void standard_product(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   const std::size_t rank = x.shape.size();
   static const std::int64_t sizes[] = {1, 2, 3, 8, 9, 16, 17, 5};
   const std::int64_t n = sizes[g.choose(8)], cells = element_count(x.shape);
@@ -123,7 +123,7 @@ void standard_product(Generator& g) {
 
 // Convolution and pooling, of one batch.
 void windowed(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.shape[0] <= 6 && k.shape[1] >= 3; });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 2 && k.shape[0] <= 6 && k.shape[1] >= 3; });
   if (!x) return;
   const std::string image = g.fresh(), name = g.fresh();
   const std::int64_t channels = x->shape[0], width = x->shape[1], pad = g.choose(2), stride = 1 + g.choose(2),
@@ -143,7 +143,7 @@ void windowed(Generator& g) {
 
 // Two packs in one type, and one that is bound by what is read.
 void packs(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   const std::string name = g.fresh();
   if (x.shape.empty()) return;
   if (g.choose(2)) {
@@ -165,7 +165,7 @@ void packs(Generator& g) {
 
 // Rounded, so that what a processor's own functions give may differ in the last digits: a result that nothing reads.
 void function(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   if (!x.is_float()) return;
   Names i = indices(x.shape.size());
   const char* forms[] = {"exp({0})",     "tanh({0})",         "sqrt(abs({0}))", "1 / (1 + exp(-{0}))",

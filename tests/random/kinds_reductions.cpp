@@ -7,7 +7,7 @@ namespace tap::random {
 namespace {
 
 void window(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), from = i;
   if (i.empty() || x.shape.back() < 3) return;
   from.back() = i.back() + " + u";
@@ -20,7 +20,7 @@ void window(Generator& g) {
 }
 
 void reduction(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), kept = i;
   if (i.empty()) return;
   std::size_t a = static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(i.size())));
@@ -34,7 +34,7 @@ void reduction(Generator& g) {
 }
 
 void hoisted_reduction(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), k = i;
   if (i.empty()) return;
   k.back() = "k";
@@ -44,10 +44,10 @@ void hoisted_reduction(Generator& g) {
 }
 
 void contraction(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2; });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 2; });
   if (!x) return;
-  auto y = g.some_where(
-      [&](const Known& k) { return k.shape.size() == 2 && k.type == x->type && k.shape[0] == x->shape[1]; });
+  auto y =
+      g.pick_if([&](const Known& k) { return k.shape.size() == 2 && k.type == x->type && k.shape[0] == x->shape[1]; });
   std::string name = g.fresh();
   const std::int64_t points = x->shape[0] * x->shape[1] * (y ? y->shape[1] : x->shape[0]);
   if (points > most_points) return;
@@ -63,7 +63,7 @@ void contraction(Generator& g) {
 // In another order it takes fewer operations.
 // Of few cells: what it sums over is their third power, or their second.
 void product_of_three(Generator& g) {
-  auto x = g.some_where([](const Known& k) {
+  auto x = g.pick_if([](const Known& k) {
     const std::size_t rank = k.shape.size();
     return (rank == 1 || rank == 2) && element_count(k.shape) <= (rank == 1 ? 20 : 100) && k.exact_products(3);
   });
@@ -79,7 +79,7 @@ void product_of_three(Generator& g) {
 }
 
 void scan(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), k = i;
   if (i.empty()) return;
   k[0] = "k";
@@ -96,7 +96,7 @@ void scan(Generator& g) {
 }
 
 void scatter(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
   if (!x) return;
   std::string name = g.fresh();
   std::int64_t cells = 1 + g.choose(4);
@@ -114,30 +114,30 @@ const char* const recurrence_monoid =
     "g.b)\n}\n";
 
 void user_monoid(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), kept(i.begin(), i.end());
   if (i.empty()) return;
   const std::size_t left = i.size() > 1 && g.choose(2) ? i.size() - 2 : i.size() - 1;
   const Names over(i.begin() + static_cast<std::ptrdiff_t>(left), i.end());
   kept.resize(left);
   const Shape shape(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(left));
-  std::string value = g.fresh(), place = g.fresh();
+  std::string value = g.fresh(), position = g.fresh();
   if (g.choose(2) || x.is_float()) {
     g.declare(top_monoid);
-    g.line(fmt::format("({}[{}], {}[{}]) = top[{}] ({}, {})", value, joined(kept), place, joined(kept), joined(over),
+    g.line(fmt::format("({}[{}], {}[{}]) = top[{}] ({}, {})", value, joined(kept), position, joined(kept), joined(over),
                        at(x, i), i.back()));
-    g.define(place, "i64", shape);
+    g.define(position, "i64", shape);
   } else {
     g.declare(recurrence_monoid);
-    g.line(fmt::format("({}[{}], {}[{}]) = recurrence[{}] ({}, {} + 1)", value, joined(kept), place, joined(kept),
+    g.line(fmt::format("({}[{}], {}[{}]) = recurrence[{}] ({}, {} + 1)", value, joined(kept), position, joined(kept),
                        joined(over), at(x, i), at(x, i)));
-    g.define(place, x.type, shape);
+    g.define(position, x.type, shape);
   }
   g.define(value, x.type, shape, std::numeric_limits<double>::infinity());
 }
 
 void user_monoid_scan(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 1 && k.is_int(); });
   if (!x) return;
   g.declare(recurrence_monoid);
   std::string a = g.fresh(), b = g.fresh(), n = std::to_string(x->shape[0]);
@@ -150,7 +150,7 @@ void user_monoid_scan(Generator& g) {
 
 // Of one cell, used by every cell.
 void to_a_cell(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   if (i.empty() || x.is_float()) return;
   std::string cell = g.fresh(), name = g.fresh();
@@ -160,7 +160,7 @@ void to_a_cell(Generator& g) {
 }
 
 void any_or_all(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), kept = i;
   if (i.empty()) return;
   kept.pop_back();
@@ -172,7 +172,7 @@ void any_or_all(Generator& g) {
 }
 
 void product(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), kept = i;
   if (i.empty() || (x.is_float() && x.shape[0] > 20)) return;  // of a float: 2 to the 20th at most
   kept.erase(kept.begin());
@@ -184,7 +184,7 @@ void product(Generator& g) {
 }
 
 void over_two_dims(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   if (i.size() < 2) return;
   Names over(i.begin(), i.begin() + 2), kept(i.begin() + 2, i.end());
@@ -195,7 +195,7 @@ void over_two_dims(Generator& g) {
 
 // A block of a reduction at once, by a reduction of another monoid.
 void monoid_with_fold(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), kept = i;
   if (i.empty()) return;
   kept.pop_back();
@@ -214,10 +214,10 @@ void monoid_with_fold(Generator& g) {
 // What a block shares among the cells of a row is computed once for them: the fold leaves a contraction. How often the
 // greatest stands in a row, and the sum of what stands beside it: integers.
 void contracting_fold(Generator& g) {
-  auto t = g.some_where([](const Known& k) { return k.shape.size() == 2; });
+  auto t = g.pick_if([](const Known& k) { return k.shape.size() == 2; });
   if (!t || t->shape[0] * t->shape[1] * t->shape[0] > most_points) return;
   auto v =
-      g.some_where([&](const Known& k) { return k.shape.size() == 2 && k.shape[0] == t->shape[1] && k.shape[1] <= 9; });
+      g.pick_if([&](const Known& k) { return k.shape.size() == 2 && k.shape[0] == t->shape[1] && k.shape[1] <= 9; });
   g.declare(
       "monoid tally(m: T, s: i64, o: i64) where T: number {\n    identity (T.min, 0, 0)\n    combine (a, b) = let m = "
       "max(a.m, "
@@ -228,10 +228,10 @@ void contracting_fold(Generator& g) {
       "    "
       "in (m, sum[j] e[j] * w[j], sum[j] e[j] * v[j])\n}\n");
   // Where no tensor has a row for each of its columns: its own, with rows and columns exchanged.
-  const std::string beside = v ? as_type(*v, "i64", {"j", "c"}) : as_type(*t, "i64", {"c", "j"}) + " + 1";
+  const std::string values = v ? as_type(*v, "i64", {"j", "c"}) : as_type(*t, "i64", {"c", "j"}) + " + 1";
   const Shape shape{t->shape[0], v ? v->shape[1] : t->shape[0]};
   std::string greatest = g.fresh(), count = g.fresh(), sum = g.fresh();
-  g.line(fmt::format("({}[i], {}[i], {}[i, c]) = tally[j] ({}[i, j], 1, {})", greatest, count, sum, t->name, beside));
+  g.line(fmt::format("({}[i], {}[i], {}[i, c]) = tally[j] ({}[i, j], 1, {})", greatest, count, sum, t->name, values));
   g.define(greatest, t->type, {t->shape[0]}, std::numeric_limits<double>::infinity());
   g.define(count, "i64", {t->shape[0]});
   g.define(sum, "i64", shape);

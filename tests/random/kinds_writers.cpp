@@ -10,8 +10,7 @@ namespace {
 // Y[i, j] = x[i, j] for j in 0..i + 1        Y[i, j] = -x[i, j] for j in i + 1..n
 // Not without rows: of a local that nothing writes, every axis has size 0.
 void triangular_writers(Generator& g) {
-  auto x =
-      g.some_where([](const Known& k) { return k.shape.size() == 2 && k.shape[0] > 0 && k.shape[0] <= k.shape[1]; });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 2 && k.shape[0] > 0 && k.shape[0] <= k.shape[1]; });
   if (!x) return;
   const std::string name = g.fresh(), n = std::to_string(x->shape[1]);
   const std::string above = g.around(*x, at(*x, {"i", "j"}), {"i", "j"});
@@ -28,7 +27,7 @@ void triangular_writers(Generator& g) {
 
 // One triangle of a product, which is its own mirror image.
 void triangular_product(Generator& g) {
-  auto x = g.some_where([](const Known& k) {
+  auto x = g.pick_if([](const Known& k) {
     return k.shape.size() == 2 && k.shape[0] > 0 && k.shape[0] * k.shape[0] * k.shape[1] <= most_points;
   });
   if (!x) return;
@@ -41,8 +40,8 @@ void triangular_product(Generator& g) {
 }
 
 // Y[2*i] = x[i, 0]        Y[2*i + 1] = sum[k] x[i, k]
-void map_beside_reduction(Generator& g) {
-  Known x = g.some();
+void map_next_to_reduction(Generator& g) {
+  Known x = g.pick();
   Names i = indices(x.shape.size());
   if (i.size() < 2 || x.shape.back() == 0 || x.shape[0] == 0) return;
   Names first = i, left(i.begin(), i.end() - 1), to = left, other = left;
@@ -61,7 +60,7 @@ void map_beside_reduction(Generator& g) {
 
 // A sum of one point, of a read that may lie outside.
 void one_point_reduction(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), from = i;
   if (i.empty()) return;
   const bool moves = g.choose(2);
@@ -75,7 +74,7 @@ void one_point_reduction(Generator& g) {
 
 // Neighbours compared, in every direction.
 void comparison(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), left = i, right = i;
   if (i.empty()) return;
   left[0] = i[0] + " - 1", right[0] = i[0] + " + 1";
@@ -94,7 +93,7 @@ void comparison(Generator& g) {
 
 // Y: bf16[m, n] = sum[k] x[i, k] * w[k, j], with a vector and what is left of it in a row; read again as it was stored.
 void stored_narrow(Generator& g) {
-  auto x = g.some_where([](const Known& k) { return k.shape.size() == 2 && k.shape[1] <= 33; });
+  auto x = g.pick_if([](const Known& k) { return k.shape.size() == 2 && k.shape[1] <= 33; });
   if (!x) return;
   static const std::int64_t columns[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33};
   const std::int64_t n = columns[g.choose(12)];
@@ -116,7 +115,7 @@ void stored_narrow(Generator& g) {
 }
 
 void no_number(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   if (!x.is_float()) return;
   Names i = indices(x.shape.size());
   const std::string name = g.fresh(), cell = at(x, i);
@@ -128,7 +127,7 @@ void no_number(Generator& g) {
 }
 
 void extreme(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   if (x.is_float()) return;
   Names i = indices(x.shape.size());
   const std::string name = g.fresh(), cell = at(x, i);
@@ -149,7 +148,7 @@ void extreme(Generator& g) {
 
 // Sums inside an iterate; mostly a few turns, sometimes none.
 void iterated_reduction(Generator& g) {
-  Known x = g.some();
+  Known x = g.pick();
   Names i = indices(x.shape.size()), kept = i, over = i;
   if (i.empty() || element_count(x.shape) * (x.shape.back() + 1) > most_points) return;
   kept.pop_back(), over.back() = "k";
@@ -169,8 +168,8 @@ std::span<const StatementKind> kinds_of_writers() {
       {"triangular writers", triangular_writers},
       {"triangular product", triangular_product},
       {"triangular product", triangular_product},
-      {"map beside reduction", map_beside_reduction},
-      {"map beside reduction", map_beside_reduction},
+      {"map beside reduction", map_next_to_reduction},
+      {"map beside reduction", map_next_to_reduction},
       {"reduction of one point", one_point_reduction},
       {"comparison of neighbours", comparison},
       {"comparison of neighbours", comparison},

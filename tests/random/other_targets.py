@@ -113,7 +113,7 @@ class Batch:
         self.failures = []
 
     def compile(self, folder):
-        """The object file and header of one program; None where tapc refuses or fails, which is told."""
+        """The object file and header of one program; None, with a message, if tapc rejects it or fails."""
         name = "p" + folder.name
         words = [self.arguments.tapc, "compile", str(folder / "program.tap"), "-o", str(folder / (name + ".so")), "--name=" + name, "--emit=obj",
                  "--target=" + self.arguments.target] + (folder / "options").read_text().split()
@@ -155,7 +155,7 @@ class Batch:
 
 
 class Tools:
-    """Of the target: its compilers, what runs its programs, and the executor as an object file."""
+    """Tools of the target: compilers, a command that runs its programs, the executor as an object file."""
 
     def __init__(self, arguments, work):
         aarch64 = arguments.target == "aarch64"
@@ -191,19 +191,19 @@ def main():
         work = pathlib.Path(folder)
         tools = Tools(arguments, work)
         for first in range(arguments.seed, arguments.seed + arguments.count, arguments.batch):
-            here = work / str(first)
+            batch_folder = work / str(first)
             number = min(arguments.batch, arguments.seed + arguments.count - first)
-            made = subprocess.run([arguments.random_programs, "--seed", str(first), "--count", str(number), "--dump", str(here), "--keep-going", "yes",
+            made = subprocess.run([arguments.random_programs, "--seed", str(first), "--count", str(number), "--dump", str(batch_folder), "--keep-going", "yes",
                                    "--reduce", "no"], capture_output=True, text=True)
             if made.returncode:
                 failed += 1
                 print("\n".join(line for line in made.stdout.splitlines() if line.startswith("seed") and "programs in" not in line))
-            folders = sorted(here.iterdir(), key=lambda f: int(f.name)) if here.exists() else []
+            folders = sorted(batch_folder.iterdir(), key=lambda f: int(f.name)) if batch_folder.exists() else []
             for failure in Batch(arguments, tools, folders).run() if folders else []:
                 failed += 1
                 print(failure, flush=True)
             programs += len(folders)
-            shutil.rmtree(here, ignore_errors=True)
+            shutil.rmtree(batch_folder, ignore_errors=True)
     print(f"{arguments.target}: seed {arguments.seed}, {programs} programs, {failed} failures")
     return 1 if failed or programs < arguments.count / 3 else 0
 

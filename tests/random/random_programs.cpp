@@ -44,11 +44,11 @@ void report(std::uint64_t seed, const Trial& first, bool reduce) {
 
 // How many features are too rare: a generator that hardly makes them tests little of them.
 int coverage(std::map<std::string, std::uint64_t> seen, std::uint64_t count) {
-  std::map<std::string, double> wanted;
-  for (const std::string& feature : all_features()) wanted[feature] = 1;
-  for (const PlanFeature& feature : plan_features()) wanted[feature.name] = feature.least;
+  std::map<std::string, double> required;
+  for (const std::string& feature : all_features()) required[feature] = 1;
+  for (const PlanFeature& feature : plan_features()) required[feature.name] = feature.least;
   int missing = 0;
-  for (const auto& [feature, least] : wanted) {
+  for (const auto& [feature, least] : required) {
     const double share = 100.0 * static_cast<double>(seen[feature]) / static_cast<double>(count);
     const bool rare = count >= 300 && share < least;
     std::printf("  %-26s %5.1f %%%s\n", feature.c_str(), share, rare ? "  too rare" : "");
@@ -72,8 +72,8 @@ void dump(const std::filesystem::path& folder, const Trial& trial) {
   };
   for (std::size_t k = 0; k < trial.inputs.size(); ++k)
     add(trial.source.constant[k] ? "const" : "input", trial.inputs[k]);
-  for (std::size_t k = 0; k < trial.wanted.size(); ++k)
-    add(k + trial.source.rounded >= trial.wanted.size() ? "rounded" : "output", trial.wanted[k]);
+  for (std::size_t k = 0; k < trial.expected.size(); ++k)
+    add(k + trial.source.rounded >= trial.expected.size() ? "rounded" : "output", trial.expected[k]);
 }
 
 int run(const Options& options) {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tests/random/generator.h"
-#include "tests/random/held_back.h"
+#include "tests/random/known_failures.h"
 
 namespace tap::random {
 
@@ -19,7 +19,7 @@ const std::vector<StatementKind>& all_kinds() {
     for (auto table :
          {kinds_of_maps(), kinds_of_reductions(), kinds_of_calls(), kinds_of_writers(), kinds_of_operators()})
       std::copy_if(table.begin(), table.end(), std::back_inserter(all),
-                   [](const StatementKind& kind) { return !is_held_back(kind.feature, HeldBack::altogether); });
+                   [](const StatementKind& kind) { return !is_known_failure(kind.feature, KnownFailure::everywhere); });
     return all;
   }();
   return kinds;
@@ -109,14 +109,14 @@ void Generator::result(const std::string& name, const std::string& type, const S
   results_.push_back(fmt::format("{}: {}{}", name, type, to_string(shape)));
 }
 
-Known Generator::some() {
+Known Generator::pick() {
   std::int64_t back = choose(3) ? 0 : choose(static_cast<std::int64_t>(known_.size()));
   const Known& found = known_[known_.size() - 1 - static_cast<std::size_t>(back)];
   read_.insert(found.name);
   return found;
 }
 
-std::optional<Known> Generator::some_where(const std::function<bool(const Known&)>& fits) {
+std::optional<Known> Generator::pick_if(const std::function<bool(const Known&)>& fits) {
   for (std::size_t k = known_.size(); k-- > 0;)
     if (fits(known_[k])) {
       read_.insert(known_[k].name);

@@ -24,7 +24,7 @@
 #include "tests/oracle/oracle.h"
 #include "tests/passes/random_groups.h"
 #include "tests/random/guarded_memory.h"
-#include "tests/random/held_back.h"
+#include "tests/random/known_failures.h"
 #include "tests/random/random_shardings.h"
 
 namespace tap::random {
@@ -82,23 +82,23 @@ class Evaluation {
   void run() {
     trial_.strict = choose_(5) == 4;
     make_inputs();
-    wanted_ = by_the_oracle(trial_.source.text, inputs_);
+    expected_ = by_the_oracle(trial_.source.text, inputs_);
     if (trial_.strict ? !agree_within_bounds()
                       : !agree(interpret(program_, program_.main, inputs_).outputs, "the interpreter"))
       return;
     program_.meshes = passes::test::random_meshes();
-    const int way = static_cast<int>(choose_(4));
-    if (trial_.strict || way == 3) return as_by_default();
-    trial_.sharded = way == 0;
-    if (holds_back(HeldBack::under_shardings)) trial_.sharded = false;
+    const int mode = static_cast<int>(choose_(4));
+    if (trial_.strict || mode == 3) return with_default_decisions();
+    trial_.sharded = mode == 0;
+    if (has_known_failure(KnownFailure::under_shardings)) trial_.sharded = false;
     if (trial_.sharded) shard_at_random(program_, choose_);
     under_a_plan();
   }
 
  private:
-  bool holds_back(HeldBack::How how) const {
+  bool has_known_failure(KnownFailure::Scope how) const {
     for (const std::string& feature : trial_.source.features)
-      if (is_held_back(feature, how)) return true;
+      if (is_known_failure(feature, how)) return true;
     return false;
   }
 
@@ -112,7 +112,7 @@ class Evaluation {
 
   bool agree(const std::vector<Tensor>& found, const std::string& who) {
     if (!trial_.failure.empty()) return false;
-    const std::string d = difference(found, wanted_, trial_.source.rounded, signs_of_zeros_);
+    const std::string d = difference(found, expected_, trial_.source.rounded, signs_of_zeros_);
     if (!d.empty()) trial_.failure = who + " computes something else: " + d;
     return d.empty();
   }
@@ -120,9 +120,10 @@ class Evaluation {
   // Of numbers whose sums round: the interpreter rounds f32 at the cell only, and says how far off others may be.
   bool agree_within_bounds() {
     const InterpretResult found = interpret(program_, program_.main, inputs_, {.with_bounds = true});
-    for (std::size_t k = 0; k < wanted_.size(); ++k)
-      for (std::int64_t c = 0; c < wanted_[k].size(); ++c) {
-        const double a = found.outputs[k].load_f64(c), b = wanted_[k].load_f64(c), bound = found.bounds[k].load_f64(c);
+    for (std::size_t k = 0; k < expected_.size(); ++k)
+      for (std::int64_t c = 0; c < expected_[k].size(); ++c) {
+        const double a = found.outputs[k].load_f64(c), b = expected_[k].load_f64(c),
+                     bound = found.bounds[k].load_f64(c);
         if (a == b || (std::isnan(a) && std::isnan(b)) || std::isinf(bound) || std::fabs(a - b) <= 2 * bound) continue;
         trial_.failure = fmt::format(
             "the interpreter computes something else: result {}, cell {}: {}, not {}, which is off by {} at most", k, c,
@@ -133,7 +134,7 @@ class Evaluation {
   }
 
   // As `tapc run` does it, with what the cost model decides; or with groups that move few bytes, or with none.
-  void as_by_default() {
+  void with_default_decisions() {
     // Folds of floats assume finite values, unless everything is strict.
     if ((trial_.strict || !trial_.source.special) && choose_(2)) {
       pipeline::Compilation certified = driver::test::certified_as_decided(program_, trial_.strict);
@@ -238,14 +239,14 @@ class Evaluation {
     backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels);
     if (std::string why = check::test::refusal_of(sharded, schedule); !why.empty()) trial_.failure = "refused: " + why;
     if (!trial_.failure.empty() || choose_(2)) return;
-    if ((trial_.fuse_more || trial_.features.count("groups")) && holds_back(HeldBack::native_groups)) return;
+    if ((trial_.fuse_more || trial_.features.count("groups")) && has_known_failure(KnownFailure::native_groups)) return;
     backend::ExecuteOptions options;
     options.threads = static_cast<std::size_t>(1 + choose_(2));
     options.exact_arithmetic = trial_.strict;
     note(options.threads == 2 ? "native, two threads" : "native, one thread");
     if (trial_.fuse_more) note("native, fuse_auto");
     std::vector<Tensor> found;
-    for (const Tensor& t : wanted_) found.emplace_back(t.type(), t.shape());
+    for (const Tensor& t : expected_) found.emplace_back(t.type(), t.shape());
     backend::Executable(std::move(blocks), options).run(inputs_, found);
     for (std::size_t k = 0; k < found.size(); ++k)
       if (!guard_is_intact(found[k])) trial_.failure = fmt::format("native code writes behind result {}", k);
@@ -285,7 +286,7 @@ class Evaluation {
   Program program_;
   Choices& choose_;
   const bool native_;
-  std::vector<Tensor>&inputs_ = trial_.inputs, &wanted_ = trial_.wanted;
+  std::vector<Tensor>&inputs_ = trial_.inputs, &expected_ = trial_.expected;
   bool signs_of_zeros_ = true;  // do they matter? Not after a step that says so
 };
 
@@ -314,12 +315,12 @@ const std::vector<PlanFeature>& plan_features() {
   return features;
 }
 
-std::string difference(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted, std::size_t rounded,
+std::string difference(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, std::size_t rounded,
                        bool signs_of_zeros) {
-  if (found.size() != wanted.size()) return "another number of results";
+  if (found.size() != expected.size()) return "another number of results";
   for (std::size_t k = 0; k < found.size(); ++k) {
     const Tensor& a = found[k];
-    const Tensor& b = wanted[k];
+    const Tensor& b = expected[k];
     if (a.type() != b.type() || a.shape() != b.shape()) return fmt::format("result {} has another type", k);
     const bool near = k + rounded >= found.size();
     for (std::int64_t c = 0; c < a.size(); ++c)

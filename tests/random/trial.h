@@ -11,7 +11,7 @@ struct Trial {
   TapProgram source;
   ir::Plan plan;
   std::string failure;  // empty: all is well
-  std::vector<Tensor> inputs, wanted;
+  std::vector<Tensor> inputs, expected;
   bool fuse_more = false, strict = false, sharded = false;
   std::size_t used = 0;            // of the choices
   bool refused = false;            // the plan requests what cannot be
@@ -33,7 +33,7 @@ std::vector<std::uint8_t> bytes_of(std::uint64_t seed);
 
 // Empty, or which result differs, where, and both values. The last `rounded` results may differ in their last digits, and
 // zeros in their sign, where a step has said that it assumes that this does not matter.
-std::string difference(const std::vector<Tensor>& found, const std::vector<Tensor>& wanted, std::size_t rounded,
+std::string difference(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, std::size_t rounded,
                        bool signs_of_zeros = true);
 
 // The program's results by the oracle. Throws oracle::Stop and oracle::Fault.

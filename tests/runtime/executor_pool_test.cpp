@@ -15,28 +15,28 @@ namespace {
 using namespace std::chrono_literals;
 
 // Work in which each of two threads waits until the other has come.
-struct Meeting {
-  std::atomic<int> came{0};
+struct Rendezvous {
+  std::atomic<int> arrived{0};
   std::atomic<unsigned> numbers{0};
 
-  static void meet(void* data, std::int64_t thread) {
-    auto* self = static_cast<Meeting*>(data);
+  static void arrive(void* data, std::int64_t thread) {
+    auto* self = static_cast<Rendezvous*>(data);
     self->numbers |= 1u << thread;
-    ++self->came;
+    ++self->arrived;
     for (auto until = std::chrono::steady_clock::now() + 20s;
-         self->came < 2 && std::chrono::steady_clock::now() < until;)
+         self->arrived < 2 && std::chrono::steady_clock::now() < until;)
       std::this_thread::sleep_for(1ms);
   }
 };
 
-TEST(ExecutorPool, BothThreadsCome) {
+TEST(ExecutorPool, BothThreadsRun) {
   Pool pool;
   ASSERT_TRUE(pool.start(2));
   for (int round = 0; round < 3; ++round) {
-    Meeting meeting;
-    pool.run(Meeting::meet, &meeting);
-    EXPECT_EQ(meeting.came, 2);
-    EXPECT_EQ(meeting.numbers, 3u);
+    Rendezvous rendezvous;
+    pool.run(Rendezvous::arrive, &rendezvous);
+    EXPECT_EQ(rendezvous.arrived, 2);
+    EXPECT_EQ(rendezvous.numbers, 3u);
   }
   pool.stop();
 }
@@ -52,7 +52,7 @@ volatile int sink = 0;
 }
 
 void fault_on_another(void* data, std::int64_t thread) {
-  Meeting::meet(data, thread);
+  Rendezvous::arrive(data, thread);
   if (thread != 0) sink = deep(0);
   std::this_thread::sleep_for(20s);
 }
@@ -65,11 +65,11 @@ void overflow_on_another_thread() {
   ::sigaction(SIGSEGV, &action, nullptr);
   Pool pool;
   if (!pool.start(2)) ::_exit(1);
-  Meeting meeting;
-  pool.run(fault_on_another, &meeting);
+  Rendezvous rendezvous;
+  pool.run(fault_on_another, &rendezvous);
 }
 
-TEST(ExecutorPoolDeathTest, AFullStackOfAnyThreadReachesTheHandler) {
+TEST(ExecutorPoolDeathTest, StackOverflowOfAnyThreadReachesTheHandler) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(overflow_on_another_thread(), testing::ExitedWithCode(70), "");
 }

@@ -42,7 +42,7 @@ void expect_undone_at(const std::string& which) {
   std::vector<OutputFile> files;
   for (const char* name : {"a", "b", "c"}) files.push_back({folder.file(name), {std::string("new")}});
   failing = "/" + which;
-  const Told t = told([&] { write_files(files); });
+  const ThrownFailure t = thrown_by([&] { write_files(files); });
   failing.clear();
   EXPECT_EQ(t.exit_code, 4);
   EXPECT_NE(t.message.find("/" + which + "` cannot be written"), std::string::npos) << t.message;
@@ -55,10 +55,10 @@ void expect_undone_at(const std::string& which) {
   EXPECT_EQ(folder.count(), 3u);
 }
 
-TEST(FailedRename, EveryOutputIsAsBefore) {
+TEST(FailedRename, RestoresEveryOutput) {
   for (const char* which : {"a", "b", "c"}) expect_undone_at(which);
 }
-TEST(FailedRename, AlsoWhereNamesCannotBeExchanged) {
+TEST(FailedRename, WithoutAtomicExchange) {
   can_exchange = false;
   for (const char* which : {"a", "b", "c"}) expect_undone_at(which);
   can_exchange = true;

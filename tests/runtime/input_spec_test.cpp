@@ -57,7 +57,7 @@ TEST(InputSpec, NamesAndValues) {
   malformed("X=\x1b[31m", "`X=\\x1b[31m` is malformed");
 }
 
-TEST(InputSpec, OwnTypesAndShapes) {
+TEST(InputSpec, ExplicitTypesAndShapes) {
   InputSpec spec = parse_input_spec("W=f32[4, 8]=rand:42");
   EXPECT_EQ(spec.own, (TypedShape{ElementType::f32, {4, 8}}));
   EXPECT_EQ(std::get<Maker>(spec.value).seed, 42u);
@@ -78,7 +78,7 @@ TEST(InputSpec, OwnTypesAndShapes) {
   refused_input("W=f64[1000000,100000]=zeros", ElementType::f64, std::nullopt, 4, "do not fit in memory");
 }
 
-TEST(InputSpec, E07TypeAndShapeAreHeldAgainstTheDeclaration) {
+TEST(InputSpec, E07TypeAndShapeMustMatchTheDeclaration) {
   TempFolder folder;
   folder.write("x.npy", npy_header(ElementType::f64, {2}) + std::string(16, '\0'));
   std::string file = "X=@" + folder.file("x.npy");
@@ -124,13 +124,13 @@ TEST(InputSpec, MalformedLiterals) {
   malformed("X=[", "is not a number");
   malformed("X=" + std::string(1000000, '['), "more than 64 dims");
   for (const char* number : {"0x10", "1_000", "infinity", "1,5", "--1", "1e", "+1", "NaN", "1.5f"}) {
-    EXPECT_EQ(told([&] { parse_input_spec(std::string("X=") + number); }).exit_code, 2) << number;
+    EXPECT_EQ(thrown_by([&] { parse_input_spec(std::string("X=") + number); }).exit_code, 2) << number;
   }
   malformed("X=1e999", "out of range");
   malformed("X=9223372036854775808", "does not fit in 64 bits");
 }
 
-TEST(InputSpec, ValuesThatTheTypeCannotHold) {
+TEST(InputSpec, UnrepresentableValues) {
   refused_input("X=128", ElementType::i8, Shape{}, 2, "stores the number 128 in a tensor of i8");
   refused_input("X=-1", ElementType::u8, Shape{}, 2, "the number -1");
   refused_input("X=2", ElementType::boolean, Shape{}, 2, "the number 2");
@@ -232,7 +232,7 @@ TEST(Generate, RandnHasTheMomentsOfANormal) {
   EXPECT_NEAR(moment[4], 3 - 0.1, 0.1);  // a sum of twelve has a kurtosis of 2.9
 }
 
-TEST(PrintTensor, LooksLikeNumPyAndReadsBack) {
+TEST(PrintTensor, LooksLikeNumPyAndRoundTrips) {
   EXPECT_EQ(print_tensor(made("X=[[1, -0.5], [inf, nan]]", ElementType::f32)), "[[ 1.0, -0.5],\n [ inf,  nan]]");
   EXPECT_EQ(print_tensor(made("X=[[[1], [20]], [[3], [4]]]", ElementType::i32)),
             "[[[ 1],\n  [20]],\n\n [[ 3],\n  [ 4]]]");
@@ -252,7 +252,7 @@ TEST(PrintTensor, LooksLikeNumPyAndReadsBack) {
   }
 }
 
-TEST(PrintTensor, LargeOnesShowTheirEdges) {
+TEST(PrintTensor, LargeTensorsShowTheirEdges) {
   EXPECT_EQ(print_tensor(made("X=i64[2000]=iota", ElementType::i64)), "[   0,    1,    2, ..., 1997, 1998, 1999]");
   std::string rows = print_tensor(made("X=i64[2000, 2]=iota", ElementType::i64));
   EXPECT_EQ(rows,
@@ -260,7 +260,7 @@ TEST(PrintTensor, LargeOnesShowTheirEdges) {
   EXPECT_EQ(print_tensor(made("X=i64[7]=iota", ElementType::i64), {.most_elements = 6}), "[0, 1, 2, 3, 4, 5, 6]");
 }
 
-TEST(PrintTensor, EveryHalfReadsBack) {
+TEST(PrintTensor, EveryHalfRoundTrips) {
   Tensor t(ElementType::f16, {});
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     t.as_mutable<std::uint16_t>()[0] = static_cast<std::uint16_t>(bits);

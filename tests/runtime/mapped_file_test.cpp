@@ -26,7 +26,7 @@ long sum(const MappedFile& file) {
   return std::accumulate(bytes.begin(), bytes.end(), 0L, [](long s, std::byte b) { return s + static_cast<int>(b); });
 }
 
-TEST(MappedFile, SmallFilesAreReadLargeOnesMapped) {
+TEST(MappedFile, SmallFilesAreReadAndLargeOnesMapped) {
   TempFolder folder;
   EXPECT_FALSE(MappedFile::open(folder.write("small", "abc")).is_mapped());
   MappedFile file = MappedFile::open(folder.write("large", std::string(large, '\1')));
@@ -36,7 +36,7 @@ TEST(MappedFile, SmallFilesAreReadLargeOnesMapped) {
   EXPECT_EQ(MappedFile::open(folder.write("empty", "")).bytes().size(), 0u);
 }
 
-TEST(MappedFile, RefusesWhatIsNoRegularFile) {
+TEST(MappedFile, RefusesIrregularFiles) {
   TempFolder folder;
   auto open = [](const std::string& path) { return [path] { MappedFile::open(path); }; };
   ASSERT_EQ(mkfifo(folder.file("fifo").c_str(), 0600), 0);
@@ -48,7 +48,7 @@ TEST(MappedFile, RefusesWhatIsNoRegularFile) {
   expect_failure(open(std::string(5000, 'a')), 4, "File name too long");
 }
 
-TEST(MappedFile, E11CutShortWhileMappedIsNoCrashAndIsNoticed) {
+TEST(MappedFile, E11TruncationWhileMappedIsDetected) {
   TempFolder folder;
   std::string path = folder.write("x", std::string(large, '\1'));
   MappedFile file = MappedFile::open(path);
@@ -60,7 +60,7 @@ TEST(MappedFile, E11CutShortWhileMappedIsNoCrashAndIsNoticed) {
   expect_failure([&] { file.require_intact(); }, 3, "changed while in use");
 }
 
-TEST(MappedFile, E11NoticedEvenIfTheSizeIsRestored) {
+TEST(MappedFile, E11TruncationIsDetectedIfTheSizeIsRestored) {
   TempFolder folder;
   std::string path = folder.write("x", std::string(large, '\1'));
   struct stat before {};
@@ -74,7 +74,7 @@ TEST(MappedFile, E11NoticedEvenIfTheSizeIsRestored) {
   EXPECT_FALSE(file.intact());
 }
 
-TEST(MappedFile, E11ChangedInPlaceIsNoticedReplacedIsHarmless) {
+TEST(MappedFile, E11ChangeInPlaceIsDetectedReplacementIsHarmless) {
   TempFolder folder;
   std::string path = folder.write("x", std::string(large, '\1'));
   MappedFile file = MappedFile::open(path);
@@ -119,7 +119,7 @@ TEST(MappedFile, ATensorKeepsItsFileMapped) {
   EXPECT_EQ(tensor.load_i64(large - 1), 7);
 }
 
-TEST(MappedFileDeathTest, AFaultThatIsNotOursKeepsItsMeaning) {
+TEST(MappedFileDeathTest, UnrelatedFaultIsNotIntercepted) {
   TempFolder folder;
   MappedFile file = MappedFile::open(folder.write("ours", std::string(large, '\1')));
   std::string path = folder.write("theirs", std::string(8192, 'x'));
@@ -156,7 +156,7 @@ struct EarlierHandlerDeathTest : testing::Test {
   struct sigaction action {};
 };
 
-TEST_F(EarlierHandlerDeathTest, IsCalledForAFaultThatIsNotOurs) {
+TEST_F(EarlierHandlerDeathTest, IsCalledForAnUnrelatedFault) {
   action.sa_handler = theirs;
   EXPECT_EXIT(fault_after(action), testing::ExitedWithCode(70), "");
 }
@@ -167,12 +167,12 @@ TEST_F(EarlierHandlerDeathTest, GetsTheDetailsOfTheFault) {
   EXPECT_EXIT(fault_after(action), testing::ExitedWithCode(71), "");
 }
 
-TEST_F(EarlierHandlerDeathTest, AnIgnoredFaultStillEndsTheProcess) {
+TEST_F(EarlierHandlerDeathTest, IgnoredFaultStillEndsTheProcess) {
   action.sa_handler = SIG_IGN;
   EXPECT_EXIT(fault_after(action), testing::KilledBySignal(SIGBUS), "");
 }
 
-TEST_F(EarlierHandlerDeathTest, ASignalThatWasSentGoesThereToo) {
+TEST_F(EarlierHandlerDeathTest, ReceivesSentSignals) {
   action.sa_handler = theirs;
   auto send = [this] {
     sigaction(SIGBUS, &action, nullptr);
@@ -183,7 +183,7 @@ TEST_F(EarlierHandlerDeathTest, ASignalThatWasSentGoesThereToo) {
   EXPECT_EXIT(send(), testing::ExitedWithCode(70), "");
 }
 
-TEST(SameFile, SeesThroughLinks) {
+TEST(SameFile, FollowsLinks) {
   TempFolder folder;
   std::string a = folder.write("a", "1"), b = folder.write("b", "1");
   std::filesystem::create_symlink(a, folder.file("soft"));

@@ -31,7 +31,7 @@ TEST(Npy, ReadsAPlainFile) {
   EXPECT_EQ(t.shape(), (Shape{2, 3}));
 }
 
-TEST(Npy, KeysMayComeInAnyOrderWithAnyBlanksAndQuotes) {
+TEST(Npy, AcceptsAnyKeyOrderSpacingAndQuotes) {
   std::string header = "{ \"shape\" : ( 1 , 2 , ) , 'fortran_order':False,'descr':\"|i1\"}   \n";
   Tensor t = parse(with_header(header, "\x05\xFB"));
   EXPECT_EQ(t.shape(), (Shape{1, 2}));
@@ -41,9 +41,9 @@ TEST(Npy, KeysMayComeInAnyOrderWithAnyBlanksAndQuotes) {
   EXPECT_EQ(parse(with_header(dict(">i2", "(1,)"), "ab")).load_i64(0), 0x6162);
 }
 
-TEST(Npy, E01CutOffAnywhereSaysWhereAndHowMuch) {
+TEST(Npy, E01TruncationReportsOffsetAndSize) {
   for (std::size_t size = 0; size < good.size(); ++size) {
-    Told t = told([&] { parse(good.substr(0, size)); });
+    ThrownFailure t = thrown_by([&] { parse(good.substr(0, size)); });
     EXPECT_EQ(t.exit_code, 3) << size;
     EXPECT_NE(t.message.find("is truncated in its "), std::string::npos) << t.message;
     EXPECT_NE(t.message.find(size < good.size() - 24 ? std::to_string(size) + " found"
@@ -99,7 +99,7 @@ TEST(Npy, E05OrdersAreConverted) {
   for (int at = 0; at < 6; ++at) EXPECT_EQ(fortran.load_i64(at), at + 1);
 }
 
-TEST(Npy, E06TypesThatAreRefusedByName) {
+TEST(Npy, E06UnsupportedTypesAreNamed) {
   refused_npy(with_header(dict("|O", "(1,)"), "12345678"), "Python objects");
   refused_npy(with_header(dict("|S4", "(1,)"), "1234"), "byte strings");
   refused_npy(with_header(dict("<U1", "(1,)"), "1234"), "text");

@@ -41,10 +41,10 @@ std::string line(const std::string& file, const std::string& entry, const Tensor
 }
 
 void expect_same(const std::string& theirs, const std::string& file, const std::string& entry, const Tensor& ours) {
-  std::istringstream wanted(theirs), found(line(file, entry, ours));
+  std::istringstream expected(theirs), found(line(file, entry, ours));
   std::string a, b;
   std::int64_t at = -4;
-  while (wanted >> a) {
+  while (expected >> a) {
     ASSERT_TRUE(found >> b) << theirs;
     if (b == "#") {
       double value = std::strtod(a.c_str(), nullptr);
@@ -58,7 +58,7 @@ void expect_same(const std::string& theirs, const std::string& file, const std::
   EXPECT_FALSE(found >> b) << file;
 }
 
-TEST(NumPy, EveryFileThatItWritesIsReadWithTheSameValues) {
+TEST(NumPy, ReadsEveryFileOfNumPy) {
   TempFolder folder;
   output_of(script + ("write " + folder.path()));
   std::istringstream index(read_file(folder.file("index")));
@@ -85,7 +85,7 @@ Tensor sample(ElementType type, Shape shape) {
   return tensor;
 }
 
-TEST(NumPy, ReadsEveryFileThatWeWrite) {
+TEST(NumPy, NumPyReadsEveryFile) {
   TempFolder folder;
   std::vector<NamedTensor> all;
   std::vector<OutputFile> outputs;
@@ -118,7 +118,7 @@ TEST(NumPy, ReadsEveryFileThatWeWrite) {
   }
 }
 
-TEST(NumPy, WhatWeWriteIsUsedWhereItLies) {
+TEST(NumPy, WrittenFilesAreUsedWithoutACopy) {
   Tensor tensor = sample(ElementType::f32, {7, 3});
   SharedBytes npy =
       bytes_of_text(npy_header(tensor.type(), tensor.shape()) + std::string(bytes_of(Content::value_type(tensor))));

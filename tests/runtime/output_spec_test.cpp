@@ -33,7 +33,7 @@ TEST(OutputSpec, Forms) {
   }
 }
 
-TEST(OutputSpec, Mistakes) {
+TEST(OutputSpec, Errors) {
   EXPECT_NO_THROW(check_outputs(
       specs({"Y=@y.npy", "Z=@z.safetensors", "Y=@all.safetensors", "Z=@all.safetensors", "-"}), declared, {}));
   refused_output({"Q=@q.npy"}, "`Q`, in `Q=@q.npy`, is not a result of the program\nits results are `Y`, `Z`");
@@ -43,7 +43,7 @@ TEST(OutputSpec, Mistakes) {
   refused_output({"Y=@a.safetensors", "@a.safetensors"}, "the result `Y` is written into `a.safetensors` twice");
 }
 
-TEST(OutputSpec, E12AnOutputOverAnInput) {
+TEST(OutputSpec, E12OutputOverAnInput) {
   TempFolder folder;
   std::string input = folder.write("x.npy", "data");
   std::filesystem::create_symlink(input, folder.file("soft.npy"));

@@ -37,7 +37,7 @@ TEST(Safetensors, ReadsAFileWrittenByHand) {
   EXPECT_NO_THROW(load_tensors(file("{}")));
 }
 
-TEST(Safetensors, WritesWhatItReads) {
+TEST(Safetensors, RoundTrips) {
   std::vector<NamedTensor> all;
   for (std::size_t i = 0; i < element_type_count; ++i) {
     auto type = static_cast<ElementType>(i);
@@ -57,11 +57,11 @@ TEST(Safetensors, WritesWhatItReads) {
   }
 }
 
-TEST(Safetensors, CutOffAnywhere) {
+TEST(Safetensors, TruncatedAnywhere) {
   std::string good = file(one("U8", "[3]", "[0,3]"), "abc");
   EXPECT_NO_THROW(load_tensors(good));
   for (std::size_t size = 0; size < good.size(); ++size) {
-    Told t = told([&] { load_tensors(good.substr(0, size)); });
+    ThrownFailure t = thrown_by([&] { load_tensors(good.substr(0, size)); });
     EXPECT_EQ(t.exit_code, 3) << size;
     EXPECT_NE(t.message.find("is truncated in its "), std::string::npos) << t.message;
   }

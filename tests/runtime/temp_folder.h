@@ -54,12 +54,12 @@ inline SharedBytes bytes_of_text(const std::string& text) {
   return {std::move(memory), text.size()};
 }
 
-struct Told {
+struct ThrownFailure {
   int exit_code = 0;
   std::string id, message, help;
 };
 // What the Failure thrown by `action` says; exit code 0 if none was thrown.
-inline Told told(const std::function<void()>& action) {
+inline ThrownFailure thrown_by(const std::function<void()>& action) {
   try {
     action();
   } catch (const Failure& f) {
@@ -70,7 +70,7 @@ inline Told told(const std::function<void()>& action) {
 
 // The message contains `part`, with this exit code.
 inline void expect_failure(const std::function<void()>& action, int exit_code, const std::string& part) {
-  Told t = told(action);
+  ThrownFailure t = thrown_by(action);
   EXPECT_EQ(t.exit_code, exit_code) << t.message;
   EXPECT_NE((t.message + "\n" + t.help).find(part), std::string::npos) << t.message << "\nhelp: " << t.help;
 }

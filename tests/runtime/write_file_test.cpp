@@ -41,7 +41,7 @@ TEST(WriteFile, ReplacesAndKeepsTheMode) {
   EXPECT_EQ(folder.count(), 1u);
 }
 
-TEST(WriteFile, ASymbolicLinkIsReplacedNotFollowed) {
+TEST(WriteFile, SymbolicLinkIsReplacedNotFollowed) {
   TempFolder folder;
   folder.write("victim", "untouched");
   std::filesystem::create_symlink(folder.file("victim"), folder.file("link"));
@@ -53,7 +53,7 @@ TEST(WriteFile, ASymbolicLinkIsReplacedNotFollowed) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("nowhere")));
 }
 
-TEST(WriteFile, RefusesPlacesThatAreNoFiles) {
+TEST(WriteFile, RefusesPathsThatAreNotFiles) {
   TempFolder folder;
   auto write = [&](const std::string& path) {
     return [&folder, path] { write_files({text_file(folder.file("first"), "new"), text_file(path, "x")}); };
@@ -74,7 +74,7 @@ TEST(WriteFile, RefusesPlacesThatAreNoFiles) {
   EXPECT_EQ(folder.count(), 3u);  // first, fifo, null: no temporaries
 }
 
-TEST(WriteFile, ADiskThatFillsAtTheThirdOfFiveChangesNothing) {
+TEST(WriteFile, FullDiskAtTheThirdOfFiveChangesNothing) {
   TempFolder folder;
   std::vector<OutputFile> files;
   for (int i = 0; i < 5; ++i) {
@@ -87,7 +87,7 @@ TEST(WriteFile, ADiskThatFillsAtTheThirdOfFiveChangesNothing) {
   small.rlim_cur = 4096;
   auto earlier = signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
-  Told t = told([&] { write_files(files); });
+  ThrownFailure t = thrown_by([&] { write_files(files); });
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, earlier);
   EXPECT_EQ(t.exit_code, 4);
@@ -96,7 +96,7 @@ TEST(WriteFile, ADiskThatFillsAtTheThirdOfFiveChangesNothing) {
   EXPECT_EQ(folder.count(), 5u);
 }
 
-TEST(WriteFile, AFailedRenameIsUndone) {
+TEST(WriteFile, FailedRenameIsUndone) {
   TempFolder folder;
   folder.write("a", "old");
   {
@@ -106,7 +106,7 @@ TEST(WriteFile, AFailedRenameIsUndone) {
     a.publish();
     b.publish();
     EXPECT_EQ(read_file(folder.file("a")), "new");
-    EXPECT_EQ(told([&] { c.publish(); }).exit_code, 4);
+    EXPECT_EQ(thrown_by([&] { c.publish(); }).exit_code, 4);
     b.undo();
     a.undo();
   }
@@ -127,7 +127,7 @@ TEST(TemporaryName, IsRecognised) {
   EXPECT_FALSE(process_of_temporary(name.substr(0, 15) + "12.tmp"));
 }
 
-TEST(WriteFile, LeftoversGoOnceTheirProcessIsGone) {
+TEST(WriteFile, LeftoversOfDeadProcessesAreRemoved) {
   TempFolder folder;
   int go[2];
   ASSERT_EQ(pipe(go), 0);
@@ -161,7 +161,7 @@ void remove_staged_on_signals() {
   for (int number : {SIGINT, SIGTERM}) signal(number, end_without_staged_files);
 }
 
-TEST(SignalsDeathTest, StagedFilesGoAndTheProcessEndsByTheSignal) {
+TEST(SignalsDeathTest, StagedFilesAreRemovedAndTheSignalEndsTheProcess) {
   for (int signal : {SIGINT, SIGTERM}) {
     TempFolder folder;
     auto interrupted = [&] {
@@ -227,8 +227,8 @@ void stop_at_random(int signal, bool set_must_agree) {
   EXPECT_LE(folder.count(), 3u);  // what the killed ones left is gone
 }
 
-TEST(WriteFile, InterruptedAtRandomMomentsTheSetIsOfOneGeneration) { stop_at_random(SIGINT, true); }
-TEST(WriteFile, KilledAtRandomMomentsEveryFileIsComplete) { stop_at_random(SIGKILL, false); }
+TEST(WriteFile, InterruptionKeepsOneGeneration) { stop_at_random(SIGINT, true); }
+TEST(WriteFile, KillKeepsEveryFileComplete) { stop_at_random(SIGKILL, false); }
 
 }  // namespace
 }  // namespace tap

@@ -33,7 +33,7 @@ class CoverageTest(unittest.TestCase):
         self.assertEqual(len(rows), len(set(rows)))
 
     def test_what_shows_a_guarantee_exists(self):
-        """Files, and names in brackets after them that stand in these."""
+        """Files, and names in brackets after them that occur in these files."""
         rows = [re.split(r"(?<!\\)\|", line) for line in PAGE.splitlines()]
         tried = 0
         for where in (row[2] for row in rows if len(row) in (4, 5)):

@@ -6,10 +6,10 @@ from lint_trees import LintedTrees
 
 
 class LintTest(LintedTrees):
-    def refused(self, files, *wanted):
+    def refused(self, files, *expected):
         code, out = self.lint(files)
         self.assertEqual(code, 1, out)
-        for text in wanted:
+        for text in expected:
             self.assertIn(text, out)
 
     def test_clean_tree(self):

@@ -10,7 +10,7 @@ def source(*lines, space="tap"):
 
 
 class LintTest(LintedTrees):
-    def test_what_two_sources_define(self):
+    def test_duplicate_names(self):
         for line, name in [("struct Reader {", "Reader"), ("int area(int a, const Box& b) {", "area"),
                            ("constexpr int most = 4;", "most"), ("template <class T> T checked(T value) {", "checked")]:
             code, out = self.lint({"ir/a.cpp": source(line), "ir/b.cpp": source(line)})
@@ -28,11 +28,11 @@ class LintTest(LintedTrees):
         code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": source("using K = long;")})
         self.assertEqual(code, 1, out)
 
-        beside = "namespace tap {\nusing K = long;\n}  // namespace tap\n"
-        code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": beside})
+        alias = "namespace tap {\nusing K = long;\n}  // namespace tap\n"
+        code, out = self.lint({"ir/a.cpp": source("using K = int;"), "ir/b.cpp": alias})
         self.assertEqual(code, 1, out)
 
-    def test_what_does_no_harm(self):
+    def test_harmless_duplicates(self):
         code, out = self.lint({
             "ir/a.cpp": source("struct Reader {", "int area(int a) {", "using K = int;", "struct Later;"),
             "ir/b.cpp": source("int area(const Box& b) {", "using K = int;", "struct Later;"),

@@ -24,7 +24,7 @@ class Rendered : public ::testing::Test {
   FileId file_;
 };
 
-TEST_F(Rendered, CaretLabelHelpAndMendedLine) {
+TEST_F(Rendered, CaretLabelHelpAndFixedLine) {
   Span use = find("op relu() {}\n\n  H = reul(x)\n", "reul");
   Diagnostic d = Diagnostic(Code::unknown_name, use, "`reul` is not defined")
                      .at_caret("not defined")
@@ -46,7 +46,7 @@ TEST_F(Rendered, CaretLabelHelpAndMendedLine) {
             "  |       ~~~~\n");
 }
 
-TEST_F(Rendered, WithoutAPlace) {
+TEST_F(Rendered, WithoutALocation) {
   EXPECT_EQ(human(Diagnostic(Code::command_line, Span{}, "no such option").help("see tapc --help")),
             "tapc: error[T1001]: no such option\nhelp: see tapc --help\n");
 }
@@ -57,7 +57,7 @@ TEST_F(Rendered, WarningsAndRemarks) {
   EXPECT_TRUE(human({Code::law_assumed, s, "m"}).starts_with("a.tap:1:5: remark[T0702]: m\n"));
 }
 
-TEST_F(Rendered, TwoPlacesOnOneLineShowItOnce) {
+TEST_F(Rendered, TwoSpansOnOneLineShowItOnce) {
   Span second = find("(a, a)", "a");
   second = again("a", 3);
   std::string text = human(Diagnostic(Code::duplicate_name, second, "twice").label(again("a"), "first"));
@@ -84,7 +84,7 @@ TEST_F(Rendered, InvalidUtf8) {
   EXPECT_NE(text.find("1 | x \ufffd\ufffd\ufffd y\n  |       ^\n"), std::string::npos) << text;
 }
 
-TEST_F(Rendered, AVeryLongLineShowsAWindow) {
+TEST_F(Rendered, LongLineShowsAWindow) {
   std::string text(10'000'000, 'a');
   text.replace(5'000'000, 4, "HERE");
   Span s = find(text, "HERE");
@@ -94,7 +94,7 @@ TEST_F(Rendered, AVeryLongLineShowsAWindow) {
   EXPECT_NE(shown.find("\n  | " + std::string(31, ' ') + "^^^^\n"), std::string::npos) << shown;
 }
 
-TEST_F(Rendered, ASpanLongerThanTheWindowIsCut) {
+TEST_F(Rendered, SpanLongerThanTheWindowIsTruncated) {
   Span s = find(std::string(1'000'000, 'z'), "z");
   s.end = 1'000'000;
   EXPECT_LT(human({Code::syntax, s, "m"}).size(), 500u);
@@ -124,7 +124,7 @@ TEST_F(Rendered, SeveralFixesOnOneLineAreAppliedTogether) {
   EXPECT_NE(text.find("help: write\n  |\n1 | y = f(b, a)\n"), std::string::npos) << text;
 }
 
-TEST_F(Rendered, AFixMayInsertLinesAndDelete) {
+TEST_F(Rendered, FixMayInsertAndDeleteLines) {
   Span s = find("use\nprogram", "program");
   std::string text = human(Diagnostic(Code::syntax, s, "m").help("h").fix({file_, 4, 4}, "dim n = 1\n"));
   EXPECT_NE(text.find("2 | dim n = 1\n  | ~~~~~~~~~\n3 | program\n"), std::string::npos) << text;
@@ -139,7 +139,7 @@ TEST_F(Rendered, ALabelInAnotherFileNamesIt) {
   EXPECT_NE(text.find(" --> std.tap:1:4:\n1 | op relu\n  |    ---- here\n"), std::string::npos) << text;
 }
 
-TEST_F(Rendered, ColourOnlyIfAsked) {
+TEST_F(Rendered, ColourOnRequestOnly) {
   Span s = find("x", "x");
   Diagnostic d(Code::syntax, s, "m");
   EXPECT_EQ(human(d).find('\x1b'), std::string::npos);
@@ -167,7 +167,7 @@ TEST_F(Rendered, TooManyWarnings) {
   EXPECT_EQ(last["message"], "too many warnings: the first 20 are shown");
 }
 
-TEST_F(Rendered, JsonIsOneObjectALineAndParses) {
+TEST_F(Rendered, JsonIsOneObjectPerLine) {
   Span s = find("ab \"\\\n  H = \u00e9 reul", "reul");
   Diagnostics diagnostics;
   diagnostics.report(Diagnostic(Code::unknown_name, s, "no \"reul\"\n\x01 \xff")

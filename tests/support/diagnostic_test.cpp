@@ -14,7 +14,7 @@ TEST(Codes, IdsAreUniqueAndFindTheirCode) {
   EXPECT_EQ(info(Code::unknown_name).name, "unknown_name");
 }
 
-TEST(Diagnostics, KeepsTwentyErrorsAndCountsTheRest) {
+TEST(Diagnostics, KeepsTwentyErrorsAndCountsOthers) {
   Diagnostics diagnostics;
   for (int i = 0; i < 25; ++i) diagnostics.report({Code::unknown_name, Span{}, "no " + std::to_string(i)});
   EXPECT_EQ(diagnostics.all().size(), 20u);
@@ -47,7 +47,7 @@ TEST(DidYouMean, FindsTheNearName) {
   EXPECT_EQ(did_you_mean("sofmax", names), "softmax");
 }
 
-TEST(DidYouMean, SaysNothingWhereNothingIsNear) {
+TEST(DidYouMean, SuggestsNothingIfNothingIsNear) {
   std::vector<std::string> names{"relu", "x", "y"};
   EXPECT_EQ(did_you_mean("z", names), std::nullopt);
   EXPECT_EQ(did_you_mean("attention", names), std::nullopt);

@@ -68,14 +68,14 @@ std::uint16_t by_search(const Format& f, double value) {
 TEST(Half, DecodesEveryPattern) {
   for (const Format& f : formats) {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-      double wanted = by_definition(f, bits);
+      double expected = by_definition(f, bits);
       float found = f.decode(static_cast<std::uint16_t>(bits));
-      if (std::isnan(wanted)) {
+      if (std::isnan(expected)) {
         ASSERT_TRUE(std::isnan(found)) << bits;
         ASSERT_NE(std::bit_cast<std::uint32_t>(found) & 0x400000u, 0u) << "not quiet: " << bits;
       } else {
-        ASSERT_EQ(found, wanted) << bits;
-        ASSERT_EQ(std::signbit(found), std::signbit(wanted)) << bits;
+        ASSERT_EQ(found, expected) << bits;
+        ASSERT_EQ(std::signbit(found), std::signbit(expected)) << bits;
       }
     }
   }

@@ -36,7 +36,7 @@ TEST(Tensor, IsZeroAndAligned) {
   EXPECT_THROW(Tensor(ElementType::i8, {big}), std::bad_alloc);
 }
 
-TEST(Tensor, ACopyDoesNotSeeLaterWrites) {
+TEST(Tensor, CopyDoesNotSeeLaterWrites) {
   Tensor a(ElementType::i32, {2});
   a.store_i64(0, 7);
   Tensor b = a;

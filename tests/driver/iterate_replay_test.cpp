@@ -1,4 +1,4 @@
-// Repetitions in schedules: a step is right for every step, not for those that happen to be looked at.
+// Iterates in schedules: a trip must be valid for all trips, not only for those that are replayed.
 #include <gtest/gtest.h>
 
 #include "tests/check/certified.h"
@@ -41,7 +41,7 @@ int read_input(ir::Schedule& schedule, ir::BufferId state, std::int64_t input) {
 }
 
 // a is x in the first step and in the second, since b was x, too; in the third it is z.
-TEST(RepetitionReplay, AStateThatIsAnInputForTwoStepsIsNot) {
+TEST(IterateReplay, StateThatStartsAsAnInputIsNotTheInput) {
   pipeline::Compilation certified = scheduled(
       "program p(x: f32[4], z: f32[4]) -> (r: f32[4], s: f32[4], t: f32[4]) {\n"
       "  (r, s, t) = iterate 4 (a = x, b = x, c = z) { d[i] = a[i] * 2; (b, c, d) }\n}");
@@ -51,7 +51,7 @@ TEST(RepetitionReplay, AStateThatIsAnInputForTwoStepsIsNot) {
 }
 
 // What no step writes may be read in each of them.
-TEST(RepetitionReplay, WhatIsOutsideIsThereInEachStep) {
+TEST(IterateReplay, OuterValuesAreAvailableInEachTrip) {
   pipeline::Compilation certified = scheduled(
       "program p(x: f32[4], z: f32[4]) -> (y: f32[4]) {\n"
       "  w[i] = sum[k in 0..2] z[i] * z[k]\n"
@@ -60,7 +60,7 @@ TEST(RepetitionReplay, WhatIsOutsideIsThereInEachStep) {
 }
 
 // Memory that the body writes holds nothing of it at the begin of a step: not what was there before the iterate either.
-TEST(RepetitionReplay, WhatAStepWritesIsNotThereBefore) {
+TEST(IterateReplay, BodyMemoryIsUndefinedAtTripStart) {
   pipeline::Compilation certified = scheduled(
       "program p(x: f32[4], z: f32[4]) -> (y: f32[4]) {\n"
       "  y = iterate 3 (a = x) { d[i] = sum[k in 0..2] a[i] * z[k]\n e[i] = sum[k in 0..2] d[k] + d[i]; e }\n}");

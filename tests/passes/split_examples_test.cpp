@@ -1,5 +1,5 @@
-// The walk of the Tapestry text, from Linear and ReLU to fused shards, as it is written there; and Linear sharded over each
-// of its dims. Each stage is a program that the passes made, printed by shard_notation.h; each computes the same.
+// The worked example of the Tapestry text, from Linear and ReLU to fused shards; and Linear split over each of its dims. Each stage
+// is a program produced by the passes, printed by shard_notation.h; all compute the same.
 #include "ir/block_program.h"
 #include "passes/fusion/fuse.h"
 #include "passes/splits/apply_splits.h"
@@ -61,14 +61,14 @@ const std::string shard_z = linear + "split Z dim batch into 2\n";
 const std::string shard_y = shard_z + "split Y dim batch into 2\n";
 const std::string fused = "fuse \"Z.Z.sum\", Z, Y over batch\nsplit Y dim batch into 2\n";
 
-TEST(Walk, Source) {
+TEST(SplitExamples, Source) {
   EXPECT_EQ(shards(source()), R"(
 Z = Linear(X, W, b)
 Y = ReLU(Z)
 )");
 }
 
-TEST(Walk, ShardX) {
+TEST(SplitExamples, ShardX) {
   EXPECT_EQ(shards(planned(shard_z), {"X", "Z"}), R"(
 Z = (Linear(X[..4, ...], W, b);
      Linear(X[4.., ...], W, b))
@@ -76,7 +76,7 @@ Y = ReLU(Z)
 )");
 }
 
-TEST(Walk, ShardZ) {
+TEST(SplitExamples, ShardZ) {
   EXPECT_EQ(shards(planned(shard_z)), R"(
 X₁ = X[..4, ...]
 X₂ = X[4.., ...]
@@ -87,7 +87,7 @@ Y = ReLU(Z)
 )");
 }
 
-TEST(Walk, ForwardZ) {
+TEST(SplitExamples, ForwardZ) {
   EXPECT_EQ(shards(planned(shard_y), {"Y"}), R"(
 X₁ = X[..4, ...]
 X₂ = X[4.., ...]
@@ -98,7 +98,7 @@ Y = (ReLU(Z₁);
 )");
 }
 
-TEST(Walk, ShardY) {
+TEST(SplitExamples, ShardY) {
   EXPECT_EQ(shards(planned(shard_y)), R"(
 X₁ = X[..4, ...]
 X₂ = X[4.., ...]
@@ -110,7 +110,7 @@ Y = (Y₁; Y₂)
 )");
 }
 
-TEST(Walk, Compose) {
+TEST(SplitExamples, Compose) {
   EXPECT_EQ(shards(planned(fused), {}, true), R"(
 X₁ = X[..4, ...]
 X₂ = X[4.., ...]
@@ -120,7 +120,7 @@ Y = (Y₁; Y₂)
 )");
 }
 
-TEST(Walk, Fuse) {
+TEST(SplitExamples, Fuse) {
   EXPECT_EQ(shards(planned(fused)), R"(
 X₁ = X[..4, ...]
 X₂ = X[4.., ...]
@@ -139,7 +139,7 @@ std::string projections(const std::string& dims) {
   return "no group";
 }
 
-TEST(Walk, LinearOverBatch) {
+TEST(SplitExamples, LinearOverBatch) {
   EXPECT_EQ(projections("batch"), R"(
 P_X(i) = ZRange{ start: [i_batch, 0], shape: [1, 4] }
 P_W(i) = ZRange{ start: [0, 0], shape: [4, 6] }
@@ -156,7 +156,7 @@ Y = ReLU(Z)
 )");
 }
 
-TEST(Walk, LinearOverOut) {
+TEST(SplitExamples, LinearOverOut) {
   EXPECT_EQ(projections("out"), R"(
 P_X(i) = ZRange{ start: [0, 0], shape: [8, 4] }
 P_W(i) = ZRange{ start: [0, i_out], shape: [4, 1] }
@@ -176,7 +176,7 @@ Y = ReLU(Z)
 }
 
 // Over `in` a sum becomes partial sums with a block dim and a second stage that combines them; the bias is added once.
-TEST(Walk, LinearOverIn) {
+TEST(SplitExamples, LinearOverIn) {
   Program program = planned("split \"Z.Z.sum\" dim in into 2\n");
   const Graph& main = program[program.main];
   const Operation& partial = main.operations[0];

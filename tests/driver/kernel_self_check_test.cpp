@@ -1,5 +1,5 @@
-// The self-check of kernels (backend/trial/self_check.h) for every target: here where this processor runs the code, under qemu where
-// it does not. And what it says of a kernel that is wrong.
+// The self-check of kernels (backend/trial/self_check.h) for every target: natively if this processor runs the
+// code, otherwise under qemu. And the errors that it reports for wrong kernels.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ CompiledProgram lowered_for(const Target& target, const tap::test::KernelProgram
   return backend::lower(tap::test::blocks_of(program), false, machine_of(target));
 }
 
-TEST(KernelTrials, TargetsThatRunHere) {
+TEST(KernelSelfCheck, SupportedTargetsPass) {
   for (const char* name : {"native", "x86-64-v3", "x86-64-v4"}) {
     const Target target = *target_named(name);
     if (!runs_here(target)) continue;
@@ -41,7 +41,7 @@ TEST(KernelTrials, TargetsThatRunHere) {
 }
 
 // No masked store is left under a constant mask, for any target: LLVM stores too many bytes there (exact_masks.h).
-TEST(KernelTrials, NoStoreIsUnderAConstantMask) {
+TEST(KernelSelfCheck, NoStoreIsUnderAConstantMask) {
   for (const std::string& name : target_names())
     for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
       const Target target = *target_named(name);
@@ -59,9 +59,9 @@ TEST(KernelTrials, NoStoreIsUnderAConstantMask) {
 }
 
 // With AVX-512 no masked access is narrower than a vector register: LLVM loses the mask's upper half (narrow_masks.h).
-TEST(KernelTrials, NoMaskedAccessIsNarrow) {
+TEST(KernelSelfCheck, NoMaskedAccessIsNarrow) {
   const std::regex access(R"(@llvm\.masked\.(?:store|load)\.v(\d+)(?:i|f|bf)(\d+)\.)");
-  int seen = 0;
+  int checked = 0;
   for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
     const Target target = *target_named("x86-64-v4");
     const CompiledProgram compiled = lowered_for(target, program);
@@ -69,11 +69,11 @@ TEST(KernelTrials, NoMaskedAccessIsNarrow) {
     std::smatch match;
     for (std::string line; std::getline(text, line);) {
       if (line.starts_with("declare") || !std::regex_search(line, match, access)) continue;
-      ++seen;
+      ++checked;
       EXPECT_GE(std::stoi(match[1]) * std::max(8, std::stoi(match[2])), 128) << program.name << ": " << line;
     }
   }
-  EXPECT_GT(seen, 0);
+  EXPECT_GT(checked, 0);
 }
 
 // Every case with its kernel, in words of eight bytes and bytes, for the program below.
@@ -153,8 +153,8 @@ bool is_there(const char* program) {
 }
 
 // What is in memory after the cases, as the runner wrote it.
-void expect_as_wanted(const CompiledProgram& compiled, const std::vector<std::pair<std::size_t, CheckCase>>& trials,
-                      const std::string& after) {
+void expect_expected_cells(const CompiledProgram& compiled,
+                           const std::vector<std::pair<std::size_t, CheckCase>>& trials, const std::string& after) {
   std::size_t at = 0;
   for (const auto& [kernel, trial] : trials) {
     ASSERT_LT(at, after.size()) << "kernel " << kernel << " did not come back";
@@ -172,7 +172,7 @@ void expect_as_wanted(const CompiledProgram& compiled, const std::vector<std::pa
   }
 }
 
-TEST(KernelTrials, Aarch64UnderQemu) {
+TEST(KernelSelfCheck, Aarch64UnderQemu) {
   // Both are installed with the other dependencies: without them nothing would be tested.
   ASSERT_TRUE(is_there("qemu-aarch64") && is_there("aarch64-linux-gnu-gcc"));
   const Target target = *target_named("aarch64");
@@ -197,12 +197,12 @@ TEST(KernelTrials, Aarch64UnderQemu) {
     std::ofstream(folder.file("cases"), std::ios::binary) << file.bytes;
     ASSERT_EQ(
         run("aarch64-linux-gnu-gcc -static runner.o kernels.o -lm -o runner && qemu-aarch64 ./runner cases after"), 0);
-    expect_as_wanted(compiled, trials, contents(folder.file("after")));
+    expect_expected_cells(compiled, trials, contents(folder.file("after")));
   }
 }
 
-std::int32_t computes_nothing(const std::int64_t*, void* const*, const std::int64_t*, void*, std::int64_t, std::int64_t,
-                              KernelError*) {
+std::int32_t empty_kernel(const std::int64_t*, void* const*, const std::int64_t*, void*, std::int64_t, std::int64_t,
+                          KernelError*) {
   return 0;
 }
 std::int32_t fails(const std::int64_t*, void* const*, const std::int64_t*, void*, std::int64_t, std::int64_t,
@@ -210,7 +210,7 @@ std::int32_t fails(const std::int64_t*, void* const*, const std::int64_t*, void*
   return static_cast<std::int32_t>(KernelFailure::division_by_zero);
 }
 // y[i] = 2 * x[i], and one cell more.
-std::int32_t writes_one_too_many(const std::int64_t* box, void* const* buffers, const std::int64_t*, void*,
+std::int32_t writes_past_the_end(const std::int64_t* box, void* const* buffers, const std::int64_t*, void*,
                                  std::int64_t, std::int64_t, KernelError*) {
   for (std::int64_t i = box[0]; i <= box[1]; ++i)
     static_cast<float*>(buffers[1])[i] = 2 * static_cast<const float*>(buffers[0])[i];
@@ -230,24 +230,24 @@ std::int32_t changes_an_operand(const std::int64_t* box, void* const* buffers, c
   return 0;
 }
 
-TEST(KernelTrials, WhatIsWrongIsTold) {
+TEST(KernelSelfCheck, WrongKernelsAreRejected) {
   const tap::test::KernelProgram program{"y", "program p(x: f32[20]) -> (y: f32[20]) { y[i] = 2 * x[i] }"};
   const CompiledProgram compiled = lowered_for(*target_named("native"), program);
   ASSERT_EQ(compiled.kernels.kernels.size(), 1u);
-  auto told = [&](KernelFunction function) -> std::string {
+  auto error_of = [&](KernelFunction function) -> std::string {
     try {
       check_kernel(compiled.blocks.program, compiled.kernels.sources[0], 0, compiled.kernels.kernels[0], function, {});
       return "";
     } catch (const InternalError& error) { return error.what(); }
   };
   auto expect = [&](KernelFunction function, const std::string& part) {
-    EXPECT_NE(told(function).find(part), std::string::npos) << told(function);
+    EXPECT_NE(error_of(function).find(part), std::string::npos) << error_of(function);
   };
-  expect(computes_nothing, "result 0[0] is ");
-  expect(computes_nothing, "the self-check rejects kernel 0 of `");
-  expect(computes_nothing, "on the box i 0..20");
+  expect(empty_kernel, "result 0[0] is ");
+  expect(empty_kernel, "the self-check rejects kernel 0 of `");
+  expect(empty_kernel, "on the box i 0..20");
   expect(fails, "it fails, but the operator has a value");
-  expect(writes_one_too_many, "result 0: byte 80 from its cell 0");
+  expect(writes_past_the_end, "result 0: byte 80 from its cell 0");
   expect(writes_before, "result 0: byte -4 from its cell 0");
   expect(changes_an_operand, "operand 0: byte ");
 }
