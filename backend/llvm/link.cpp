@@ -124,8 +124,8 @@ std::string link(std::vector<std::string> options, const std::string& object, st
   words.insert(words.end(), options.begin(), options.end());
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
-  std::string said;
-  llvm::raw_string_ostream out(said);
+  std::string messages;
+  llvm::raw_string_ostream out(messages);
   std::lock_guard lock(one_at_a_time);
   static bool broken = false;  // after a crash, LLD must not be called again
   TAP_CHECK(!broken, "the linker has crashed before in this process");
@@ -134,7 +134,7 @@ std::string link(std::vector<std::string> options, const std::string& object, st
     return lld::lldMain(arguments, out, out, {{lld::Gnu, &lld::elf::link}});
   }();
   broken = !status.canRunAgain;
-  if (status.retCode != 0) throw resource_failure(Code::cannot_write, "the linker (LLD) failed: " + said);
+  if (status.retCode != 0) throw resource_failure(Code::cannot_write, "the linker (LLD) failed: " + messages);
   return result.take();
 }
 

@@ -200,12 +200,12 @@ GivenFile read_given(Session& session, const std::string& path, const SourceOpti
 pipeline::Compilation compile_given(Session& session, const GivenFile& given, const pipeline::Options& options,
                                     pipeline::Observer observer) {
   Diagnostics diagnostics;
-  auto tell = [&] {
-    session.tell(diagnostics);
+  auto report = [&] {
+    session.report(diagnostics);
     show_store_warnings(session);
   };
   observer.after_build = [&, also = std::move(observer.after_build)](const Compiled& built) {
-    tell();
+    report();
     if (!given.how.check_only) require_program(session, given.file, built);
     require_inputs(built, given.shapes);
     if (also) also(built);
@@ -216,7 +216,7 @@ pipeline::Compilation compile_given(Session& session, const GivenFile& given, co
   try {
     return pipeline::compile(pipeline::Text{&session.sources, given.file, given.how, &diagnostics}, options, observer);
   } catch (const pipeline::TextRejected&) {
-    tell();
+    report();
     throw reported(diagnostics);
   }
 }
@@ -233,8 +233,8 @@ Compiled build_given(Session& session, const GivenFile& given) {
 bool compiles_without_inputs(Session& session, const GivenFile& given) {
   CompileOptions how = given.how;
   how.input_shapes.clear();
-  Diagnostics unsaid;
-  return compile(session.sources, given.file, how, unsaid) && !unsaid.has_errors();
+  Diagnostics discarded;
+  return compile(session.sources, given.file, how, discarded) && !discarded.has_errors();
 }
 
 void require_source(const Session& session, FileId file) {

@@ -298,7 +298,7 @@ Sample compile_sample(Session& session, const ast::Module& module, const Signatu
   }
   if (without_points) return std::move(*without_points);
   if (!illegal) throw nothing_fits(signature, options, first_error(*unfitting));
-  session.tell(*illegal);
+  session.report(*illegal);
   throw Reported{exit_code::wrong_program};
 }
 

@@ -15,7 +15,7 @@ PropagatedFile propagate_file(Session& session, const std::string& path, const S
   wanted.proof = pipeline::Proof::none;
   if (!lowered) wanted.simplify = std::vector{*passes::find_pass("inline_calls")};
   pipeline::Observer observer;
-  observer.after_build = [&](const Compiled& built) { out.places = places_of_values(built); };
+  observer.after_build = [&](const Compiled& built) { out.locations = locations_of_values(built); };
   pipeline::Compilation made = compile_given(session, read_given(session, path, options), wanted, observer);
   Phase phase("propagating shardings");
   out.found = passes::propagate(std::move(made.program), how);

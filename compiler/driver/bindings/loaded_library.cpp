@@ -131,17 +131,17 @@ void LoadedLibrary::require_shapes() const {
   const auto message = reinterpret_cast<std::size_t (*)(void*, char*, std::size_t)>(function("message"));
   void* context = nullptr;
   const library::Options options{1, nullptr};
-  auto told = [&] {
+  auto last_message = [&] {
     std::string text(message(context, nullptr, 0) + 1, '\0');
     message(context, text.data(), text.size());
     text.pop_back();
     return text;
   };
   reinterpret_cast<Prepare>(function("prepare_dlpack"))(&context, constants.pointers(), &options);
-  std::string why = context ? told() : "";
+  std::string why = context ? last_message() : "";
   if (context && why.find(library::misfit) == why.npos) {
     reinterpret_cast<Run>(function("run_dlpack"))(context, given.pointers(), out.pointers());
-    why = told();
+    why = last_message();
   }
   if (context) release(context);
   if (why.find(library::misfit) != why.npos) throw unfit(shown_, why);

@@ -23,7 +23,7 @@ int check(Session& session, const CheckOptions& options) {
     } catch (const Reported& reported) {  // the other files are still checked
       worst = std::max(worst, reported.exit_code);
     } catch (const Failure& failure) {
-      session.tell(failure.diagnostic);
+      session.report(failure.diagnostic);
       worst = std::max(worst, failure.exit_code);
     }
   }

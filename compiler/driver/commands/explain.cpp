@@ -56,7 +56,7 @@ std::string decisions_about(Session& session, const std::string& file, const std
 
 int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {
   PropagatedFile propagated = propagate_file(session, file, options.source);
-  std::string text = why_sharded(session, propagated.found, propagated.places, name);
+  std::string text = why_sharded(session, propagated.found, propagated.locations, name);
   if (text.empty()) {
     const std::vector<std::string> names = names_of_values(propagated.found.program);
     auto near = did_you_mean(name, names);

@@ -53,7 +53,7 @@ constexpr std::string_view listed_stages[] = {"expand"};
 
 void show_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
   for (const passes::Remark& remark : remarks)
-    session.tell(
+    session.report(
         Diagnostic(Code::pass_declined, Span{},
                    fmt::format("{} {} `{}` of `{}`{}: {}", remark.pass, remark.dropped ? "dropped" : "kept",
                                remark.operation, remark.graph, remark.dropped ? "" : " unchanged", remark.message)));
@@ -142,10 +142,10 @@ pipeline::Compilation compile(Session& session, Given given, pipeline::Options h
   if (!options.certificate.empty()) write_outputs(session, certificate_files(options.certificate, made));
   if (made.expanded()) dumps.after("expand", true, [&] { return ir::print(*made.expanded(), true); });
   if (options.remarks) show_remarks(session, made.remarks);
-  if (options.time) session.tell(times.text());
-  if (options.time && options.verify) session.tell(fmt::format("{:>9.3f} the checker\n", made.checking * 1e3));
+  if (options.time) session.report(times.text());
+  if (options.time && options.verify) session.report(fmt::format("{:>9.3f} the checker\n", made.checking * 1e3));
   if (judged_here) pipeline::require_justified(made, options.require_proof);
-  for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
+  for (const Diagnostic& diagnostic : made.reported) session.report(diagnostic);
   return made;
 }
 

@@ -56,7 +56,7 @@ bool as_expected(Session& session, const std::vector<InputSpec>& expected, const
       if (result.name != spec.name) continue;
       Tensor wanted = materialise(spec, result.tensor.type(), result.tensor.shape(), files);
       if (auto difference = compare(result, wanted, tolerance)) {
-        session.tell(*difference);
+        session.report(*difference);
         good = false;
       }
     }
@@ -138,7 +138,7 @@ int run(Session& session, const RunOptions& options) {
   // Before anything is published: results that are known to be wrong must not replace files of an earlier run.
   if (!as_expected(session, expected, results, options.tolerance, files)) return exit_code::check_failed;
   if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
-  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.tell(summary_text(summary));
+  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.report(summary_text(summary));
   return exit_code::done;
 }
 

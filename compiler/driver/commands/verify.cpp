@@ -63,7 +63,7 @@ int verify(Session& session, const VerifyOptions& options) {
   const pipeline::Compilation made = compile_given(session, read_given(session, options.file, options.source), wanted);
   write(session, options, made);
   write_decisions(session, options.decisions, made.plan);
-  for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
+  for (const Diagnostic& diagnostic : made.reported) session.report(diagnostic);
   session.print(pipeline::summary(made));
   if (options.time) {
     std::size_t operations = 0;

@@ -42,7 +42,7 @@ class MachineReader {
   Failure wrong(const toml::source_position& at, const std::string& what, std::string help) const {
     ir::TextError place{at.line, "", at.column > 0 ? at.column - 1 : 0};
     return {exit_code::wrong_data,
-            Diagnostic(Code::data_malformed, pipeline::place_span(source_, file_, place), what).help(std::move(help))};
+            Diagnostic(Code::data_malformed, pipeline::error_span(source_, file_, place), what).help(std::move(help))};
   }
   Failure unknown(const toml::key& key, const std::string& kind, const Names& known) const {
     auto near = did_you_mean(std::string(key.str()), known);

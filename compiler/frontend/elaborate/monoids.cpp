@@ -195,8 +195,8 @@ class GenericBinder {
 };
 
 // With --require-proof, a monoid that may not commute is combined in order; the other laws are required.
-void tell_assumed(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl,
-                  const LawVerdict& verdict) {
+void report_assumed_laws(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl,
+                         const LawVerdict& verdict) {
   bool require_proof = elaboration.options.require_proof;
   std::string assumed;
   std::vector<std::pair<std::string, std::string>> reasons;  // and the laws with each reason
@@ -237,7 +237,7 @@ void judge(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& 
     elaboration.report(std::move(d));
   }
   if (!verdict.broken.empty()) throw Abandoned{};
-  tell_assumed(elaboration, monoid, decl, verdict);
+  report_assumed_laws(elaboration, monoid, decl, verdict);
   if (auto builtin = differs_from_builtin_only_on_nan(elaboration.program, monoid))
     elaboration.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span,
                                   quoted(monoid.name) + " is the built-in " + quoted(*builtin) +
