@@ -123,9 +123,9 @@ void ObjectCompiler::Impl::compile_some(Work& work) const {
 
 std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
   constexpr std::size_t a_few = 8;
-  std::size_t wanted = options.threads ? options.threads
-                                       : std::min<std::size_t>(a_few, std::thread::hardware_concurrency());
-  return std::min(std::max<std::size_t>(wanted, 1), kernels);
+  std::size_t requested = options.threads ? options.threads
+                                          : std::min<std::size_t>(a_few, std::thread::hardware_concurrency());
+  return std::min(std::max<std::size_t>(requested, 1), kernels);
 }
 
 ObjectCompiler::ObjectCompiler(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

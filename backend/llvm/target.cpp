@@ -72,17 +72,17 @@ std::vector<std::string> features_of(const Target& target) {
   return result;
 }
 
-std::vector<std::string> missing_features(const std::vector<std::string>& wanted) {
-  std::map<std::string, bool> here = host_features();
+std::vector<std::string> missing_features(const std::vector<std::string>& required) {
+  std::map<std::string, bool> host = host_features();
   std::vector<std::string> result;
-  for (const std::string& feature : wanted)
-    if (auto it = here.find(feature); it == here.end() || !it->second) result.push_back(feature);
+  for (const std::string& feature : required)
+    if (auto it = host.find(feature); it == host.end() || !it->second) result.push_back(feature);
   return result;
 }
 
 bool runs_here(const Target& target) {
-  const llvm::Triple wanted(target.triple), here(llvm::sys::getProcessTriple());
-  return wanted.getArch() == here.getArch() && wanted.getOS() == here.getOS() &&
+  const llvm::Triple target_triple(target.triple), host(llvm::sys::getProcessTriple());
+  return target_triple.getArch() == host.getArch() && target_triple.getOS() == host.getOS() &&
          missing_features(features_of(target)).empty();
 }
 

@@ -163,15 +163,15 @@ void Statements::slot(std::uint32_t number) {
   if (!out_.expect(number < kernel_.slots.size(), "slot {} of {}", number, kernel_.slots.size())) return;
   const Slot& slot = kernel_.slots[number];
   std::int64_t least = slot.at.offset, greatest = slot.at.offset;
-  std::size_t found = 0, wanted = 0;
-  for (std::int64_t c : slot.at.coefficients) wanted += c != 0;
+  std::size_t found = 0, expected = 0;
+  for (std::int64_t c : slot.at.coefficients) expected += c != 0;
   for (const For* loop : unrolled_) {
     std::int64_t c = loop->variable < slot.at.coefficients.size() ? slot.at.coefficients[loop->variable] : 0;
     found += c != 0;
     (c < 0 ? least : greatest) += c * (static_cast<std::int64_t>(loop->count) - 1);
   }
   std::uint32_t count = kernel_.accumulators[slot.accumulator].count;
-  if (out_.expect(found == wanted, "the index of acc{} is not a number after unrolling", slot.accumulator))
+  if (out_.expect(found == expected, "the index of acc{} is not a number after unrolling", slot.accumulator))
     out_.expect(least >= 0 && greatest < count, "acc{}[{}..{}] of {}", slot.accumulator, least, greatest + 1, count);
 }
 
@@ -256,9 +256,9 @@ void Statements::statement(const Assign& assign) {
   std::uint32_t lanes = lanes_of(assign.slots[0]);
   if (!cells(assign.values, lanes, lanes > 1 || lanes_ || !unrolled_.empty())) return;
   for (std::size_t k = 0; k < assign.slots.size(); ++k) {
-    ElementType wanted = kernel_.accumulators[kernel_.slots[assign.slots[k]].accumulator].type;
+    ElementType expected = kernel_.accumulators[kernel_.slots[assign.slots[k]].accumulator].type;
     ElementType found = kernel_.exprs[assign.values[k]].type;
-    out_.expect(fits(found, wanted), "{} is assigned to an accumulator of {}", name_of(found), name_of(wanted));
+    out_.expect(fits(found, expected), "{} is assigned to an accumulator of {}", name_of(found), name_of(expected));
   }
 }
 
@@ -289,8 +289,8 @@ void Statements::statement(const Store& store) {
   }
   if (!cells(values, lanes_ ? lanes_->count : 1, lanes_ || !unrolled_.empty())) return;
   for (const Store::Target& target : store.targets) {
-    ElementType wanted = kernel_.tensors[target.tensor].type.element, found = kernel_.exprs[target.value].type;
-    out_.expect(fits(found, wanted), "{} is stored to a tensor of {}", name_of(found), name_of(wanted));
+    ElementType expected = kernel_.tensors[target.tensor].type.element, found = kernel_.exprs[target.value].type;
+    out_.expect(fits(found, expected), "{} is stored to a tensor of {}", name_of(found), name_of(expected));
   }
 }
 

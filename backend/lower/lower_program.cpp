@@ -202,8 +202,8 @@ std::vector<bool> graphs_in_groups(const Program& program) {
 // Along the dim by which it is split.
 std::int64_t extent_of(const KernelTable& table, const Program& program, const ScheduledKernel& kernel) {
   if (!kernel.packs) return program[kernel.computes].dims[*kernel.cut].range.size();
-  const auto& wants = table.prepared[kernel.computes.index()];
-  return std::ranges::find(wants, *kernel.packs, &Preparation::operand)->type.shape[*kernel.cut];
+  const auto& preparations = table.prepared[kernel.computes.index()];
+  return std::ranges::find(preparations, *kernel.packs, &Preparation::operand)->type.shape[*kernel.cut];
 }
 
 // What each kernel computes, given by its first operator.

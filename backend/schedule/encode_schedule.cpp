@@ -101,10 +101,10 @@ class Encoder {
     std::vector<tables::Text> outside;
     for (const std::string& symbol : schedule_.outside) outside.push_back(text(symbol));
     head.outside = all(outside);
-    std::vector<tables::Text> wanted;
+    std::vector<tables::Text> required;
     for (const std::string& feature : features)
-      if (processor::is_known(feature.data(), feature.size())) wanted.push_back(text(feature));
-    head.features = all(wanted);
+      if (processor::is_known(feature.data(), feature.size())) required.push_back(text(feature));
+    head.features = all(required);
     std::vector<tables::Sequence> sequences;
     for (const Sequence& sequence : schedule_.sequences) sequences.push_back({batches(sequence)});
     head.sequences = all(sequences);

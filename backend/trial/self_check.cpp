@@ -99,7 +99,7 @@ class CaseMaker {
     } catch (const EvaluationError&) { trial.fails = true; }
     for (std::size_t k = 0; k < results.size(); ++k) {
       trial.tensors.push_back(in_memory("result " + std::to_string(k), results[k], result_noise));
-      want(results[k], touched.own[k], trial.tensors.back(), trial.fails);
+      expect(results[k], touched.own[k], trial.tensors.back(), trial.fails);
     }
     return trial;
   }
@@ -175,15 +175,15 @@ class CaseMaker {
   }
 
   // If the operator fails, everything that it may write.
-  static void want(const TensorPart& part, const Box& own, CheckedTensor& tensor, bool fails) {
+  static void expect(const TensorPart& part, const Box& own, CheckedTensor& tensor, bool fails) {
     each_cell(part, tensor, [&](std::int64_t number, std::size_t at, const Point& p) {
       const double bound = part.cells.bound.load_f64(number);
       if (bound < 0 && !fails) return;
-      WantedCell cell{at, 0, 0, bound, p};
+      ExpectedCell cell{at, 0, 0, bound, p};
       if (is_float(part.element)) cell.number = part.cells.value.load_f64(number);
       else cell.integer = part.cells.value.load_i64(number);
       cell.optional = !own.contains(p);
-      tensor.wanted.push_back(std::move(cell));
+      tensor.expected.push_back(std::move(cell));
     });
   }
 

@@ -222,10 +222,10 @@ pipeline::Compilation compile_given(Session& session, const GivenFile& given, co
 }
 
 Compiled build_given(Session& session, const GivenFile& given) {
-  pipeline::Options wanted;
-  wanted.stop = pipeline::Stage::built;
-  wanted.proof = pipeline::Proof::none;
-  pipeline::Compilation made = compile_given(session, given, wanted);
+  pipeline::Options config;
+  config.stop = pipeline::Stage::built;
+  config.proof = pipeline::Proof::none;
+  pipeline::Compilation made = compile_given(session, given, config);
   made.source.program = std::move(made.program);
   return std::move(made.source);
 }

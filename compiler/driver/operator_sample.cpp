@@ -49,10 +49,11 @@ bool is_integer_list(std::string_view text) {
 
 void require_kind(const ast::Param& param, const std::string& value) {
   const std::string& kind = param.kind.text;
-  auto refuse = [&](const std::string& wanted, const std::vector<std::string>& choices) {
+  auto refuse = [&](const std::string& expected, const std::vector<std::string>& choices) {
     auto near = did_you_mean(value, choices);
-    throw wrong(fmt::format("--param {}={}: the parameter `{}` is {}", param.name.text, value, param.name.text, wanted),
-                near ? "did you mean `" + *near + "`?" : "");
+    throw wrong(
+        fmt::format("--param {}={}: the parameter `{}` is {}", param.name.text, value, param.name.text, expected),
+        near ? "did you mean `" + *near + "`?" : "");
   };
   if (param.pack) {
     if (!is_integer_list(value)) refuse("a list of integers, such as 2,3", {});

@@ -132,10 +132,10 @@ void check_header(const Reader& tables, Slot& slot, const char* header) {
   const char *type = value_of(header, "'descr': '"), *order = value_of(header, "'fortran_order': "),
              *shape = value_of(header, "'shape': (");
   if (!type || !order || !shape) stop(wrong_data, "`", slot.path, "` has no NumPy header");
-  const char* wanted = descriptions[tensor.element];
-  if (!starts_with(type, wanted) || type[strlen(wanted)] != '\'') {
+  const char* expected = descriptions[tensor.element];
+  if (!starts_with(type, expected) || type[strlen(expected)] != '\'') {
     fprintf(stderr, "%s: `%s` has type %.*s, expected %s\n", program_name, slot.path,
-            static_cast<int>(strcspn(type, "'")), type, wanted);
+            static_cast<int>(strcspn(type, "'")), type, expected);
     exit(wrong_data);
   }
   const int64_t* extents = tables.words(tensor.extents.at);

@@ -9,7 +9,7 @@
 namespace tap {
 namespace {
 
-std::string wanted(ElementType type, const std::optional<Shape>& shape) {
+std::string type_text(ElementType type, const std::optional<Shape>& shape) {
   return shape ? describe(type, *shape) : std::string(name_of(type));
 }
 
@@ -27,7 +27,7 @@ std::string help_to_convert(const InputSpec& spec, ElementType type) {
 
 void require_declared(const InputSpec& spec, ElementType found, const Shape& found_shape, const std::string& source,
                       ElementType type, const std::optional<Shape>& shape) {
-  std::string message = who(spec) + " is declared as " + wanted(type, shape) + ", but " + source + " contains " +
+  std::string message = who(spec) + " is declared as " + type_text(type, shape) + ", but " + source + " contains " +
                         describe(found, found_shape);
   if (found != type) throw wrong_data(Code::data_type, message, help_to_convert(spec, type));
   if (shape && *shape != found_shape) throw wrong_data(Code::data_shape, message);

@@ -59,9 +59,9 @@ class HeaderReader {
     }
   }
 
-  std::string string(const char* wanted) {
+  std::string string(const char* expected) {
     skip_blanks();
-    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) fail(wanted);
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) fail(expected);
     char quote = text_[at_];
     std::size_t begin = ++at_;
     while (at_ < text_.size() && text_[at_] != quote) {
@@ -131,8 +131,8 @@ class HeaderReader {
     ++at_;
     return true;
   }
-  void expect(char c, const char* wanted) {
-    if (!accept(c)) fail(wanted);
+  void expect(char c, const char* expected) {
+    if (!accept(c)) fail(expected);
   }
   void skip_blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
@@ -141,9 +141,9 @@ class HeaderReader {
   Failure malformed(const std::string& what) const {
     return wrong_data(Code::data_malformed, who_ + " has a malformed header: it " + what);
   }
-  [[noreturn]] void fail(const std::string& wanted) const {
+  [[noreturn]] void fail(const std::string& expected) const {
     std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "its end";
-    throw wrong_data(Code::data_malformed, who_ + " has a malformed header: expected " + wanted + " at byte " +
+    throw wrong_data(Code::data_malformed, who_ + " has a malformed header: expected " + expected + " at byte " +
                                                std::to_string(at_) + ", found " + found);
   }
 

@@ -21,9 +21,9 @@ Failure wrong_tensors(const std::string& who, const std::string& what) {
 void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::string& who, const DataLimits& limits) {
   for (const SafetensorsEntry& e : entries) {
     std::string tensor = quoted(e.name) + " in " + who;
-    std::uint64_t wanted = checked_byte_size(e.type, e.shape, tensor, limits);
-    if (e.begin > e.end || e.end - e.begin != wanted) {
-      throw wrong_tensors(tensor, " is " + describe(e.type, e.shape) + " of " + plural(wanted, "byte") +
+    std::uint64_t expected = checked_byte_size(e.type, e.shape, tensor, limits);
+    if (e.begin > e.end || e.end - e.begin != expected) {
+      throw wrong_tensors(tensor, " is " + describe(e.type, e.shape) + " of " + plural(expected, "byte") +
                                       ", and its offsets are " + std::to_string(e.begin) + " to " +
                                       std::to_string(e.end));
     }

@@ -124,9 +124,9 @@ class JsonReader {
     return static_cast<std::uint64_t>(value);
   }
 
-  std::string string(const char* wanted) {
+  std::string string(const char* expected) {
     skip_blanks();
-    if (at_ >= text_.size() || text_[at_] != '"') fail(wanted);
+    if (at_ >= text_.size() || text_[at_] != '"') fail(expected);
     ++at_;
     std::string value;
     while (true) {
@@ -189,8 +189,8 @@ class JsonReader {
     ++at_;
     return true;
   }
-  void expect(char c, const char* wanted) {
-    if (!accept(c)) fail(wanted);
+  void expect(char c, const char* expected) {
+    if (!accept(c)) fail(expected);
   }
   void skip_blanks() {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
@@ -200,9 +200,9 @@ class JsonReader {
   Failure malformed(const std::string& what) const {
     return wrong_data(Code::data_malformed, who_ + " has a malformed header: " + what);
   }
-  [[noreturn]] void fail(const std::string& wanted) const {
+  [[noreturn]] void fail(const std::string& expected) const {
     std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "its end";
-    throw malformed("expected " + wanted + " at byte " + std::to_string(at_) + ", found " + found);
+    throw malformed("expected " + expected + " at byte " + std::to_string(at_) + ", found " + found);
   }
 
   std::string_view text_;

@@ -39,8 +39,8 @@ Directory read_end(Bytes bytes, const std::string& who) {
   Directory directory{u32(bytes, end + 16), u32(bytes, end + 12), u16(bytes, end + 10)};
   bool one_disk = u16(bytes, end + 4) == 0 && u16(bytes, end + 6) == 0 && u16(bytes, end + 8) == u16(bytes, end + 10);
   std::uint64_t after = end;
-  bool wants64 = directory.offset == zip::all32 || directory.size == zip::all32 || directory.count == zip::all16;
-  if (wants64 && end >= zip::locator64_size && u32(bytes, end - zip::locator64_size) == zip::locator64_signature) {
+  bool needs_zip64 = directory.offset == zip::all32 || directory.size == zip::all32 || directory.count == zip::all16;
+  if (needs_zip64 && end >= zip::locator64_size && u32(bytes, end - zip::locator64_size) == zip::locator64_signature) {
     std::size_t locator = end - zip::locator64_size;
     std::uint64_t at = u64(bytes, locator + 8);
     if (at > locator || locator - at < zip::end64_size || u32(bytes, at) != zip::end64_signature) {
@@ -77,8 +77,8 @@ void require_harmless(const std::string& name, const std::string& who) {
 
 // Values of all ones in the fixed part are in the zip64 extra field instead, in this order.
 void read_zip64(Bytes extra, ZipEntry& entry, std::uint64_t& header, const std::string& who) {
-  bool wanted = entry.size == zip::all32 || entry.packed_size == zip::all32 || header == zip::all32;
-  for (std::size_t at = 0; wanted && at + 4 <= extra.size();) {
+  bool needs_zip64 = entry.size == zip::all32 || entry.packed_size == zip::all32 || header == zip::all32;
+  for (std::size_t at = 0; needs_zip64 && at + 4 <= extra.size();) {
     std::size_t size = u16(extra, at + 2);
     if (size > extra.size() - at - 4) break;
     if (u16(extra, at) == zip::extra_zip64) {

@@ -45,11 +45,11 @@ std::string decisions_about(Session& session, const std::string& file, const std
   read_decisions(session, options.decisions, passes);
   take(passes, options.source);
   passes.verify = false;
-  pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::decided);
+  pipeline::Options config = pipeline_options(passes, pipeline::Stage::decided);
   constexpr bool anew = true;  // a plan that was stored says nothing about what else was considered
-  let_decide(session, options.decisions, {options.machine, "native", anew}, wanted);
-  const cost::Cluster cluster = wanted.decide->cluster;
-  const pipeline::Compilation made = compile_given(session, read_given(session, file, options.source), wanted);
+  let_decide(session, options.decisions, {options.machine, "native", anew}, config);
+  const cost::Cluster cluster = config.decide->cluster;
+  const pipeline::Compilation made = compile_given(session, read_given(session, file, options.source), config);
   std::string text = why_decided(made.considered, name, cluster);
   return text.empty() ? lines_about(made.plan, name) : text;
 }

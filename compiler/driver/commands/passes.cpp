@@ -62,18 +62,19 @@ void show_remarks(Session& session, const std::vector<passes::Remark>& remarks) 
 }  // namespace
 
 Dumps::Dumps(const Session& session, const PassOptions& options)
-    : session_(session), wanted_(options.dump_after), folder_(options.dump_dir) {
+    : session_(session), dump_after_(options.dump_after), folder_(options.dump_dir) {
   std::vector<std::string> candidates = passes::pass_names();
   candidates.insert(candidates.end(), std::begin(listed_stages), std::end(listed_stages));
   candidates.insert(candidates.end(), {"all", "changed"});
-  if (!wanted_.empty() && std::find(candidates.begin(), candidates.end(), wanted_) == candidates.end())
-    throw unknown_pass(wanted_, candidates);
+  if (!dump_after_.empty() && std::find(candidates.begin(), candidates.end(), dump_after_) == candidates.end())
+    throw unknown_pass(dump_after_, candidates);
 }
 
 int Dumps::after(std::string_view pass, bool changed, const std::function<std::string()>& text) {
   ++number_;
-  bool wanted = wanted_ == "changed" ? changed : !wanted_.empty() && (wanted_ == "all" || wanted_ == pass);
-  if (!wanted) return number_;
+  bool dump = dump_after_ == "changed" ? changed
+                                       : !dump_after_.empty() && (dump_after_ == "all" || dump_after_ == pass);
+  if (!dump) return number_;
   std::error_code ignored;  // writing reports the failure
   std::filesystem::create_directories(folder_, ignored);
   write_outputs(session_, {{fmt::format("{}/{:02}-{}.txt", folder_, number_, pass), {text()}}});

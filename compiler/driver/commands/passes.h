@@ -49,7 +49,7 @@ class Dumps {
 
  private:
   const Session& session_;  // its files are not overwritten
-  std::string wanted_, folder_;
+  std::string dump_after_, folder_;
   int number_ = 0;
 };
 

@@ -70,13 +70,13 @@ pipeline::Compilation scheduled(Session& session, const PricedOptions& options, 
   Diagnostics reported;  // all of them are, once the file is built
   pipeline::RewriteRules rewrites({&session.sources, given.file, given.how, &reported});
   take(passes, options.source);
-  pipeline::Options wanted =
+  pipeline::Options config =
       pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
-  let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, wanted);
-  wanted.rules = rewrites.chosen_from(passes.plan, wanted.decide->start);
-  wanted.machine = machine;
+  let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, config);
+  config.rules = rewrites.chosen_from(passes.plan, config.decide->start);
+  config.machine = machine;
   Dumps none(session, passes);
-  return compile(session, std::move(compiled.program), std::move(wanted), passes, none);
+  return compile(session, std::move(compiled.program), std::move(config), passes, none);
 }
 
 // All devices as threads of this machine, as `tapc run` does it.

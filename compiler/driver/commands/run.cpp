@@ -54,8 +54,8 @@ bool as_expected(Session& session, const std::vector<InputSpec>& expected, const
   for (const InputSpec& spec : expected)
     for (const NamedTensor& result : results) {
       if (result.name != spec.name) continue;
-      Tensor wanted = materialise(spec, result.tensor.type(), result.tensor.shape(), files);
-      if (auto difference = compare(result, wanted, tolerance)) {
+      Tensor reference = materialise(spec, result.tensor.type(), result.tensor.shape(), files);
+      if (auto difference = compare(result, reference, tolerance)) {
         session.report(*difference);
         good = false;
       }
@@ -159,7 +159,7 @@ Action declare_run(CLI::App& app) {
                         "1e-8 for f64, 1e-6 for f32, 1e-3 for f16, 1e-2 for bf16");
   add_engine_options(app, options->engine);
   app.add_flag_function(
-      "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },
+      "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;

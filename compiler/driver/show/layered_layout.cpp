@@ -41,15 +41,16 @@ std::vector<std::size_t> layers_of(std::size_t count, const Edges& edges) {
 
 // Orders a layer by the mean position of each node's neighbours in `neighbours`.
 void sort_by_neighbours(std::vector<std::size_t>& layer, const Neighbours& neighbours, std::vector<double>& position) {
-  std::vector<std::pair<double, std::size_t>> wanted;
+  std::vector<std::pair<double, std::size_t>> barycentres;
   for (std::size_t n : layer) {
     double sum = 0;
     for (std::size_t other : neighbours[n]) sum += position[other];
-    wanted.emplace_back(neighbours[n].empty() ? position[n] : sum / static_cast<double>(neighbours[n].size()), n);
+    barycentres.emplace_back(neighbours[n].empty() ? position[n] : sum / static_cast<double>(neighbours[n].size()), n);
   }
-  std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(barycentres.begin(), barycentres.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < layer.size(); ++i) {
-    layer[i] = wanted[i].second;
+    layer[i] = barycentres[i].second;
     position[layer[i]] = static_cast<double>(i) - static_cast<double>(layer.size()) / 2;
   }
 }

@@ -102,7 +102,7 @@ class BodyBuilder {
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);
   const Definition& callee_of(const ast::Call& call, Span span);
   std::vector<std::optional<Bound>> tensors_of_one_shape(const ast::Call& call, std::size_t arity, Span span);
-  Bound one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& wanted);
+  Bound one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& expectation);
   // body_iterate.cpp
   std::vector<Bound> iterate(const ast::Iterate& iterate, ast::ExprId id, const std::vector<std::string>& names);
   ir::Range trips_of(const ast::Iterate& repetition);

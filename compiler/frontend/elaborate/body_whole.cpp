@@ -233,11 +233,11 @@ const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
 }
 
 // An argument or a state: one tensor, not the several of a tuple or a call.
-Bound BodyBuilder::one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& wanted) {
+Bound BodyBuilder::one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& expectation) {
   auto values = whole(id, names);
   if (values.size() != 1)
     elaboration_.fail(Diagnostic(Code::wrong_argument_count, env_[id].span,
-                                 wanted + "; this has " + counted(values.size(), "result")));
+                                 expectation + "; this has " + counted(values.size(), "result")));
   return values[0];
 }
 

@@ -103,10 +103,10 @@ class ExternBuilder {
                                        (op_.writes.size() == 1 ? " write" : " writes")));
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
       const auto& result = decl_.results[op_.writes[k].tensor];
-      ElementType element = op_.results[op_.writes[k].tensor].element, wanted = monoid.components[k].type;
-      if (compute_type(element) != wanted)
+      ElementType element = op_.results[op_.writes[k].tensor].element, expected = monoid.components[k].type;
+      if (compute_type(element) != expected)
         elaboration_.fail(Diagnostic(Code::type_mismatch, name->span,
-                                     quoted(name->text) + " reduces " + std::string(name_of(wanted)) + "; " +
+                                     quoted(name->text) + " reduces " + std::string(name_of(expected)) + "; " +
                                          quoted(result.name.text) + " holds " + std::string(name_of(element)))
                               .label(result.name.span, "declared here"));
     }

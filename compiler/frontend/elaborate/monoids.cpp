@@ -160,15 +160,15 @@ class GenericBinder {
       return;
     }
     if (bound->type == actual) return;
-    std::string wanted(name_of(bound->type));
+    std::string expected(name_of(bound->type));
     Diagnostic d(Code::type_mismatch, span,
-                 "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + wanted +
+                 "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + expected +
                      "; got " + std::string(name_of(actual)));
-    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + wanted + " because of this operand");
+    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + expected + " because of this operand");
     bool truncates = is_float(actual) && is_integer(bound->type);
     if (truncates) d.help("make the other operand " + std::string(name_of(actual)) + ": an integer loses the fraction");
     if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
-      std::string fix_text = wanted + "(" + std::string(elaboration_.sources.text(span)) + ")";
+      std::string fix_text = expected + "(" + std::string(elaboration_.sources.text(span)) + ")";
       d.help("convert it: " + quoted(fix_text)).fix(span, fix_text);
     }
     if (span.valid() && is_bool(bound->type) && !is_bool(actual)) {

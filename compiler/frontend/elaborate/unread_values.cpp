@@ -75,10 +75,10 @@ class Unread {
       }
     for (const ast::Statement& statement : statements) {
       const std::vector<ast::Name> names = written_names(statement);
-      bool wanted = std::any_of(names.begin(), names.end(), [&](const ast::Name& name) {
+      bool is_read = std::any_of(names.begin(), names.end(), [&](const ast::Name& name) {
         return results.count(name.text) || outside[name.text] > 0;
       });
-      if (wanted) continue;
+      if (is_read) continue;
       for (const ast::Name& name : names)
         if (warned_.insert({within.begin, name.text}).second) warn(name, "");
     }

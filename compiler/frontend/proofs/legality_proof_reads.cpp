@@ -52,8 +52,8 @@ ir::Point cell_outside(const ir::Projection& projection, const Shape& shape, con
 }
 
 std::vector<std::optional<IntegerSet>> regions_of(SetAlgebra& algebra, const ir::Operator& op,
-                                                  const std::vector<bool>& wanted) {
-  if (!op.kernel()) return ReadRegions<SetAlgebra>(op, algebra).of(wanted);
+                                                  const std::vector<bool>& selected) {
+  if (!op.kernel()) return ReadRegions<SetAlgebra>(op, algebra).of(selected);
   return std::vector<std::optional<IntegerSet>>(op.reads.size(), algebra.everywhere());
 }
 

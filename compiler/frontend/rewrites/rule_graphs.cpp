@@ -67,11 +67,11 @@ class RuleTrials {
 
  private:
   static constexpr unsigned attempts = 150;
-  static constexpr std::size_t instances_wanted = 6;
+  static constexpr std::size_t max_instances = 6;
 
   // False if the sides differ, which is reported.
   bool try_all() {
-    for (unsigned attempt = 0; attempt < attempts && evaluated_ < instances_wanted; ++attempt)
+    for (unsigned attempt = 0; attempt < attempts && evaluated_ < max_instances; ++attempt)
       if (auto types = choose(attempt); types && tried_.insert(types_text(*types)).second)
         if (!agrees_at(*types)) return false;
     return true;

@@ -199,12 +199,12 @@ void check_dots(TokenList& list, Diagnostics& diagnostics) {
     if (!after_number && !before_number) continue;
     Span span = join(list.span(after_number ? i - 1 : i), list.span(before_number ? i + 1 : i));
     std::string_view text = list.text.substr(span.begin, span.end - span.begin);
-    std::string wanted = after_number ? std::string(text) + "0" : "0" + std::string(text);
+    std::string replacement = after_number ? std::string(text) + "0" : "0" + std::string(text);
     diagnostics.report(Diagnostic(Code::literal_form, span,
                                   fmt::format("`{}` is not a valid number: a float has digits on both sides of the dot",
                                               excerpt(text)))
-                           .help(fmt::format("write `{}`", excerpt(wanted)))
-                           .fix(span, wanted));
+                           .help(fmt::format("write `{}`", excerpt(replacement)))
+                           .fix(span, replacement));
     list.faults.push_back(static_cast<std::uint32_t>(i));
   }
 }

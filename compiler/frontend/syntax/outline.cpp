@@ -121,7 +121,7 @@ Outline outline(const SourceMap& sources, FileId file) {
     return p.kind == OutlinePiece::Kind::word && is_declaration_word(word_of(p));
   };
   // An operator of an expression, or a separator: an operand follows.
-  auto wants_operand = [&](const OutlinePiece& p) {
+  auto expects_operand = [&](const OutlinePiece& p) {
     if (p.kind != OutlinePiece::Kind::mark) return false;
     char last = text[p.end - 1];
     return last != ')' && last != ']' && last != '}' && last != ';' &&
@@ -131,11 +131,11 @@ Outline outline(const SourceMap& sources, FileId file) {
   Skimmer skimmer(text, whole_file(sources, file).begin);
   OutlinePiece before, here = skimmer.next();
   std::optional<std::uint32_t> doc = skimmer.doc();
-  bool after_starter = false, operand_wanted = false;
+  bool after_starter = false, operand_expected = false;
   while (here.kind != OutlinePiece::Kind::end) {
     OutlinePiece next = skimmer.next();
     bool named = next.kind == OutlinePiece::Kind::word;
-    bool begins = is_starter(here) && named && !after_starter && !operand_wanted;
+    bool begins = is_starter(here) && named && !after_starter && !operand_expected;
     if (begins) {
       Outline::Item item{std::string(word_of(here)), {}, Span{file, doc.value_or(here.begin), here.end}};
       if (item.keyword != "rewrite" && item.keyword != "extern") item.name = word_of(next);
@@ -148,7 +148,7 @@ Outline outline(const SourceMap& sources, FileId file) {
       item.span.end = here.end;
     }
     after_starter = begins;
-    operand_wanted = wants_operand(here);
+    operand_expected = expects_operand(here);
     before = here;
     here = next;
     doc = skimmer.doc();
