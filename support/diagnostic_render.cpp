@@ -58,7 +58,7 @@ class HumanWriter {
   std::string write(const Diagnostic& d) {
     choose_gutter(d);
     SeverityLook look = look_of(d.severity());
-    out_ += painted(Paint::bold, d.span.valid() ? place(d.span) : "tapc:");
+    out_ += painted(Paint::bold, d.span.valid() ? location(d.span) : "tapc:");
     out_ += ' ';
     out_ += painted(look.paint, fmt::format("{}[{}]:", look.word, info(d.code).id));
     out_ += ' ' + painted(Paint::bold, printable(d.message)) + '\n';
@@ -80,7 +80,7 @@ class HumanWriter {
     return std::string(escape_of(paint)) + text + "\x1b[0m";
   }
 
-  std::string place(Span span) const {
+  std::string location(Span span) const {
     const SourceFile& file = sources_.file(span.file);
     Position at = file.position(span.begin);
     return fmt::format("{}:{}:{}:", printable(file.path()), at.line, at.column);
@@ -111,7 +111,7 @@ class HumanWriter {
     std::size_t start = file.line_start(number);
     Excerpt seen = excerpt(line, span.begin - start, std::max(span.end, span.begin) - start);
     if (shown_file_ != span.file && shown_file_.valid())
-      out_ += fmt::format("{:>{}} --> {}\n", "", gutter_width_, place(span));
+      out_ += fmt::format("{:>{}} --> {}\n", "", gutter_width_, location(span));
     if (shown_file_ != span.file || shown_line_ != number || seen.text != shown_text_)
       out_ += gutter(std::to_string(number)) + (seen.text.empty() ? "" : " " + seen.text) + '\n';
     shown_file_ = span.file;

@@ -18,13 +18,13 @@ struct Named {
   bool linkable;
 };
 #ifdef __x86_64__
-constexpr bool here_x86 = true;
+constexpr bool host_is_x86 = true;
 #else
-constexpr bool here_x86 = false;
+constexpr bool host_is_x86 = false;
 #endif
 constexpr std::array<Named, 3> named = {{
-    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", here_x86},
-    {"x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", here_x86},
+    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", host_is_x86},
+    {"x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", host_is_x86},
     {"aarch64", "aarch64-unknown-linux-gnu", "generic", false},
 }};
 
@@ -49,8 +49,8 @@ std::vector<std::string> target_names() {
 std::optional<Target> target_named(std::string_view name) {
   if (name == "native") {
     Target target{"native", llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), "", true};
-    for (const auto& [feature, there] : host_features())
-      target.features += (target.features.empty() ? "" : ",") + std::string(there ? "+" : "-") + feature;
+    for (const auto& [feature, enabled] : host_features())
+      target.features += (target.features.empty() ? "" : ",") + std::string(enabled ? "+" : "-") + feature;
     return target;
   }
   auto it = std::find_if(named.begin(), named.end(), [&](const Named& n) { return n.name == name; });
@@ -61,8 +61,8 @@ std::optional<Target> target_named(std::string_view name) {
 std::vector<std::string> features_of(const Target& target) {
   std::vector<std::string> result;
   if (target.name == "native") {
-    for (const auto& [feature, there] : host_features())
-      if (there) result.push_back(feature);
+    for (const auto& [feature, enabled] : host_features())
+      if (enabled) result.push_back(feature);
     return result;
   }
   if (!target.name.starts_with("x86-64")) return result;

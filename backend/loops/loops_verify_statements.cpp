@@ -3,7 +3,7 @@
 #include <bit>
 #include <set>
 
-#include "backend/loops/cell_places.h"
+#include "backend/loops/cell_placement.h"
 #include "backend/loops/loops_verify_parts.h"
 
 namespace tap::backend::verifying {
@@ -63,14 +63,14 @@ class Statements {
   void statement(const Let& let);
   void statement(const Assign& assign);
   void statement(const Store& store);
-  void statement(const Fetch& fetch);
-  void place(std::uint32_t tensor, const std::vector<AffineExpr>& at);
+  void statement(const Prefetch& prefetch);
+  void tensor_access(std::uint32_t tensor, const std::vector<AffineExpr>& at);
   void statement(const FoldLanes& fold);
   void statement(const Section& section);
 
   Violations& out_;
   const Kernel& kernel_;
-  CellPlaces places_;
+  CellPlacement places_;
   std::vector<bool> scope_;
   std::vector<const For*> unrolled_;  // enclosing ones, outermost first
   const For* lanes_ = nullptr;
@@ -262,7 +262,7 @@ void Statements::statement(const Assign& assign) {
   }
 }
 
-void Statements::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) {
+void Statements::tensor_access(std::uint32_t tensor, const std::vector<AffineExpr>& at) {
   const std::size_t axes = kernel_.tensors[tensor].type.shape.size();
   out_.expect(at.size() == axes, "{} coordinates for {} axes", at.size(), axes);
   Used needed;
@@ -271,10 +271,10 @@ void Statements::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) 
   for (const AffineExpr& e : at) affine(e);
 }
 
-void Statements::statement(const Fetch& fetch) {
-  if (out_.expect(fetch.tensor < kernel_.tensors.size(), "prefetch of tensor {}, but there are {}", fetch.tensor,
+void Statements::statement(const Prefetch& prefetch) {
+  if (out_.expect(prefetch.tensor < kernel_.tensors.size(), "prefetch of tensor {}, but there are {}", prefetch.tensor,
                   kernel_.tensors.size()))
-    place(fetch.tensor, fetch.at);
+    tensor_access(prefetch.tensor, prefetch.at);
 }
 
 void Statements::statement(const Store& store) {
@@ -285,7 +285,7 @@ void Statements::statement(const Store& store) {
     if (!out_.expect(target.tensor >= kernel_.operands && target.tensor < kernel_.tensors.size(),
                      "store to tensor {}, which is not a result", target.tensor))
       return;
-    place(target.tensor, target.at);
+    tensor_access(target.tensor, target.at);
   }
   if (!cells(values, lanes_ ? lanes_->count : 1, lanes_ || !unrolled_.empty())) return;
   for (const Store::Target& target : store.targets) {

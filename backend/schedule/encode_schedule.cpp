@@ -156,16 +156,16 @@ class Encoder {
   tables::List batches(const Sequence& sequence) {
     std::vector<tables::Batch> result;
     for (const Batch& batch : sequence) {
-      Words places;
+      Words positions;
       std::int64_t tiles = 0;
       for (std::size_t t = 0; t < batch.size();) {
         const Row row = row_from(batch, t);
         tiles = checked::add(tiles, checked::mul(batch[t].tiles, row.count));
-        places.push_back(
+        positions.push_back(
             put(row.count > 1 ? encode(batch[t], std::get<KernelCall>(batch[t].what), row) : encode(batch[t])));
         t += row.tasks;
       }
-      result.push_back({numbers(places), tiles});
+      result.push_back({numbers(positions), tiles});
     }
     return all(result);
   }

@@ -36,7 +36,7 @@ class Scheduler {
     const Graph& graph;
     std::vector<std::optional<BufferId>> buffers;  // by HeldId
     Path path;                                     // to the place, which has this number
-    std::size_t place = 0;
+    std::size_t path_number = 0;
   };
 
   std::vector<Holders> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
@@ -57,7 +57,7 @@ class Scheduler {
   BufferId whole(BufferMember one, const TensorType& type);
   BufferId whole(const Holders& holders, const TensorType& type);
   std::size_t text_of(const RunningGraph& frame, const Application& application) {
-    return texts_.of(frame.place, frame.path, frame.blocks.graph, application.operation);
+    return texts_.of(frame.path_number, frame.path, frame.blocks.graph, application.operation);
   }
 
   const BlockProgram& blocks_;

@@ -45,9 +45,10 @@ Box readers_of(const Operator& map, const Box& part) {
       AffineExpr others = row;
       others.coefficients[d] = 0;
       const Range rest = others.bounds(map.box());
-      Range here{within.lo - (rest.hi - 1), within.hi - rest.lo};
-      if (c < 0) here = {-(here.hi - 1), -here.lo + 1};
-      found.dims[d] = intersect(found.dims[d], Range{at_least(here.lo, std::abs(c)), at_least(here.hi, std::abs(c))});
+      Range scaled{within.lo - (rest.hi - 1), within.hi - rest.lo};
+      if (c < 0) scaled = {-(scaled.hi - 1), -scaled.lo + 1};
+      found.dims[d] =
+          intersect(found.dims[d], Range{at_least(scaled.lo, std::abs(c)), at_least(scaled.hi, std::abs(c))});
     }
   }
   return found;

@@ -55,17 +55,17 @@ std::int64_t rank_of(const Tensor& tensor, std::int64_t cell) {
 }
 
 double ulps_between(const Tensor& a, const Tensor& b, std::int64_t cell) {
-  auto apart = [](std::int64_t x, std::int64_t y) {
+  auto distance = [](std::int64_t x, std::int64_t y) {
     return std::fabs(static_cast<double>(x) - static_cast<double>(y));
   };
   switch (size_of(a.type())) {
-    case 2: return apart(rank_of<std::uint16_t>(a, cell), rank_of<std::uint16_t>(b, cell));
-    case 4: return apart(rank_of<std::uint32_t>(a, cell), rank_of<std::uint32_t>(b, cell));
+    case 2: return distance(rank_of<std::uint16_t>(a, cell), rank_of<std::uint16_t>(b, cell));
+    case 4: return distance(rank_of<std::uint32_t>(a, cell), rank_of<std::uint32_t>(b, cell));
     default: break;
   }
   std::int64_t x = rank_of<std::uint64_t>(a, cell), y = rank_of<std::uint64_t>(b, cell);
   bool near = (x < 0) == (y < 0);  // then their difference does not wrap, and small ones are exact
-  return near ? std::fabs(static_cast<double>(x - y)) : apart(x, y);
+  return near ? std::fabs(static_cast<double>(x - y)) : distance(x, y);
 }
 
 void take(Greatest& greatest, double by, std::int64_t cell) {

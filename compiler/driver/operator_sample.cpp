@@ -226,7 +226,7 @@ std::string in_the_operators_words(std::string message, const std::string& calle
   return message;
 }
 
-Failure nothing_fits(const Signature& signature, const SampleOptions& options, const Diagnostic& reason) {
+Failure no_legal_sizes(const Signature& signature, const SampleOptions& options, const Diagnostic& reason) {
   std::string given, why = in_the_operators_words(reason.message, signature.name);
   for (const auto& [name, size] : options.dims) given += fmt::format(" --dim {}={}", name, size);
   for (const auto& [name, value] : options.parameters) given += fmt::format(" --param {}={}", name, value);
@@ -298,7 +298,7 @@ Sample compile_sample(Session& session, const ast::Module& module, const Signatu
     if (!kept) kept = std::move(diagnostics);
   }
   if (without_points) return std::move(*without_points);
-  if (!illegal) throw nothing_fits(signature, options, first_error(*unfitting));
+  if (!illegal) throw no_legal_sizes(signature, options, first_error(*unfitting));
   session.report(*illegal);
   throw Reported{exit_code::wrong_program};
 }

@@ -206,8 +206,8 @@ void write_file(const Reader& tables, const Slot& slot, FILE* file) {
 
 // Refuses devices, and does not follow a link at the name of the unfinished file.
 void write(const Reader& tables, const Slots& results, Slot& slot) {
-  struct stat there;
-  if (stat(slot.path, &there) == 0 && !S_ISREG(there.st_mode))
+  struct stat info;
+  if (stat(slot.path, &info) == 0 && !S_ISREG(info.st_mode))
     cannot_write(results, slot.path, "it exists and is not a regular file");
   char* unfinished = room_for<char>(static_cast<int64_t>(strlen(slot.path)) + 64);
   sprintf(unfinished, "%s.%ld.unfinished", slot.path, static_cast<long>(getpid()));

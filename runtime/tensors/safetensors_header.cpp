@@ -78,8 +78,8 @@ class JsonReader {
         throw malformed("the tensor " + quoted(result.name) + " has the unknown key " + quoted(key));
       }
     });
-    for (auto [there, key] : {std::pair{has_type, "dtype"}, {has_shape, "shape"}, {has_range, "data_offsets"}}) {
-      if (!there) throw malformed("the tensor " + quoted(result.name) + " lacks the key " + quoted(key));
+    for (auto [present, key] : {std::pair{has_type, "dtype"}, {has_shape, "shape"}, {has_range, "data_offsets"}}) {
+      if (!present) throw malformed("the tensor " + quoted(result.name) + " lacks the key " + quoted(key));
     }
     return result;
   }

@@ -39,7 +39,7 @@ class KernelParser {
   std::variant<Assign, FoldLanes> assign(ir::Line& line);
   FoldLanes fold(ir::Line& line, std::vector<std::uint32_t> to);
   Store store(ir::Line& line);
-  Fetch fetch(ir::Line& line);
+  Prefetch fetch(ir::Line& line);
   std::vector<ir::AffineExpr> place(ir::Line& line) {
     return line.list("[", "]", [&] { return line.affine(kernel_.variables); });
   }

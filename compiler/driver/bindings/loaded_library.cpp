@@ -77,11 +77,11 @@ void require_elf(const std::string& shown, const std::string& bytes) {
     throw unfit(shown, "it is not a shared library (not an ELF file)");
   std::memcpy(&head, bytes.data(), sizeof head);
 #ifdef __x86_64__
-  constexpr auto here = EM_X86_64;
+  constexpr auto host_machine = EM_X86_64;
 #else
-  constexpr auto here = EM_AARCH64;
+  constexpr auto host_machine = EM_AARCH64;
 #endif
-  if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != here || head.e_type != ET_DYN)
+  if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != host_machine || head.e_type != ET_DYN)
     throw unfit(shown, "it is a shared library for a different processor architecture");
 }
 

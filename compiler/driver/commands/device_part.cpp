@@ -21,8 +21,8 @@ bool runs_on(const ir::Program& program, const ir::Operation& operation, std::in
     return mesh->devices.empty() ? device < ir::device_count(*mesh)
                                  : std::count(mesh->devices.begin(), mesh->devices.end(), device) > 0;
   const ir::DevicePlaces places(program, operation);
-  for (std::int64_t place = 0; place < places.count(); ++place)
-    if (places.device(place) == device) return true;
+  for (std::int64_t position = 0; position < places.count(); ++position)
+    if (places.device(position) == device) return true;
   return false;
 }
 

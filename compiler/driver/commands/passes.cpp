@@ -135,8 +135,8 @@ pipeline::Compilation compile(Session& session, Given given, pipeline::Options h
     if (options.time) times.add(run, number);
   };
   // The certificate is written before the check, so that it can be inspected.
-  const bool judged_here = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
-  if (judged_here) how.proof = pipeline::Proof::recorded;
+  const bool justify_after = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
+  if (justify_after) how.proof = pipeline::Proof::recorded;
   const auto* file = std::get_if<GivenFile>(&given);
   pipeline::Compilation made = file ? compile_given(session, *file, how, observer)
                                     : pipeline::compile(std::get<ir::Program>(std::move(given)), how, observer);
@@ -145,7 +145,7 @@ pipeline::Compilation compile(Session& session, Given given, pipeline::Options h
   if (options.remarks) show_remarks(session, made.remarks);
   if (options.time) session.report(times.text());
   if (options.time && options.verify) session.report(fmt::format("{:>9.3f} the checker\n", made.checking * 1e3));
-  if (judged_here) pipeline::require_justified(made, options.require_proof);
+  if (justify_after) pipeline::require_justified(made, options.require_proof);
   for (const Diagnostic& diagnostic : made.reported) session.report(diagnostic);
   return made;
 }

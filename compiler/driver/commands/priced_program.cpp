@@ -80,7 +80,7 @@ pipeline::Compilation scheduled(Session& session, const PricedOptions& options, 
 }
 
 // All devices as threads of this machine, as `tapc run` does it.
-CostReport report_here(const pipeline::Compilation& made, const PricedOptions& options, cost::Model& model) {
+CostReport report_of_program(const pipeline::Compilation& made, const PricedOptions& options, cost::Model& model) {
   const std::vector<backend::Kernel>& kernels = made.lowered->kernels.kernels;
   return {options.file, model.of(cost::trace_of(*made.schedule, kernels), kernels),
           memory_of(*made.schedule, kernels, options.threads)};
@@ -111,7 +111,7 @@ PricedProgram price(Session& session, const PricedOptions& options) {
   Phase phase("predicting the cost");
   cost::Model model(std::move(cluster), options.threads);
   CostReport report = options.device ? report_of_device(made.program, options, model)
-                                     : report_here(made, options, model);
+                                     : report_of_program(made, options, model);
   return {std::move(made), std::move(model), std::move(report)};
 }
 

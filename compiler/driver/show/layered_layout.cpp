@@ -72,7 +72,7 @@ void order_layers(Layers& layers, const Neighbours& above, const Neighbours& bel
 
 Layout lay_out(const std::vector<Size>& nodes, const Edges& edges) {
   Layout layout;
-  layout.places.resize(nodes.size());
+  layout.centres.resize(nodes.size());
   std::vector<std::size_t> layer = layers_of(nodes.size(), edges);
   Layers layers(nodes.empty() ? 0 : *std::max_element(layer.begin(), layer.end()) + 1);
   for (std::size_t n = 0; n < nodes.size(); ++n) layers[layer[n]].push_back(n);
@@ -95,7 +95,7 @@ Layout lay_out(const std::vector<Size>& nodes, const Edges& edges) {
     double height = 0, x = margin + (widest - widths[row]) / 2;
     for (std::size_t n : layers[row]) height = std::max(height, nodes[n].height);
     for (std::size_t n : layers[row]) {
-      layout.places[n] = {x + nodes[n].width / 2, y + height / 2};
+      layout.centres[n] = {x + nodes[n].width / 2, y + height / 2};
       x += nodes[n].width + column_gap;
     }
     y += height + layer_gap;

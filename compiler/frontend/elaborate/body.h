@@ -105,8 +105,8 @@ class BodyBuilder {
   Bound one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& expectation);
   // body_iterate.cpp
   std::vector<Bound> iterate(const ast::Iterate& iterate, ast::ExprId id, const std::vector<std::string>& names);
-  ir::Range trips_of(const ast::Iterate& repetition);
-  void build_step(const ast::Iterate& repetition, const std::vector<Bound>& states);
+  ir::Range trips_of(const ast::Iterate& node);
+  void build_trip(const ast::Iterate& node, const std::vector<Bound>& states);
   [[noreturn]] void literal_for(ast::ExprId id);
   Bound literal_tensor(ast::ExprId id, const ir::TensorType& type);
   // body_arithmetic.cpp

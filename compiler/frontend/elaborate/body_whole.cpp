@@ -60,7 +60,7 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
       return map_call(*c, id, names.empty() ? name_within_statement(c->callee[0].text) : first);
     return call(*c, id, names);
   }
-  if (auto* repetition = std::get_if<ast::Iterate>(&expr.node)) return iterate(*repetition, id, names);
+  if (auto* iterate_node = std::get_if<ast::Iterate>(&expr.node)) return iterate(*iterate_node, id, names);
   if (auto* tuple = std::get_if<ast::Tuple>(&expr.node)) {
     std::vector<Bound> all;
     for (std::size_t i = 0; i < tuple->items.size(); ++i) {

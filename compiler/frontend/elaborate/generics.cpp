@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/frontend/elaborate/foreign_types.h"
 #include "compiler/frontend/elaborate/sizes.h"
-#include "compiler/frontend/elaborate/types_elsewhere.h"
 #include "compiler/frontend/syntax/builtins.h"
 
 namespace tap {

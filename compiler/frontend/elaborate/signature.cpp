@@ -1,9 +1,9 @@
 #include "compiler/frontend/elaborate/signature.h"
 
 #include "compiler/frontend/cells/where_conditions.h"
+#include "compiler/frontend/elaborate/foreign_types.h"
 #include "compiler/frontend/elaborate/generics.h"
 #include "compiler/frontend/elaborate/sizes.h"
-#include "compiler/frontend/elaborate/types_elsewhere.h"
 #include "support/check.h"
 
 namespace tap {

@@ -218,7 +218,7 @@ class Unifier {
   template <class Visit>
   void enumerate(const ShapeEquation& e, Visit visit) {
     std::vector<std::size_t> ranks(e.type->dims.size(), 1);
-    std::function<void(std::size_t, std::size_t)> place = [&](std::size_t i, std::size_t left) {
+    std::function<void(std::size_t, std::size_t)> assign_ranks = [&](std::size_t i, std::size_t left) {
       if (i == ranks.size()) {
         if (left == 0) visit(ranks);
         return;
@@ -228,10 +228,10 @@ class Unifier {
       for (std::size_t r = fixed ? *fixed : 0; r <= (fixed ? *fixed : left); ++r) {
         if (r > left) break;
         ranks[i] = r;
-        place(i + 1, left - r);
+        assign_ranks(i + 1, left - r);
       }
     };
-    place(0, e.shape.size());
+    assign_ranks(0, e.shape.size());
   }
 
   // The environment if the packs have these ranks; none if a pack would have two different values.

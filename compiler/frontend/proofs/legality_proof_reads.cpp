@@ -27,10 +27,10 @@ class SetAlgebra {
       std::int64_t extent = access.projection.shape[axis];
       if (extent == 0) return sets_.none(dims_);  // an empty region
       const ir::AffineExpr& start = access.projection.start.rows[axis];
-      System before{dims_, {}}, behind{dims_, {}};
+      System before{dims_, {}}, after{dims_, {}};
       before.at_most(start, -1);
-      behind.at_least(start, checked::add(checked::sub(shape[axis], extent), 1));
-      result = result.unite(region.intersect(sets_.of(before))).unite(region.intersect(sets_.of(behind)));
+      after.at_least(start, checked::add(checked::sub(shape[axis], extent), 1));
+      result = result.unite(region.intersect(sets_.of(before))).unite(region.intersect(sets_.of(after)));
     }
     return result;
   }

@@ -107,7 +107,7 @@ class ReadRegions {
   }
   Region find_truth(ir::CellId condition, bool negated) {
     if (auto all = as_constraints(op_, condition, negated)) return algebra_.satisfying(*all);
-    if (auto all = as_constraints(op_, condition, !negated)) return some_fails(*all);
+    if (auto all = as_constraints(op_, condition, !negated)) return any_fails(*all);
     const ir::CellNode& node = op_.exprs[condition];
     switch (node.op) {
       case ir::CellOp::logical_not: return truth(node.args[0], !negated);
@@ -124,7 +124,7 @@ class ReadRegions {
     }
   }
   // The points where at least one of the constraints does not hold.
-  Region some_fails(const std::vector<ir::Constraint>& all) {
+  Region any_fails(const std::vector<ir::Constraint>& all) {
     std::optional<Region> result;
     auto add = [&](ir::AffineExpr e) {  // e > 0
       e.offset = checked::sub(e.offset, 1);

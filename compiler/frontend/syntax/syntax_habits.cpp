@@ -20,7 +20,7 @@ class Habits : HabitContext {
   bool found() {
     return comment() || power() || update() || choice() || habit_of_ranges(list_, at_, d_) || fill() || steps() ||
            name_of_reduction() || named_argument() || product() || cell_of_call() || call_of_call() || shift() ||
-           differs() || choice_behind() || results_without_names() || second_for() || body_behind_equals();
+           differs() || trailing_if() || results_without_names() || second_for() || body_after_equals();
   }
 
  private:
@@ -235,7 +235,7 @@ class Habits : HabitContext {
   }
 
   // program p(x: f32[4]) -> (y: f32[4]) = x
-  bool body_behind_equals() {
+  bool body_after_equals() {
     if (list_.text_of(at_) != "(" || before() != K::arrow || list_.partner[at_] == TokenList::none) return false;
     std::size_t sign = list_.partner[at_] + 1;
     if (list_.kind(sign) != K::assign) return false;
@@ -253,7 +253,7 @@ class Habits : HabitContext {
   }
 
   // a if c else b: found at the `else`, or at the `if` where only an operator could follow `a`.
-  bool choice_behind() {
+  bool trailing_if() {
     std::size_t test = at_, other = at_;
     auto jump = [&](std::size_t i) { return opens(list_.kind(i)) && list_.partner[i] != TokenList::none; };
     if (list_.kind(at_) == K::if_) {
