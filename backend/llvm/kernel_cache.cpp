@@ -65,7 +65,7 @@ bool read_all(int file, std::string& bytes) {
 }
 
 // Whether this user owns it, and nobody else may write to it.
-bool ours_alone(const struct stat& status) {
+bool is_private(const struct stat& status) {
   return status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
@@ -122,7 +122,7 @@ void KernelCache::Impl::open() {
   }
   struct stat status {};
   if (::fstat(*opened, &status) != 0) return;
-  if (!ours_alone(status)) {
+  if (!is_private(status)) {
     bool foreign = status.st_uid != ::geteuid();
     return warn(fmt::format("the {} cache {} is not used: {}{}", options.words.entry, tap::quoted(options.folder),
                             foreign ? "it belongs to another user" : "others can write to it, and it contains ",
@@ -144,7 +144,7 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
   struct stat status {};
   if (::fstat(*file, &status) != 0 || !S_ISREG(status.st_mode))
     return problem = "it is not a regular file", std::nullopt;
-  if (!ours_alone(status)) return problem = "others can write to it", std::nullopt;
+  if (!is_private(status)) return problem = "others can write to it", std::nullopt;
   if (static_cast<std::uint64_t>(status.st_size) > most_entry_bytes) return problem = "it is too large", std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   if (!read_all(*file, bytes)) return std::nullopt;

@@ -304,14 +304,14 @@ void Statements::statement(const FoldLanes& fold) {
     for (std::uint32_t s : *slots)
       if (!out_.expect(s < kernel_.slots.size(), "slot {} of {}", s, kernel_.slots.size())) return;
   auto type_of = [&](std::uint32_t s) { return kernel_.accumulators[kernel_.slots[s].accumulator].type; };
-  std::set<std::uint32_t> stand_ins, targets;
+  std::set<std::uint32_t> placeholders, targets;
   for (std::size_t k = 0; k < size; ++k) {
     slot(fold.from[k]);
     slot(fold.to[k]);
     out_.expect(targets.insert(same_as(fold.to[k])).second, "a fold writes acc{} twice",
                 kernel_.slots[fold.to[k]].accumulator);
     for (std::uint32_t s : {fold.first[k], fold.second[k]})
-      out_.expect(stand_ins.insert(same_as(s)).second, "a fold uses a name twice");
+      out_.expect(placeholders.insert(same_as(s)).second, "a fold uses a name twice");
     for (std::uint32_t s : {fold.to[k], fold.first[k], fold.second[k]})
       out_.expect(type_of(s) == type_of(fold.from[k]), "a fold combines {}, but its accumulator is {}",
                   name_of(type_of(fold.from[k])), name_of(type_of(s)));
@@ -323,7 +323,7 @@ void Statements::statement(const FoldLanes& fold) {
   for (CellId value : fold.values)
     if (!out_.expect(valid(value, kernel_.exprs), "a value of a fold is not a cell")) return;
   for (std::uint32_t s : used(fold.values).slots)
-    out_.expect(stand_ins.contains(same_as(s)), "a fold computes with acc{}", kernel_.slots[s].accumulator);
+    out_.expect(placeholders.contains(same_as(s)), "a fold computes with acc{}", kernel_.slots[s].accumulator);
   for (std::size_t k = 0; k < size; ++k) {
     out_.expect(places_.harmless(fold.values[k]), "a fold computes a cell that may fail");
     ElementType found = kernel_.exprs[fold.values[k]].type;

@@ -23,7 +23,7 @@ class Arena {
     if (size > bytes) add(at + bytes, size - bytes);
     return at;
   }
-  void give_back(std::int64_t at, std::int64_t bytes) {
+  void release(std::int64_t at, std::int64_t bytes) {
     auto after = by_offset_.lower_bound(at);
     if (after != by_offset_.end() && after->first == at + bytes) {
       bytes += after->second;
@@ -94,7 +94,7 @@ void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes) {
     Buffer& buffer = schedule.buffers[b];
     for (auto it = alive.begin(); it != alive.end() && it->first < lifetimes[b].first; it = alive.erase(it)) {
       const Buffer& dead = schedule.buffers[it->second];
-      if (dead.bytes() > 0) arena.give_back(dead.at, bytes_of(dead));
+      if (dead.bytes() > 0) arena.release(dead.at, bytes_of(dead));
     }
     buffer.at = buffer.bytes() > 0 ? arena.take(bytes_of(buffer)) : 0;
     place_row(buffer);

@@ -221,8 +221,8 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
   std::vector<Holders> results(op.results.size());
   // The box is a copy: a new buffer moves the known ones.
   auto begin_with = [&](std::size_t k, Box box, const Row& row) {  // NOLINT(performance-unnecessary-value-param)
-    const Buffer given = tasks_.at(operands[k]);
-    const BufferId now = tasks_.new_buffer(given.name, given.element, box, row);
+    const Buffer operand = tasks_.at(operands[k]);
+    const BufferId now = tasks_.new_buffer(operand.name, operand.element, box, row);
     tasks_.copy({operands[k], now, box, along(now, false, true)}, order_);
     results[k].push_back(now);
     fixed_.insert(now);

@@ -36,7 +36,7 @@ int out_of_memory(Session& session) {
   } catch (const std::bad_alloc&) { return report_out_of_memory(); }  // not even memory for the message
 }
 
-int our_bug(const char* what) {
+int report_internal_error(const char* what) {
   const char* phase = Phase::of_failure();
   char name[256];
   write_reproducer(phase, what, name);
@@ -51,7 +51,7 @@ int our_bug(const char* what) {
 int unjustified(Session& session, const pipeline::UnjustifiedStep& fault) {
   session.report(diagnose(session, fault));
   remember_evidence_for_reproducer(fault.evidence);
-  return our_bug(fault.what());
+  return report_internal_error(fault.what());
 }
 
 }  // namespace
@@ -82,9 +82,9 @@ int guarded(Session& session, const std::function<int()>& work) {
     // Indices and sizes are checked at their source; what remains are totals over a program.
     return fail(session, exit_code::resource, Code::out_of_memory,
                 "the program has more cells or index points than fit in 64 bits");
-  } catch (const std::exception& error) { return our_bug(error.what()); } catch (const Abandoned&) {
-    return our_bug("a statement was abandoned without recovery");
-  } catch (...) { return our_bug("an unknown exception"); }
+  } catch (const std::exception& error) { return report_internal_error(error.what()); } catch (const Abandoned&) {
+    return report_internal_error("a statement was abandoned without recovery");
+  } catch (...) { return report_internal_error("an unknown exception"); }
 }
 
 void exit_out_of_memory() noexcept {

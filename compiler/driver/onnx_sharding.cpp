@@ -95,7 +95,7 @@ SpecsFile read_specs(Session& session, const std::string& path) {
 
 OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,
                                 const std::string& specs, const OnnxChoices& choices) {
-  Compiled compiled = build_given(session, read_given(session, file, source));
+  Compiled compiled = build_file(session, read_program_file(session, file, source));
   SpecsFile read = read_specs(session, specs);
   const passes::onnx::Shardings& shardings = read.json.shardings;
   ir::Program program = passes::inline_calls(std::move(compiled.program), {}).program;

@@ -214,7 +214,7 @@ const Diagnostic& first_error(const Diagnostics& diagnostics) {
 
 // The sample's names are the operator's with a prefix, except the operator's own name; a user's name may also start
 // with the prefix.
-std::string in_the_operators_words(std::string message, const std::string& callee) {
+std::string unprefixed_names(std::string message, const std::string& callee) {
   static constexpr std::string_view prefix = "ops_";
   auto of_a_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (std::size_t at = message.find(prefix); at != message.npos; at = message.find(prefix, at + 1)) {
@@ -227,7 +227,7 @@ std::string in_the_operators_words(std::string message, const std::string& calle
 }
 
 Failure no_legal_sizes(const Signature& signature, const SampleOptions& options, const Diagnostic& reason) {
-  std::string given, why = in_the_operators_words(reason.message, signature.name);
+  std::string given, why = unprefixed_names(reason.message, signature.name);
   for (const auto& [name, size] : options.dims) given += fmt::format(" --dim {}={}", name, size);
   for (const auto& [name, value] : options.parameters) given += fmt::format(" --param {}={}", name, value);
   Failure failure = given.empty()

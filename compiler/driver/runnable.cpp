@@ -74,22 +74,22 @@ CompileOptions options_for(const RunnableOptions& options, const std::vector<Inp
 }
 
 // Up to the simplified stage, without the plan.
-pipeline::Compilation simplified(Session& session, const GivenFile& given, const pipeline::Options& config,
+pipeline::Compilation simplified(Session& session, const ProgramFile& input, const pipeline::Options& config,
                                  const PassOptions& passes, Dumps& dumps) {
   try {
-    return compile(session, given, config, passes, dumps);
+    return compile(session, input, config, passes, dumps);
   } catch (const Reported& reported) {
     // If a given shape does not match the declared type, the data is wrong; if the dims that it determines disagree, or
     // make the program illegal, the program is wrong, as if these sizes were in the source.
-    bool data = !given.how.input_shapes.empty() &&
+    bool data = !input.how.input_shapes.empty() &&
                 (reported.code == Code::rank_mismatch || reported.code == Code::shape_mismatch) &&
-                compiles_without_inputs(session, given);
+                compiles_without_inputs(session, input);
     throw data ? Reported{exit_code::wrong_data, reported.code} : reported;
   }
 }
 
 // Adds to `made` the program to run and, if the run may fall back, earlier programs that are certified to be equal.
-void lower(Session& session, const GivenFile& given, const RunnableOptions& options, Runnable& made) {
+void lower(Session& session, const ProgramFile& input, const RunnableOptions& options, Runnable& made) {
   PassOptions passes = options.passes;
   Dumps dumps(session, options.passes);
   take(passes, options.source);
@@ -99,7 +99,7 @@ void lower(Session& session, const GivenFile& given, const RunnableOptions& opti
   let_decide(session, options.decisions, {options.machine_file, "native", options.source.no_cache}, config);
   ir::Program& program = made.compiled.program;
   try {
-    pipeline::Compilation first = simplified(session, given, config, passes, dumps);
+    pipeline::Compilation first = simplified(session, input, config, passes, dumps);
     made.compiled = std::move(first.source);
     program = std::move(first.program);
     write_decisions(session, options.decisions, first.plan);
@@ -142,7 +142,7 @@ Runnable make_runnable(Session& session, const RunnableOptions& options, TensorF
   const CompileOptions how = options_for(options, specs, files);
   const FileId file = read_source(session, options.file);
   Runnable made;
-  lower(session, given(session, file, how), options, made);
+  lower(session, make_program_file(session, file, how), options, made);
   const ir::Program& program = made.compiled.program;
   made.inputs = load_inputs(session, program[program.main], specs, options.make_up, files);
   return made;

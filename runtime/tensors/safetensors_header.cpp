@@ -16,8 +16,8 @@ constexpr std::string_view types[element_type_count] = {"F64", "F32", "F16", "BF
 
 class JsonReader {
  public:
-  JsonReader(std::string_view text, const std::string& who, const DataLimits& limits)
-      : text_(text), who_(who), limits_(limits) {}
+  JsonReader(std::string_view text, const std::string& source_name, const DataLimits& limits)
+      : text_(text), source_name_(source_name), limits_(limits) {}
 
   std::vector<SafetensorsEntry> header() {
     if (text_.empty() || text_[0] != '{') fail("`{`");
@@ -27,7 +27,7 @@ class JsonReader {
       if (name == "__metadata__") return metadata();
       entries_.push_back(entry(std::move(name)));
       if (entries_.size() > limits_.entries) {
-        throw wrong_data(Code::data_limit, who_ + " has more than " + plural(limits_.entries, "tensor"));
+        throw wrong_data(Code::data_limit, source_name_ + " has more than " + plural(limits_.entries, "tensor"));
       }
     });
     skip_blanks();
@@ -89,7 +89,7 @@ class JsonReader {
     for (std::size_t i = 0; i < element_type_count; ++i) {
       if (types[i] == name) return static_cast<ElementType>(i);
     }
-    throw wrong_data(Code::data_type, who_ + " holds " + quoted(tensor) + " of type " + quoted(name) +
+    throw wrong_data(Code::data_type, source_name_ + " holds " + quoted(tensor) + " of type " + quoted(name) +
                                           "; F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL are supported");
   }
 
@@ -198,7 +198,7 @@ class JsonReader {
 
   Failure twice(const std::string& key) const { return malformed("it has the key " + quoted(key) + " twice"); }
   Failure malformed(const std::string& what) const {
-    return wrong_data(Code::data_malformed, who_ + " has a malformed header: " + what);
+    return wrong_data(Code::data_malformed, source_name_ + " has a malformed header: " + what);
   }
   [[noreturn]] void fail(const std::string& expected) const {
     std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "its end";
@@ -206,7 +206,7 @@ class JsonReader {
   }
 
   std::string_view text_;
-  const std::string& who_;
+  const std::string& source_name_;
   const DataLimits& limits_;
   std::size_t at_ = 0;
   std::vector<SafetensorsEntry> entries_;
@@ -214,9 +214,9 @@ class JsonReader {
 
 }  // namespace
 
-std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& who,
+std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& source_name,
                                                        const DataLimits& limits) {
-  return JsonReader(text, who, limits).header();
+  return JsonReader(text, source_name, limits).header();
 }
 
 std::string_view safetensors_type(ElementType type) { return types[static_cast<std::size_t>(type)]; }

@@ -93,21 +93,22 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   read_decisions(session, command.decisions, passes);
   pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
   let_decide(session, command.decisions, {command.machine, command.target, command.source.no_cache}, config);
-  Given given = driver::given(session, file, compile_options(command.source), command.source.shapes);
+  PipelineInput input =
+      driver::make_program_file(session, file, compile_options(command.source), command.source.shapes);
   if (outputs.includes("mlir")) {
-    pipeline::Compilation simplified = compile(session, std::move(given), config, passes, dumps);
+    pipeline::Compilation simplified = compile(session, std::move(input), config, passes, dumps);
     made.compiled = std::move(simplified.source);
     config.plan = made.plan = std::move(simplified.plan);
     config.decide.reset();
     made.mlir = mlir_text(simplified.program);
-    given = std::move(simplified.program);
+    input = std::move(simplified.program);
     config.begin = pipeline::Stage::simplified;
     config.scheduling.output_names = &made.compiled.results;
   }
   if (!machine) return made;
   config.stop = pipeline::Stage::schedule;
   config.machine = *machine;
-  made.pipeline = compile(session, std::move(given), config, passes, dumps);
+  made.pipeline = compile(session, std::move(input), config, passes, dumps);
   if (!outputs.includes("mlir")) made.plan = made.pipeline.plan;
   if (!outputs.includes("mlir")) made.compiled = std::move(made.pipeline.source);
   return made;

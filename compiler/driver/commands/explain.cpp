@@ -49,7 +49,7 @@ std::string decisions_about(Session& session, const std::string& file, const std
   constexpr bool anew = true;  // a plan that was stored says nothing about what else was considered
   let_decide(session, options.decisions, {options.machine, "native", anew}, config);
   const cost::Cluster cluster = config.decide->cluster;
-  const pipeline::Compilation made = compile_given(session, read_given(session, file, options.source), config);
+  const pipeline::Compilation made = compile_file(session, read_program_file(session, file, options.source), config);
   std::string text = why_decided(made.considered, name, cluster);
   return text.empty() ? lines_about(made.plan, name) : text;
 }

@@ -98,7 +98,7 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   }
   Dumps none(session, passes);
   pipeline::Compilation made =
-      compile(session, read_given(session, options.file, options.source), std::move(config), passes, none);
+      compile(session, read_program_file(session, options.file, options.source), std::move(config), passes, none);
   Compiled compiled = std::move(made.source);
   compiled.program = std::move(made.program);
   if (options.choices && options.format == "text") text = describe_choices(compiled.program, made.remarks);

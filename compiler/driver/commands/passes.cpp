@@ -126,7 +126,7 @@ pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage s
   return how;
 }
 
-pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
+pipeline::Compilation compile(Session& session, PipelineInput input, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps) {
   Times times;
   pipeline::Observer observer;
@@ -137,9 +137,9 @@ pipeline::Compilation compile(Session& session, Given given, pipeline::Options h
   // The certificate is written before the check, so that it can be inspected.
   const bool justify_after = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
   if (justify_after) how.proof = pipeline::Proof::recorded;
-  const auto* file = std::get_if<GivenFile>(&given);
-  pipeline::Compilation made = file ? compile_given(session, *file, how, observer)
-                                    : pipeline::compile(std::get<ir::Program>(std::move(given)), how, observer);
+  const auto* file = std::get_if<ProgramFile>(&input);
+  pipeline::Compilation made = file ? compile_file(session, *file, how, observer)
+                                    : pipeline::compile(std::get<ir::Program>(std::move(input)), how, observer);
   if (!options.certificate.empty()) write_outputs(session, certificate_files(options.certificate, made));
   if (made.expanded()) dumps.after("expand", true, [&] { return ir::print(*made.expanded(), true); });
   if (options.remarks) show_remarks(session, made.remarks);

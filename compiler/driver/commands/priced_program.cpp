@@ -64,11 +64,11 @@ pipeline::Compilation scheduled(Session& session, const PricedOptions& options, 
   PassOptions passes;
   read_decisions(session, options.decisions, passes);
   passes.verify = false;
-  const GivenFile given = read_given(session, options.file, options.source);
-  Compiled compiled = build_given(session, given);
+  const ProgramFile program_file = read_program_file(session, options.file, options.source);
+  Compiled compiled = build_file(session, program_file);
   resize_meshes(compiled.program, options.mesh);
   Diagnostics reported;  // all of them are, once the file is built
-  pipeline::RewriteRules rewrites({&session.sources, given.file, given.how, &reported});
+  pipeline::RewriteRules rewrites({&session.sources, program_file.file, program_file.how, &reported});
   take(passes, options.source);
   pipeline::Options config =
       pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);

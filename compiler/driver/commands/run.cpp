@@ -87,8 +87,8 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
 
 // If the tasks of native code cannot be certified, runs an earlier program, and at last interprets the graph, which
 // needs no further certified step.
-Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, EngineOptions engine,
-                               bool skip_unjustified) {
+Evaluation evaluate_or_fall_back(const Session& session, Runnable& runnable, EngineOptions engine,
+                                 bool skip_unjustified) {
   while (true) {
     try {
       return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
@@ -114,7 +114,7 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
   result.run = [&session, engine, runnable, skip_unjustified] {
-    return evaluate_or_go_back(session, *runnable, engine, skip_unjustified);
+    return evaluate_or_fall_back(session, *runnable, engine, skip_unjustified);
   };
   return result;
 }

@@ -60,7 +60,7 @@ MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, con
                                  quoted(name) + " has " + counted(components, "component") + "; got " +
                                      counted(reduce.operands.size(), "operand"))
                           .label(definition->name_span, "declared here"));
-  std::vector<GivenComponent> given;
+  std::vector<TypedComponent> given;
   for (std::size_t k = 0; k < components; ++k) {
     Frame scratch(space_);
     Cell cell = elaborate(scope, reduce.operands[k], scratch, std::nullopt);

@@ -150,8 +150,8 @@ class ShardingResolver {
                                        name.span, name.text, known));
     }
     // A generic monoid is instantiated for this tensor's type.
-    std::vector<GivenComponent> given(definition->as<ast::MonoidDecl>()->components.size(),
-                                      GivenComponent{type_.element, name.span});
+    std::vector<TypedComponent> given(definition->as<ast::MonoidDecl>()->components.size(),
+                                      TypedComponent{type_.element, name.span});
     const ir::Monoid& monoid = elaboration_.program[monoid_of(elaboration_, *definition, given, name.span).id];
     if (monoid.arity() == 1 && monoid.components[0].type == compute_type(type_.element)) return;
     elaboration_.fail(Diagnostic(Code::type_mismatch, name.span,

@@ -161,7 +161,7 @@ class BodyBuilder {
 
 // The specialised operator for a call with these arguments.
 Instance instantiate(Elaboration& elaboration, const Definition& definition, const Env& caller,
-                     const std::vector<ast::ParamArg>& params, const std::vector<struct GivenTensor>& given,
+                     const std::vector<ast::ParamArg>& params, const std::vector<struct TypedArgument>& given,
                      Span call_span);
 
 }  // namespace tap

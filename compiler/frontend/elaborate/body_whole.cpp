@@ -253,7 +253,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     given[i] = one_tensor(call.args[i].value, {}, "one tensor is expected here");
     generics.emplace(signature.inputs[i].type.element.text, given[i]->type.element);
   }
-  std::vector<GivenTensor> tensors;
+  std::vector<TypedArgument> tensors;
   std::vector<ir::ValueId> operands;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     if (!given[i]) {

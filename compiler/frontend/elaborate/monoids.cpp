@@ -138,7 +138,7 @@ class GenericBinder {
     env_.scope = definition.scope;
   }
 
-  Env bind(const std::vector<GivenComponent>& given) {
+  Env bind(const std::vector<TypedComponent>& given) {
     for (std::size_t k = 0; k < decl_.components.size(); ++k)
       if (k < given.size() && given[k].type) component(decl_.components[k], *given[k].type, given[k].span);
     for (std::size_t k = 0; k < decl_.components.size(); ++k)
@@ -254,7 +254,7 @@ bool is_generic(const Definition& monoid) {
 }
 
 MonoidInstance monoid_of(Elaboration& elaboration, const Definition& definition,
-                         const std::vector<GivenComponent>& given, Span use) {
+                         const std::vector<TypedComponent>& given, Span use) {
   const auto& decl = *definition.as<ast::MonoidDecl>();
   auto [checked, fresh] = elaboration.monoids.try_emplace({definition.declaration, "its declaration"});
   if (fresh) {
@@ -285,7 +285,7 @@ void try_monoid(Elaboration& elaboration, const Definition& definition) {
   const auto& decl = *definition.as<ast::MonoidDecl>();
   for (ElementType type : {ElementType::f32, ElementType::i32}) {
     bool fits = type == ElementType::f32 && !is_generic(definition);
-    std::vector<GivenComponent> given;
+    std::vector<TypedComponent> given;
     for (const auto& component : decl.components) {
       const auto* clause = class_clause(decl.where, component.type.text);
       bool takes = clause && belongs_to(type, class_of(elaboration, *clause));

@@ -57,7 +57,7 @@ void convert_the_other(const Elaboration& elaboration, const TypeEntity* generic
 }  // namespace
 
 void bind_element(Elaboration& elaboration, Env& callee, const Signature& signature, const ast::TensorParam& input,
-                  const GivenTensor& given) {
+                  const TypedArgument& given) {
   const ast::Name& element = input.type.element;
   ElementType actual = given.type.element;
   std::optional<ElementType> expected = try_type(callee, element.text);
@@ -86,7 +86,7 @@ void bind_element(Elaboration& elaboration, Env& callee, const Signature& signat
 }
 
 void bind_signature(Elaboration& elaboration, Env& callee, const Signature& signature, const Env& caller,
-                    const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
+                    const std::vector<ast::ParamArg>& params, const std::vector<TypedArgument>& given, Span call_span) {
   if (given.size() != signature.inputs.size())
     elaboration.fail(Diagnostic(Code::wrong_argument_count, call_span,
                                 quoted(signature.name.text) + " takes " + std::to_string(signature.inputs.size()) +

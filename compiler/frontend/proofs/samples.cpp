@@ -190,7 +190,7 @@ class OperatorTrial {
     sizes.scope = definition_.scope;
     bind_params(elaboration_, sizes, signature_, caller, parameters.args(), {});
     Dims dims(elaboration_, sizes, trial);
-    std::vector<GivenTensor> given;
+    std::vector<TypedArgument> given;
     for (const auto& input : signature_.inputs)
       given.push_back({{try_type(sizes, input.type.element.text).value_or(trial.type), dims.shape_of(input.type)}, {}});
     instantiate(elaboration_, definition_, caller, parameters.args(), given, {});
