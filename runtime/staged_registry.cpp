@@ -11,7 +11,7 @@
 namespace tap {
 
 // Entries form a list that only grows; an entry with a null path is free. The one that exchanges a path for null owns
-// it: the handler leaks it (it must not call free), forget_staged frees it.
+// it: the handler leaks it (it must not call free), unregister_staged frees it.
 struct StagedPath {
   std::atomic<char*> path{nullptr};
   StagedPath* next = nullptr;
@@ -27,7 +27,7 @@ std::atomic<int> pending_signal{0};
 
 }  // namespace
 
-StagedPath* note_staged(const std::string& path) {
+StagedPath* register_staged(const std::string& path) {
   char* copy = strdup(path.c_str());
   if (copy == nullptr) throw std::bad_alloc();
   for (StagedPath* p = entries.load(); p != nullptr; p = p->next) {
@@ -41,7 +41,7 @@ StagedPath* note_staged(const std::string& path) {
   return entry;
 }
 
-void forget_staged(StagedPath* staged) { std::free(staged->path.exchange(nullptr)); }
+void unregister_staged(StagedPath* staged) { std::free(staged->path.exchange(nullptr)); }
 
 bool remove_staged_files(int signal) noexcept {
   if (committing.load() > 0) {

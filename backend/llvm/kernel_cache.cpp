@@ -159,14 +159,14 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
 int KernelCache::Impl::write(const std::string& name, std::string_view head, std::string_view object) const {
   std::string temporary = temporary_name();
   // By path, since the signal handler that removes it cannot use descriptors.
-  StagedPath* noted = note_staged(options.folder + "/" + temporary);
+  StagedPath* registration = register_staged(options.folder + "/" + temporary);
   Descriptor file(
       ::openat(*folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   bool done = file && write_all(*file, head) == 0 && write_all(*file, object) == 0 &&
               ::renameat(*folder, temporary.c_str(), *folder, name.c_str()) == 0;
   int why = done ? 0 : errno;
   if (file && !done) ::unlinkat(*folder, temporary.c_str(), 0);
-  forget_staged(noted);
+  unregister_staged(registration);
   return why;
 }
 
