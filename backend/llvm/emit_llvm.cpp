@@ -23,7 +23,7 @@ class KernelEmitter {
 
  private:
   void emit_arguments();
-  void emit_split(Value* first_tile, Value* end_tile);
+  void emit_tile_range(Value* first_tile, Value* end_tile);
   void emit_tensors(Value* buffers, Value* strides, Value* scratch);
   void emit_scopes();
   void emit_accumulators();
@@ -64,14 +64,14 @@ void KernelEmitter::emit_arguments() {
   for (std::size_t v = 0; v < 2 * kernel_.dims; ++v)
     s_.variables[v] =
         b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), argument(0), v), kernel_.variables[v]);
-  if (kernel_.split_dim) emit_split(argument(4), argument(5));
+  if (kernel_.tile_dim) emit_tile_range(argument(4), argument(5));
   emit_tensors(argument(1), argument(2), argument(3));
 }
 
 // Reduces the box to the tiles that this call computes.
-void KernelEmitter::emit_split(Value* first_tile, Value* end_tile) {
-  Value*& lo = s_.variables[kernel_.lo(*kernel_.split_dim)];
-  Value*& hi = s_.variables[kernel_.hi(*kernel_.split_dim)];
+void KernelEmitter::emit_tile_range(Value* first_tile, Value* end_tile) {
+  Value*& lo = s_.variables[kernel_.lo(*kernel_.tile_dim)];
+  Value*& hi = s_.variables[kernel_.hi(*kernel_.tile_dim)];
   auto from_lo = [&](Value* tile) { return b_.CreateNSWAdd(lo, b_.CreateNSWMul(tile, b_.getInt64(kernel_.grain))); };
   hi = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, from_lo(end_tile));
   lo = from_lo(first_tile);

@@ -175,7 +175,7 @@ struct Kernel {
   bool exact_arithmetic = false;  // else acc + a*b rounds once
   // Calls may split the box along this dim, at multiples of `grain` from its start: parts share neither work nor
   // results.
-  std::optional<std::size_t> split_dim;
+  std::optional<std::size_t> tile_dim;
   std::int64_t grain = 1;
   std::int64_t worth = 1;  // the number of parts that is worth a separate call
   std::vector<std::string> variables;

@@ -216,9 +216,9 @@ Kernel Normal::run() {
   new_.results = old_.results;
   new_.dims = old_.dims;
   new_.exact_arithmetic = old_.exact_arithmetic;
-  new_.split_dim = old_.split_dim;
-  if (old_.split_dim) new_.grain = old_.grain;
-  if (old_.split_dim) new_.worth = old_.worth;
+  new_.tile_dim = old_.tile_dim;
+  if (old_.tile_dim) new_.grain = old_.grain;
+  if (old_.tile_dim) new_.worth = old_.worth;
   new_.tensors = old_.tensors;
   new_.accumulators = old_.accumulators;
   cells_.resize(old_.exprs.size());

@@ -243,8 +243,8 @@ void Printer::header() {
   line(fmt::format("kernel ({}) -> ({}) over ({})", tensors(0, kernel_.operands), tensors(kernel_.operands, arguments),
                    variables(box_dims(kernel_).at)));
   indent_ += 2;
-  if (kernel_.split_dim)
-    line(fmt::format("cut {} by {} worth {}", kernel_.variables[kernel_.at(*kernel_.split_dim)], kernel_.grain,
+  if (kernel_.tile_dim)
+    line(fmt::format("cut {} by {} worth {}", kernel_.variables[kernel_.at(*kernel_.tile_dim)], kernel_.grain,
                      kernel_.worth));
   if (kernel_.exact_arithmetic) line("exact arithmetic");
   std::vector<std::uint32_t> defined = variables_defined(kernel_), unused;

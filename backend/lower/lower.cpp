@@ -305,8 +305,8 @@ void Lowering::assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) 
 
 // Threads split the box into whole tiles.
 void Lowering::set_grain(const RegisterTile& tile) {
-  if (!kernel_.split_dim) return;
-  std::uint32_t at = kernel_.at(*kernel_.split_dim);
+  if (!kernel_.tile_dim) return;
+  std::uint32_t at = kernel_.at(*kernel_.tile_dim);
   if (at == frame_.at[tile.dim]) kernel_.grain = tile.lanes * tile.vectors;
   if (tile.rows && at == frame_.at[*tile.rows]) kernel_.grain = tile.row_count;
   kernel_.worth = (kernel_.worth + kernel_.grain - 1) / kernel_.grain;
@@ -339,8 +339,8 @@ OperatorInKernel declare(Kernel& kernel, const Operator& op) {
 
 // Also records how many points are worth a call. Parts along a contiguous dim share cache lines, so such a dim must be
 // considerably larger. Pre: parts along these dims share no work.
-std::optional<std::size_t> choose_split_dim(Kernel& kernel, const Operator& op, const Extents& extents,
-                                            const std::vector<std::size_t>& dims) {
+std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const Operator& op, const Extents& extents,
+                                           const std::vector<std::size_t>& dims) {
   constexpr double worth = 1 << 14;  // points
   constexpr std::int64_t larger = 4;
   double points = 1;
@@ -354,15 +354,14 @@ std::optional<std::size_t> choose_split_dim(Kernel& kernel, const Operator& op, 
   };
   std::int64_t most = 0;
   for (std::size_t d : dims)
-    if (std::int64_t size = extents.sizes[d] * (is_contiguous_along(d) ? 1 : larger);
-        !kernel.split_dim || size > most) {
-      kernel.split_dim = d;
+    if (std::int64_t size = extents.sizes[d] * (is_contiguous_along(d) ? 1 : larger); !kernel.tile_dim || size > most) {
+      kernel.tile_dim = d;
       most = size;
     }
-  if (!kernel.split_dim) return {};
-  double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.split_dim], 1));
+  if (!kernel.tile_dim) return {};
+  double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.tile_dim], 1));
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
-  return kernel.split_dim;
+  return kernel.tile_dim;
 }
 
 Kernel lower(const Program& program, const Operator& op, const LowerOptions& options) {
@@ -377,7 +376,7 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   Extents extents = extents_of(op);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) extents.follows.push_back({d});
-  choose_split_dim(kernel, op, extents, free_dims(program, op));
+  choose_tile_dim(kernel, op, extents, free_dims(program, op));
   Lowering lowering(program, op, kernel, std::move(frame), options.machine);
   if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
   lowering.note_steps(options.steps);

@@ -285,10 +285,10 @@ void split_by_tiles(Kernel& kernel, const Program& program, const Operator& grou
     std::int64_t tiles = (extents.sizes[d] + points[d] - 1) / points[d];
     if (tiles <= most) continue;
     most = tiles;
-    kernel.split_dim = d;
+    kernel.tile_dim = d;
   }
-  if (!kernel.split_dim) return;
-  kernel.grain = points[*kernel.split_dim];
+  if (!kernel.tile_dim) return;
+  kernel.grain = points[*kernel.tile_dim];
   each /= static_cast<double>(most);
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
 }

@@ -220,8 +220,8 @@ void describe_kernels(KernelTable& table, const Program& program, const std::vec
   for (std::size_t k = 0; k < what.size(); ++k) {
     TAP_CHECK(what[k], "a kernel computes nothing");
     const Kernel& kernel = table.kernels[k];
-    if (kernel.split_dim) what[k]->cut = static_cast<std::uint32_t>(*kernel.split_dim);
-    if (kernel.split_dim)
+    if (kernel.tile_dim) what[k]->cut = static_cast<std::uint32_t>(*kernel.tile_dim);
+    if (kernel.tile_dim)
       what[k]->grain = std::clamp<std::int64_t>(extent_of(table, program, *what[k]), 1, kernel.grain);
     table.what.push_back(*what[k]);
   }

@@ -21,8 +21,8 @@ inline constexpr std::uint32_t no_tensor = 0xffffffff;  // for a result that sta
 // Declares the kernel's arguments for an operator, its box and its section 0.
 OperatorInKernel declare(Kernel& kernel, const ir::Operator& op);
 // Lets calls split the largest of these dims (the outermost of equal ones). Returns the dim of the operator.
-std::optional<std::size_t> choose_split_dim(Kernel& kernel, const ir::Operator& op, const Extents& extents,
-                                            const std::vector<std::size_t>& dims);
+std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const ir::Operator& op, const Extents& extents,
+                                           const std::vector<std::size_t>& dims);
 
 // A map at the end of a reduction (epilogue.h).
 struct Ending {

@@ -13,7 +13,7 @@
 
 namespace tap::backend {
 
-// By dim, the extent of a box, exact or approximate. Calls may split it (Kernel::split_dim).
+// By dim, the extent of a box, exact or approximate. Calls may split it (Kernel::tile_dim).
 struct Extents {
   std::vector<std::int64_t> sizes;
   std::vector<bool> exact;  // every box has this extent

@@ -34,10 +34,10 @@ class LoopInterpreter {
         values_(kernel.variables.size()),
         turns_(kernel.variables.size()) {
     for (std::size_t v = 0; v < 2 * kernel.dims; ++v) values_[v] = call.box[v];
-    if (kernel.split_dim) {
-      std::int64_t begin = call.box[kernel.lo(*kernel.split_dim)];
-      values_[kernel.lo(*kernel.split_dim)] = begin + call.first_tile * kernel.grain;
-      auto& end = *values_[kernel.hi(*kernel.split_dim)];
+    if (kernel.tile_dim) {
+      std::int64_t begin = call.box[kernel.lo(*kernel.tile_dim)];
+      values_[kernel.lo(*kernel.tile_dim)] = begin + call.first_tile * kernel.grain;
+      auto& end = *values_[kernel.hi(*kernel.tile_dim)];
       end = std::min(end, begin + call.end_tile * kernel.grain);
     }
     for (const Accumulator& a : kernel.accumulators) accumulators_.emplace_back(a.count * a.lanes, Number{.i = 0});
