@@ -89,7 +89,7 @@ Call* Executor::take_call() {
   return call ? call : new_call();
 }
 
-void Executor::give_back(Call* call) {
+void Executor::release_call(Call* call) {
   const Head& head = Reader(code_.tables).head();
   for (int64_t k = 0; k < head.inputs.count + head.outputs.count; ++k) {
     free(call->staged[k]);
@@ -116,7 +116,7 @@ void copy_whole(const Reader& tables, const Tensor& tensor, const TensorView& vi
   copy_tiles(to_view ? plain : other, to_view ? other : plain, extents, rank, tensor.element_bytes, 1, 0, 1);
 }
 
-bool usable_as_it_is(const Reader& tables, const Tensor& tensor, const TensorView& view) {
+bool is_usable_in_place(const Reader& tables, const Tensor& tensor, const TensorView& view) {
   if (reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(tensor.element_bytes) != 0) return false;
   return !view.strides || is_row_major(tables.words(tensor.extents.at), view.strides, tensor.extents.count, 1);
 }
@@ -128,7 +128,7 @@ Status Executor::place_tensors(Call& call, const TensorView* inputs, const Tenso
   Reader tables(code_.tables);
   const Head& head = tables.head();
   auto place = [&](const Tensor& tensor, const TensorView& view, char*& staged, bool copy) -> char* {
-    if (usable_as_it_is(tables, tensor, view)) return static_cast<char*>(view.data);
+    if (is_usable_in_place(tables, tensor, view)) return static_cast<char*>(view.data);
     staged = allocate(bytes_of(tables, tensor));
     if (staged && copy) {
       if (view.strides) copy_whole(tables, tensor, view, staged, false);
@@ -194,7 +194,7 @@ Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs
   if (status == Status::no_memory) message.add("out of memory for a copy of a strided tensor");
   else status = run_sequence(*call, sequence, 0);
   if (status == Status::done && outputs) deliver(*call, outputs);
-  give_back(call);
+  release_call(call);
   return status;
 }
 

@@ -57,7 +57,7 @@ class Executor {
 
  private:
   Call* take_call();
-  void give_back(Call* call);
+  void release_call(Call* call);
   Call* new_call() const;
   Status place_tensors(Call& call, const TensorView* inputs, const TensorView* outputs) const;
   void deliver(Call& call, const TensorView* outputs) const;

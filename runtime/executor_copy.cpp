@@ -63,11 +63,11 @@ void copy_tiles(const Strided& from, const Strided& to, const int64_t* extents, 
 bool is_row_major(const int64_t* extents, const int64_t* strides, int64_t rank, int64_t unit) {
   for (int64_t axis = 0; axis < rank; ++axis)
     if (extents[axis] == 0) return true;
-  int64_t wanted = unit;
+  int64_t expected = unit;
   for (int64_t axis = rank - 1; axis >= 0; --axis) {
     if (extents[axis] == 1) continue;
-    if (strides[axis] != wanted) return false;
-    wanted *= extents[axis];
+    if (strides[axis] != expected) return false;
+    expected *= extents[axis];
   }
   return true;
 }

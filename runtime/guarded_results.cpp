@@ -17,8 +17,8 @@ constexpr std::byte guard{0xa7};
 }  // namespace
 
 bool tests_are_thorough() {
-  const char* wanted = std::getenv("TAPC_SELF_CHECK");
-  return wanted && std::strcmp(wanted, "thorough") == 0;
+  const char* mode = std::getenv("TAPC_SELF_CHECK");
+  return mode && std::strcmp(mode, "thorough") == 0;
 }
 
 void* GuardedResults::add(Tensor& result) {

@@ -30,7 +30,7 @@ struct Which {
   bool includes(const Tensor& tensor) const { return (tensor.constant != 0) == constants; }
 };
 
-int32_t told(Context& context, Status status, const Message& message) {
+int32_t report(Context& context, Status status, const Message& message) {
   if (status == Status::done) return 0;
   auto* text = static_cast<char*>(malloc(message.size() + 1));
   if (text) memcpy(text, message.text(), message.size() + 1);
@@ -161,7 +161,7 @@ int32_t tap_library_prepare(const Program* program, Context** context, const Ten
   Message message;
   Status status = start(**context, constants, options, message);
   if (status == Status::no_memory) message.add("out of memory");
-  return told(**context, status, message);
+  return report(**context, status, message);
 }
 
 int32_t tap_library_run(Context* context, const TensorView* inputs, const TensorView* outputs) {
@@ -174,7 +174,7 @@ int32_t tap_library_run(Context* context, const TensorView* inputs, const Tensor
   if (status == Status::done) status = check_overlap(tables, all, outputs, message);
   if (status == Status::done) status = context->executor.run(all, outputs, message);
   free(all);
-  return told(*context, status, message);
+  return report(*context, status, message);
 }
 
 int32_t tap_library_prepare_dlpack(const Program* program, Context** context, const DlTensor* const* constants,
@@ -189,7 +189,7 @@ int32_t tap_library_prepare_dlpack(const Program* program, Context** context, co
     return result;
   }
   *context = new_context(*program);
-  return *context ? told(**context, status, message) : static_cast<int32_t>(Status::no_memory);
+  return *context ? report(**context, status, message) : static_cast<int32_t>(Status::no_memory);
 }
 
 int32_t tap_library_run_dlpack(Context* context, const DlTensor* const* inputs, const DlTensor* const* outputs) {
@@ -198,7 +198,7 @@ int32_t tap_library_run_dlpack(Context* context, const DlTensor* const* inputs, 
   Status status;
   TensorView* in = views_of(tables, tables.head().inputs, {false}, inputs, status, message);
   TensorView* out = in ? views_of(tables, tables.head().outputs, {false}, outputs, status, message) : nullptr;
-  int32_t result = out ? tap_library_run(context, in, out) : told(*context, status, message);
+  int32_t result = out ? tap_library_run(context, in, out) : report(*context, status, message);
   free(in);
   free(out);
   return result;

@@ -46,15 +46,15 @@ Status mark_cells(const Axis* axes, int64_t count, uint64_t reach, bool& folded)
   auto* marked = static_cast<unsigned char*>(calloc(reach / 8 + 1, 1));
   if (!marked) return Status::no_memory;
   int64_t at[max_index_dims] = {}, axis = 0;
-  uint64_t place = 0;
+  uint64_t offset = 0;
   do {
-    auto bit = static_cast<unsigned char>(1u << place % 8);
-    folded = (marked[place / 8] & bit) != 0;
-    marked[place / 8] |= bit;
+    auto bit = static_cast<unsigned char>(1u << offset % 8);
+    folded = (marked[offset / 8] & bit) != 0;
+    marked[offset / 8] |= bit;
     for (axis = 0; axis < count; ++axis) {
-      place += axes[axis].stride;
+      offset += axes[axis].stride;
       if (++at[axis] < axes[axis].extent) break;
-      place -= axes[axis].reach() + axes[axis].stride;
+      offset -= axes[axis].reach() + axes[axis].stride;
       at[axis] = 0;
     }
   } while (!folded && axis < count);
@@ -95,10 +95,10 @@ Status check_views(const Reader& tables, const tables::List& list, const TensorV
   for (int64_t k = 0; k < list.count; ++k) {
     const Tensor& tensor = tables.all<Tensor>(list)[k];
     if (views && bytes_of(tables, tensor) == 0) continue;
-    bool there = views && views[k].data, folded = false;
-    if (there && written && views[k].strides && find_folds(tables, tensor, views[k].strides, folded) != Status::done)
+    bool present = views && views[k].data, folded = false;
+    if (present && written && views[k].strides && find_folds(tables, tensor, views[k].strides, folded) != Status::done)
       return Status::no_memory;
-    if (there && !folded) continue;
+    if (present && !folded) continue;
     add_name(message, tables, tensor);
     message.add(folded ? " is an output whose cells overlap: its strides map two of them to one address"
                        : " is missing: its address is null");

@@ -16,12 +16,12 @@ struct DataLimits {
   std::size_t dims = 64;                         // of one tensor, as in NumPy
 };
 
-// The bytes of a tensor whose shape comes from `who`. Throws Failure, exit 3: too many dims, or an overflow.
-std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& who,
+// The bytes of a tensor whose shape comes from `source_name`. Throws Failure, exit 3: too many dims, or an overflow.
+std::uint64_t checked_byte_size(ElementType type, const Shape& shape, const std::string& source_name,
                                 const DataLimits& limits = {});
 
 // A tensor of zeros. Throws Failure, exit 4, if this machine's memory cannot hold it.
-Tensor make_tensor(ElementType type, Shape shape, const std::string& who);
+Tensor make_tensor(ElementType type, Shape shape, const std::string& source_name);
 
 // "f32 [2, 3]"
 std::string describe(ElementType type, const Shape& shape);

@@ -150,10 +150,10 @@ class Reader {
  public:
   explicit Reader(const int64_t* words) : words_(words) {}
   const Head& head() const { return *at<Head>(0); }
-  const int64_t* words(int64_t place) const { return words_ + place; }
+  const int64_t* words(int64_t offset) const { return words_ + offset; }
   template <class T>
-  const T* at(int64_t place) const {
-    return reinterpret_cast<const T*>(words_ + place);
+  const T* at(int64_t offset) const {
+    return reinterpret_cast<const T*>(words_ + offset);
   }
   template <class T>
   const T* all(const List& list) const {

@@ -9,10 +9,10 @@
 
 namespace tap {
 
-// Registers a path for the handler; forget_staged frees the entry. Thread-safe.
+// Registers a path for the handler; unregister_staged frees the entry. Thread-safe.
 struct StagedPath;
-StagedPath* note_staged(const std::string& path);
-void forget_staged(StagedPath* staged);
+StagedPath* register_staged(const std::string& path);
+void unregister_staged(StagedPath* staged);
 
 // For a signal handler. Async-signal-safe: unlinks every staged file. During renames it returns false and does nothing:
 // return from the handler then; the signal is raised again afterwards.

@@ -96,21 +96,21 @@ StagedFile::StagedFile(std::string path, const Content& content, bool executable
   std::string folder = folder_of(path_);
   int fd = -1;
   do {  // a leftover of an earlier process with our id may have the name: use the next
-    if (noted_ != nullptr) forget_staged(noted_);
+    if (registration_ != nullptr) unregister_staged(registration_);
     temporary_ = folder + "/" + temporary_name();
-    noted_ = note_staged(temporary_);
+    registration_ = register_staged(temporary_);
     fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, executable ? 0777 : 0666);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) {
     int error = errno;
-    forget_staged(noted_);
+    unregister_staged(registration_);
     throw cannot_write(path_, error);
   }
   try {
     write_content(fd, content, mode, path_);
   } catch (...) {
     unlink(temporary_.c_str());
-    forget_staged(noted_);
+    unregister_staged(registration_);
     throw;
   }
 }
@@ -119,17 +119,17 @@ StagedFile::StagedFile(StagedFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::move(other.temporary_)),
       earlier_(std::move(other.earlier_)),
-      noted_(std::exchange(other.noted_, nullptr)),
-      noted_link_(std::exchange(other.noted_link_, nullptr)) {}
+      registration_(std::exchange(other.registration_, nullptr)),
+      link_registration_(std::exchange(other.link_registration_, nullptr)) {}
 
 StagedFile::~StagedFile() {
-  if (noted_link_ != nullptr) {
+  if (link_registration_ != nullptr) {
     unlink(earlier_.c_str());
-    forget_staged(noted_link_);
+    unregister_staged(link_registration_);
   }
-  if (noted_ == nullptr) return;
+  if (registration_ == nullptr) return;
   unlink(temporary_.c_str());  // staged but not published, or replaced by publish(); else it does not exist
-  forget_staged(noted_);
+  unregister_staged(registration_);
 }
 
 // Exchanges the temporary and the final name, so the earlier file stays until it is no longer needed.
@@ -145,7 +145,7 @@ bool StagedFile::exchange() {
 // For file systems that cannot exchange (NFS): a second name for the earlier file.
 void StagedFile::keep_link() {
   earlier_ = folder_of(path_) + "/" + temporary_name();
-  noted_link_ = note_staged(earlier_);
+  link_registration_ = register_staged(earlier_);
   if (link(path_.c_str(), earlier_.c_str()) != 0) throw cannot_write(path_, errno);
 }
 

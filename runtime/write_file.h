@@ -42,8 +42,8 @@ class StagedFile {
 
   std::string path_, temporary_;
   std::string earlier_;  // after publish: where the previous file is kept; empty if there was none
-  struct StagedPath* noted_ = nullptr;
-  struct StagedPath* noted_link_ = nullptr;
+  struct StagedPath* registration_ = nullptr;
+  struct StagedPath* link_registration_ = nullptr;
 };
 
 // Removes temporaries in `folder` whose process is gone. Returns how many.

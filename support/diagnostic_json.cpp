@@ -8,7 +8,7 @@ namespace tap {
 namespace {
 
 // "file":…,"line":…,"column":…,"end_line":…,"end_column":…
-std::string place(Span span, const SourceMap& sources) {
+std::string location(Span span, const SourceMap& sources) {
   if (!span.valid()) return R"("file":null,"line":null,"column":null,"end_line":null,"end_column":null)";
   const SourceFile& file = sources.file(span.file);
   Position from = file.position(span.begin), to = file.position(span.end);
@@ -43,17 +43,17 @@ std::string json_quoted(std::string_view text) {
 
 std::string json_line(const Diagnostic& d, const SourceMap& sources) {
   std::string labels = array(d.labels, [&](const Label& l) {
-    return fmt::format(R"({{{},"text":{}}})", place(l.span, sources), json_quoted(l.text));
+    return fmt::format(R"({{{},"text":{}}})", location(l.span, sources), json_quoted(l.text));
   });
   std::string fixes = array(d.fixes, [&](const Fix& f) {
-    return fmt::format(R"({{{},"begin":{},"end":{},"replacement":{}}})", place(f.span, sources), f.span.begin,
+    return fmt::format(R"({{{},"begin":{},"end":{},"replacement":{}}})", location(f.span, sources), f.span.begin,
                        f.span.end, json_quoted(f.replacement));
   });
   std::string notes = array(d.notes, [](const std::string& n) { return json_quoted(n); });
   return fmt::format(
       R"({{{},"severity":"{}","code":"{}","message":{},"caret":{},"labels":{},"notes":{},"help":{},"fixes":{}}})"
       "\n",
-      place(d.span, sources), severity_name(d.severity()), info(d.code).id, json_quoted(d.message),
+      location(d.span, sources), severity_name(d.severity()), info(d.code).id, json_quoted(d.message),
       json_quoted(d.caret), labels, notes, json_quoted(d.help_text), fixes);
 }
 
@@ -61,7 +61,7 @@ std::string json_line(Severity severity, std::string_view message) {
   return fmt::format(R"_({{{},"severity":"{}","code":null,"message":{},"caret":"",)_"
                      R"_("labels":[],"notes":[],"help":"","fixes":[]}})_"
                      "\n",
-                     place(Span{}, SourceMap{}), severity_name(severity), json_quoted(message));
+                     location(Span{}, SourceMap{}), severity_name(severity), json_quoted(message));
 }
 
 }  // namespace tap

@@ -22,7 +22,7 @@
 namespace tap {
 namespace {
 
-constexpr std::size_t mended_lines_shown = 6;
+constexpr std::size_t max_fixed_lines = 6;
 
 enum class Paint { none, bold, red, yellow, blue, green };
 
@@ -58,7 +58,7 @@ class HumanWriter {
   std::string write(const Diagnostic& d) {
     choose_gutter(d);
     SeverityLook look = look_of(d.severity());
-    out_ += painted(Paint::bold, d.span.valid() ? place(d.span) : "tapc:");
+    out_ += painted(Paint::bold, d.span.valid() ? location(d.span) : "tapc:");
     out_ += ' ';
     out_ += painted(look.paint, fmt::format("{}[{}]:", look.word, info(d.code).id));
     out_ += ' ' + painted(Paint::bold, printable(d.message)) + '\n';
@@ -80,7 +80,7 @@ class HumanWriter {
     return std::string(escape_of(paint)) + text + "\x1b[0m";
   }
 
-  std::string place(Span span) const {
+  std::string location(Span span) const {
     const SourceFile& file = sources_.file(span.file);
     Position at = file.position(span.begin);
     return fmt::format("{}:{}:{}:", printable(file.path()), at.line, at.column);
@@ -111,7 +111,7 @@ class HumanWriter {
     std::size_t start = file.line_start(number);
     Excerpt seen = excerpt(line, span.begin - start, std::max(span.end, span.begin) - start);
     if (shown_file_ != span.file && shown_file_.valid())
-      out_ += fmt::format("{:>{}} --> {}\n", "", gutter_width_, place(span));
+      out_ += fmt::format("{:>{}} --> {}\n", "", gutter_width_, location(span));
     if (shown_file_ != span.file || shown_line_ != number || seen.text != shown_text_)
       out_ += gutter(std::to_string(number)) + (seen.text.empty() ? "" : " " + seen.text) + '\n';
     shown_file_ = span.file;
@@ -142,37 +142,37 @@ class HumanWriter {
     if (fixes.empty()) return;
     if (d.help_text.empty()) remark("help", Paint::green, "write");
     out_ += gutter("");
-    for (std::size_t i = 0; i < fixes.size();) i = show_mended(fixes, i);
+    for (std::size_t i = 0; i < fixes.size();) i = show_fixed_lines(fixes, i);
   }
 
   // Shows the fixes from `first` on that begin on one line; returns the number of the next fix.
-  std::size_t show_mended(const std::vector<Fix>& fixes, std::size_t first) {
+  std::size_t show_fixed_lines(const std::vector<Fix>& fixes, std::size_t first) {
     const SourceFile& file = sources_.file(fixes[first].span.file);
     std::uint32_t number = line_of(fixes[first].span);
     std::size_t begin = file.line_start(number), at = begin;
-    std::string mended, marked_line;
+    std::string fixed, marked_line;
     std::size_t mark_begin = 0, mark_end = 0, next = first;
     for (; next < fixes.size() && fixes[next].span.file == fixes[first].span.file; ++next) {
       const Fix& fix = fixes[next];
       if (next > first && (fix.span.begin < at || line_of(fix.span) != number)) break;
-      mended += file.text().substr(at, fix.span.begin - at);
-      if (next == first) mark_begin = mended.size();
-      mended += fix.replacement;
-      mark_end = mended.size();
+      fixed += file.text().substr(at, fix.span.begin - at);
+      if (next == first) mark_begin = fixed.size();
+      fixed += fix.replacement;
+      mark_end = fixed.size();
       at = std::max(fix.span.begin, fix.span.end);
     }
     std::uint32_t last = file.position(static_cast<std::uint32_t>(at)).line;
     std::size_t line_end = file.line_start(last) + file.line(last).size();
-    if (at < line_end) mended += file.text().substr(at, line_end - at);
-    write_mended(mended, number, mark_begin, mark_end);
+    if (at < line_end) fixed += file.text().substr(at, line_end - at);
+    write_fixed_lines(fixed, number, mark_begin, mark_end);
     return next;
   }
 
-  void write_mended(std::string_view mended, std::uint32_t number, std::size_t mark_begin, std::size_t mark_end) {
+  void write_fixed_lines(std::string_view fixed, std::uint32_t number, std::size_t mark_begin, std::size_t mark_end) {
     std::size_t begin = 0;
-    for (std::size_t shown = 0; shown < mended_lines_shown && begin <= mended.size(); ++shown, ++number) {
-      std::size_t end = std::min(mended.find('\n', begin), mended.size());
-      std::string_view line = mended.substr(begin, end - begin);
+    for (std::size_t shown = 0; shown < max_fixed_lines && begin <= fixed.size(); ++shown, ++number) {
+      std::size_t end = std::min(fixed.find('\n', begin), fixed.size());
+      std::string_view line = fixed.substr(begin, end - begin);
       bool marked = mark_begin <= end && mark_end > begin && mark_end > mark_begin;
       std::size_t from = std::max(mark_begin, begin) - begin, to = std::min(mark_end, end) - begin;
       Excerpt seen = excerpt(line, marked ? from : 0, marked ? to : 0);

@@ -35,16 +35,16 @@ std::string id_among(std::string_view notes) {
 int look(dl_phdr_info* file, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   auto at = reinterpret_cast<ElfW(Addr)>(search.address);
-  bool here = false;
+  bool in_segment = false;
   std::string id;
   for (const ElfW(Phdr) & segment : std::basic_string_view<ElfW(Phdr)>(file->dlpi_phdr, file->dlpi_phnum)) {
     ElfW(Addr) begin = file->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_LOAD) here = here || (begin <= at && at < begin + segment.p_memsz);
+    if (segment.p_type == PT_LOAD) in_segment = in_segment || (begin <= at && at < begin + segment.p_memsz);
     if (segment.p_type == PT_NOTE && id.empty())
       id = id_among(std::string_view(reinterpret_cast<const char*>(begin), segment.p_memsz));
   }
-  if (here) search.found = id;
-  return here ? 1 : 0;
+  if (in_segment) search.found = id;
+  return in_segment ? 1 : 0;
 }
 
 std::string id_of_file_with(const void* address) {

@@ -1,6 +1,6 @@
 // Emits cells as LLVM IR, each node of the DAG once. An operand that a lazy operation guards is evaluated in a branch
 // if it could fail or read out of bounds, and unconditionally otherwise, so that plain loops have no control flow.
-// Cells that several branches need come before them (cell_places.h).
+// Cells that several branches need come before them (cell_placement.h).
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 
@@ -15,11 +15,11 @@ using ir::CellOp;
 using llvm::Value;
 
 LazyCells::LazyCells(EmitState& state, const std::vector<CellId>& roots)
-    : s_(state), places_(state.kernel, roots), scopes_(1) {}
+    : s_(state), placement_(state.kernel, roots), scopes_(1) {}
 
 Value* LazyCells::operator()(CellId id) {
   if (Value* value = find(id)) return value;
-  int depth = places_[id].depth;
+  int depth = placement_[id].depth;
   emit_at(depth < 0 ? scopes_.size() - 1 : static_cast<std::size_t>(depth), id);
   return find(id);
 }
@@ -45,7 +45,7 @@ void LazyCells::emit_at(std::size_t depth, CellId id) {
   std::vector<Scope> inner(std::make_move_iterator(first_inner), std::make_move_iterator(scopes_.end()));
   scopes_.erase(first_inner, scopes_.end());
   continue_in_block();
-  if (places_[id].tried) {
+  if (placement_[id].tried) {
     attempt(id);
   } else {
     Value* value = compute(id);
@@ -188,7 +188,7 @@ Value* LazyCells::logical(const CellNode& node) {
   auto& b = s_.b;
   bool is_and = node.op == CellOp::logical_and;
   Value* first = (*this)(node.args[0]);
-  if (places_.harmless(node.args[1])) {
+  if (placement_.harmless(node.args[1])) {
     Value* second = (*this)(node.args[1]);
     return is_and ? b.CreateAnd(first, second) : b.CreateOr(first, second);
   }
@@ -200,7 +200,7 @@ Value* LazyCells::logical(const CellNode& node) {
 
 Value* LazyCells::select(const CellNode& node) {
   Value* condition = (*this)(node.args[0]);
-  if (places_.harmless(node.args[1]) && places_.harmless(node.args[2])) {
+  if (placement_.harmless(node.args[1]) && placement_.harmless(node.args[2])) {
     Value* then_value = (*this)(node.args[1]);
     Value* else_value = (*this)(node.args[2]);
     return s_.b.CreateSelect(condition, then_value, else_value);

@@ -5,7 +5,7 @@
 
 namespace tap::backend {
 
-// Evaluates the cells of one statement at the current point, each once (see cell_places.h). Use one object per
+// Evaluates the cells of one statement at the current point, each once (see cell_placement.h). Use one object per
 // statement.
 class LazyCells {
  public:
@@ -42,7 +42,7 @@ class LazyCells {
   void continue_in_block();
 
   EmitState& s_;
-  CellPlaces places_;
+  CellPlacement placement_;
   std::vector<Scope> scopes_;  // inner scopes are branches and attempts; their values are not visible outside
 };
 

@@ -142,7 +142,7 @@ class LibraryEmitter {
 std::string kernel_list(std::string_view prefix) { return fmt::format("{}_kernels", prefix); }
 
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options) {
-  InLlvm here;
+  InLlvm llvm_guard;
   auto machine = machine_for(target);
   llvm::LLVMContext context;
   llvm::Module module("library", context);

@@ -23,7 +23,7 @@ class KernelEmitter {
 
  private:
   void emit_arguments();
-  void emit_cut(Value* first_tile, Value* end_tile);
+  void emit_tile_range(Value* first_tile, Value* end_tile);
   void emit_tensors(Value* buffers, Value* strides, Value* scratch);
   void emit_scopes();
   void emit_accumulators();
@@ -64,14 +64,14 @@ void KernelEmitter::emit_arguments() {
   for (std::size_t v = 0; v < 2 * kernel_.dims; ++v)
     s_.variables[v] =
         b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), argument(0), v), kernel_.variables[v]);
-  if (kernel_.cut) emit_cut(argument(4), argument(5));
+  if (kernel_.tile_dim) emit_tile_range(argument(4), argument(5));
   emit_tensors(argument(1), argument(2), argument(3));
 }
 
 // Reduces the box to the tiles that this call computes.
-void KernelEmitter::emit_cut(Value* first_tile, Value* end_tile) {
-  Value*& lo = s_.variables[kernel_.lo(*kernel_.cut)];
-  Value*& hi = s_.variables[kernel_.hi(*kernel_.cut)];
+void KernelEmitter::emit_tile_range(Value* first_tile, Value* end_tile) {
+  Value*& lo = s_.variables[kernel_.lo(*kernel_.tile_dim)];
+  Value*& hi = s_.variables[kernel_.hi(*kernel_.tile_dim)];
   auto from_lo = [&](Value* tile) { return b_.CreateNSWAdd(lo, b_.CreateNSWMul(tile, b_.getInt64(kernel_.grain))); };
   hi = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, from_lo(end_tile));
   lo = from_lo(first_tile);
@@ -110,7 +110,7 @@ void KernelEmitter::emit_scopes() {
     for (std::size_t o = 0; o < scopes.size(); ++o)
       if (o != t) others.push_back(scopes[o]);
     s_.scope.push_back(llvm::MDNode::get(b_.getContext(), {scopes[t]}));
-    s_.elsewhere.push_back(llvm::MDNode::get(b_.getContext(), others));
+    s_.noalias_scopes.push_back(llvm::MDNode::get(b_.getContext(), others));
   }
 }
 

@@ -53,7 +53,7 @@ Value* EmitState::address(std::uint32_t tensor, const std::vector<Value*>& at) {
 
 void EmitState::mark_no_alias(llvm::Instruction& access, std::uint32_t tensor) {
   access.setMetadata(llvm::LLVMContext::MD_alias_scope, scope[tensor]);
-  access.setMetadata(llvm::LLVMContext::MD_noalias, elsewhere[tensor]);
+  access.setMetadata(llvm::LLVMContext::MD_noalias, noalias_scopes[tensor]);
 }
 
 Value* EmitState::load(std::uint32_t tensor, const std::vector<Value*>& at) {
@@ -80,12 +80,12 @@ std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNo
 }
 
 // The tensor is identified by its operand number.
-void EmitState::fail_if(Value* condition, KernelFailure why, const Where& where) {
+void EmitState::fail_if(Value* condition, KernelFailure why, const FailurePoint& failure_point) {
   const auto& operands = kernel.sections[section].operands;
-  auto found = std::find(operands.begin(), operands.end(), where.tensor);
+  auto found = std::find(operands.begin(), operands.end(), failure_point.tensor);
   auto operand = static_cast<std::uint64_t>(found == operands.end() ? 0 : found - operands.begin());
-  fail_if(condition, {b.getInt32(static_cast<std::uint32_t>(why)), b.getInt64(operand), b.getInt64(where.axis),
-                      b.CreateSExt(where.value, b.getInt64Ty())});
+  fail_if(condition, {b.getInt32(static_cast<std::uint32_t>(why)), b.getInt64(operand), b.getInt64(failure_point.axis),
+                      b.CreateSExt(failure_point.value, b.getInt64Ty())});
 }
 
 void EmitState::fail_if(Value* condition, const Failure& failure) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/llvm/emit_arithmetic.h"
-#include "backend/loops/cell_places.h"
+#include "backend/loops/cell_placement.h"
 #include "backend/loops/loops.h"
 
 namespace llvm {
@@ -76,7 +76,7 @@ struct EmitState {
   std::vector<llvm::Value*> bases;                      // by tensor
   std::vector<std::vector<llvm::Value*>> strides;       // by tensor and axis
   std::vector<llvm::MDNode*> scope;                     // by tensor: the alias scope of its accesses …
-  std::vector<llvm::MDNode*> elsewhere;                 // … and the scopes they do not alias
+  std::vector<llvm::MDNode*> noalias_scopes;            // … and the scopes they do not alias
 
   llvm::BasicBlock* new_block(const char* name);
   llvm::Value* affine(const ir::AffineExpr& e);
@@ -88,12 +88,12 @@ struct EmitState {
   void mark_no_alias(llvm::Instruction& access, std::uint32_t tensor);  // with accesses to other tensors
   // Leaves the kernel if the condition holds, with the current point in *error; inside an attempt, leaves only the
   // attempt.
-  struct Where {
+  struct FailurePoint {
     std::uint32_t tensor = 0;
     std::size_t axis = 0;
     llvm::Value* value;
   };
-  void fail_if(llvm::Value* condition, KernelFailure why, const Where& where);
+  void fail_if(llvm::Value* condition, KernelFailure why, const FailurePoint& failure_point);
 
   using Failure = std::array<llvm::Value*, 4>;  // why, tensor, axis, value
   void fail_if(llvm::Value* condition, const Failure& failure);

@@ -43,7 +43,7 @@ class StatementEmitter {
   void emit(const Let& let);
   void emit(const Assign& assign);
   void emit(const Store& store);
-  void emit(const Fetch& fetch);
+  void emit(const Prefetch& prefetch);
   void emit(const FoldLanes& fold);
   void emit(const Section& section);
   void forget_loads_of(const Store& store);
@@ -295,11 +295,11 @@ void StatementEmitter::emit(const Store& store) {
 }
 
 // Into the second cache: the first is for the current data.
-void StatementEmitter::emit(const Fetch& fetch) {
+void StatementEmitter::emit(const Prefetch& prefetch) {
   constexpr std::uint32_t to_read = 0, second = 2, data = 1;
   std::vector<Value*> at;
-  for (const ir::AffineExpr& e : fetch.at) at.push_back(s_.affine(e));
-  Value* address = s_.address(fetch.tensor, at);
+  for (const ir::AffineExpr& e : prefetch.at) at.push_back(s_.affine(e));
+  Value* address = s_.address(prefetch.tensor, at);
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
                      {address, b_.getInt32(to_read), b_.getInt32(second), b_.getInt32(data)});
 }

@@ -80,9 +80,9 @@ const CellFacts& StraightCells::facts(CellId id) {
 }
 
 Value* StraightCells::operator()(CellId id) {
-  if (auto it = here_.find(id); it != here_.end()) return it->second;
+  if (auto it = computed_.find(id); it != computed_.end()) return it->second;
   const CellFacts& its = facts(id);
-  if (its.accumulates) return here_[id] = compute(id);
+  if (its.accumulates) return computed_[id] = compute(id);
   std::pair<CellId, std::vector<std::int64_t>> key{id, {}};
   for (std::uint32_t v : its.variables) key.second.push_back(s_.versions[v]);
   if (auto it = s_.known.find(key); it != s_.known.end()) return it->second;
@@ -150,35 +150,35 @@ Value* StraightCells::select(const CellNode& node) {
 StraightCells::Addresses StraightCells::place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
                                                  const std::vector<Value*>& data) {
   auto& b = s_.b;
-  Addresses place;
+  Addresses location;
   std::vector<Value*> scalars;
   for (std::size_t axis = 0; axis < affine.size(); ++axis) {
     Value* stride = s_.strides[tensor][axis];
-    Value* given = axis < data.size() ? data[axis] : nullptr;
-    if (given && lanes_of(given) > 1) {
-      place.offsets.push_back(b.CreateNSWMul(given, splat(stride, lanes_of(given))));
+    Value* data_offset = axis < data.size() ? data[axis] : nullptr;
+    if (data_offset && lanes_of(data_offset) > 1) {
+      location.offsets.push_back(b.CreateNSWMul(data_offset, splat(stride, lanes_of(data_offset))));
       scalars.push_back(s_.origin(tensor, axis));  // subtracted again
       continue;
     }
-    scalars.push_back(given ? given : s_.affine(affine[axis]));
+    scalars.push_back(data_offset ? data_offset : s_.affine(affine[axis]));
     const auto& c = affine[axis].coefficients;
-    if (given || !s_.lanes || s_.lanes->variable >= c.size() || c[s_.lanes->variable] == 0) continue;
+    if (data_offset || !s_.lanes || s_.lanes->variable >= c.size() || c[s_.lanes->variable] == 0) continue;
     Value* step = b.CreateNSWMul(b.getInt64(c[s_.lanes->variable]), stride);
-    place.step = place.step ? b.CreateNSWAdd(place.step, step) : step;
+    location.step = location.step ? b.CreateNSWAdd(location.step, step) : step;
   }
-  place.address = s_.address(tensor, scalars);
-  place.dense = place.step && place.offsets.empty() && is_one(place.step);
-  return place;
+  location.address = s_.address(tensor, scalars);
+  location.dense = location.step && location.offsets.empty() && is_one(location.step);
+  return location;
 }
 
-Value* StraightCells::addresses(const Addresses& place, ElementType type) {
+Value* StraightCells::addresses(const Addresses& location, ElementType type) {
   auto& b = s_.b;
   std::uint32_t lanes = s_.lanes ? s_.lanes->count : 1;
-  for (const Value* v : place.offsets) lanes = std::max(lanes, lanes_of(v));
+  for (const Value* v : location.offsets) lanes = std::max(lanes, lanes_of(v));
   Value* offsets = nullptr;
-  if (place.step) offsets = b.CreateNSWMul(splat(place.step, lanes), lane_numbers(lanes));
-  for (Value* v : place.offsets) offsets = offsets ? b.CreateNSWAdd(offsets, v) : v;
-  return b.CreateGEP(memory_type(b.getContext(), type), place.address, offsets);
+  if (location.step) offsets = b.CreateNSWMul(splat(location.step, lanes), lane_numbers(lanes));
+  for (Value* v : location.offsets) offsets = offsets ? b.CreateNSWAdd(offsets, v) : v;
+  return b.CreateGEP(memory_type(b.getContext(), type), location.address, offsets);
 }
 
 // Whether an axis's coordinate is in bounds: per lane, or for all lanes.
@@ -210,21 +210,21 @@ Value* StraightCells::within(const Load& load, const std::vector<Value*>& data) 
 }
 
 // Inactive lanes get `otherwise`, which may be null.
-Value* StraightCells::load(const Addresses& place, ElementType type, std::uint32_t lanes, Value* mask,
+Value* StraightCells::load(const Addresses& location, ElementType type, std::uint32_t lanes, Value* mask,
                            Value* otherwise) {
   auto& b = s_.b;
   llvm::Type* memory = vector_of(memory_type(b.getContext(), type), lanes);
   llvm::Align align(size_of(type));
-  bool dense = place.offsets.empty() && (!place.step || place.dense);
-  if (dense && !mask) return b.CreateAlignedLoad(memory, place.address, align);
+  bool dense = location.offsets.empty() && (!location.step || location.dense);
+  if (dense && !mask) return b.CreateAlignedLoad(memory, location.address, align);
   llvm::Type* vector = lanes == 1 ? llvm::FixedVectorType::get(memory, 1) : memory;
   if (!otherwise) otherwise = llvm::Constant::getNullValue(vector);
   if (!dense) {
-    Value* all = addresses(place, type);
+    Value* all = addresses(location, type);
     return b.CreateMaskedGather(vector, all, align, mask ? mask : splat(b.getTrue(), lanes), otherwise);
   }
-  if (lanes > 1) return b.CreateMaskedLoad(vector, place.address, align, mask, otherwise);
-  Value* one = b.CreateMaskedLoad(vector, place.address, align, b.CreateVectorSplat(1, mask),
+  if (lanes > 1) return b.CreateMaskedLoad(vector, location.address, align, mask, otherwise);
+  Value* one = b.CreateMaskedLoad(vector, location.address, align, b.CreateVectorSplat(1, mask),
                                   otherwise->getType() == vector ? otherwise : b.CreateVectorSplat(1, otherwise));
   return b.CreateExtractElement(one, std::uint64_t{0});
 }
@@ -241,15 +241,15 @@ Value* StraightCells::read(const Load& read) {
   }
   Value* inside = within(read, data);
   Value* fill = inside ? (*this)(*read.fill) : nullptr;
-  Addresses place = place_of(read.tensor, affine, data);
-  bool varies = place.step || !place.offsets.empty() || (inside && lanes_of(inside) > 1);
+  Addresses location = place_of(read.tensor, affine, data);
+  bool varies = location.step || !location.offsets.empty() || (inside && lanes_of(inside) > 1);
   std::uint32_t lanes = varies ? s_.lanes->count : 1;
   Value* mask = varies ? s_.lanes->mask : nullptr;
   if (inside) mask = mask ? b.CreateAnd(mask, splat(inside, lanes)) : splat(inside, lanes);
   // A fill with the same form in memory and in registers is part of the load.
   bool at_once = fill && lanes_of(fill) <= lanes &&
                  register_type(b.getContext(), type) == memory_type(b.getContext(), type);
-  Value* raw = load(place, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
+  Value* raw = load(location, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
   if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.mark_no_alias(*instruction, read.tensor);
   Value* value = from_memory(b, raw, type);
   if (!inside || at_once) return value;
@@ -262,27 +262,27 @@ Value* StraightCells::read(const Load& read) {
 void StraightCells::store(const Store::Target& target, Value* value) {
   auto& b = s_.b;
   ElementType type = s_.kernel.tensors[target.tensor].type.element;
-  Addresses place = place_of(target.tensor, target.at, {});
+  Addresses location = place_of(target.tensor, target.at, {});
   llvm::Align align(size_of(type));
   llvm::Instruction* stored = nullptr;
-  if (!place.step) {  // a result that does not depend on the lanes has one value
+  if (!location.step) {  // a result that does not depend on the lanes has one value
     if (lanes_of(value) > 1) value = b.CreateExtractElement(value, std::uint64_t{0});
     Value* raw = to_memory(b, value, type);
     if (!s_.lanes || !s_.lanes->mask) {
-      stored = b.CreateAlignedStore(raw, place.address, align);
+      stored = b.CreateAlignedStore(raw, location.address, align);
     } else {  // a vector that is completely past the end is not stored
       Value* any = b.CreateExtractElement(s_.lanes->mask, std::uint64_t{0});
-      stored = b.CreateMaskedStore(b.CreateVectorSplat(1, raw), place.address, align, b.CreateVectorSplat(1, any));
+      stored = b.CreateMaskedStore(b.CreateVectorSplat(1, raw), location.address, align, b.CreateVectorSplat(1, any));
     }
   } else {
     Value* raw = to_memory(b, splat(value, s_.lanes->count), type);
     Value* mask = s_.lanes->mask;
-    if (!place.dense) {
-      stored = b.CreateMaskedScatter(raw, addresses(place, type), align, mask);
+    if (!location.dense) {
+      stored = b.CreateMaskedScatter(raw, addresses(location, type), align, mask);
     } else if (mask) {
-      stored = b.CreateMaskedStore(raw, place.address, align, mask);
+      stored = b.CreateMaskedStore(raw, location.address, align, mask);
     } else {
-      stored = b.CreateAlignedStore(raw, place.address, align);
+      stored = b.CreateAlignedStore(raw, location.address, align);
     }
   }
   s_.mark_no_alias(*stored, target.tensor);
@@ -296,21 +296,21 @@ Value* StraightCells::in_memory(const Store::Target& target, Value* value) {
 void StraightCells::store_across(const Store::Target& target, const std::vector<Value*>& rows) {
   auto& b = s_.b;
   const ElementType type = s_.kernel.tensors[target.tensor].type.element;
-  const Addresses place = place_of(target.tensor, target.at, {});
+  const Addresses location = place_of(target.tensor, target.at, {});
   const std::uint32_t lanes = s_.lanes->count;
   std::vector<Value*> columns = rows;
   columns.resize(lanes, llvm::PoisonValue::get(rows[0]->getType()));
   transpose(b, columns);
-  std::vector<llvm::Constant*> there;
-  for (std::uint32_t k = 0; k < lanes; ++k) there.push_back(b.getInt1(k < rows.size()));
+  std::vector<llvm::Constant*> used_rows;
+  for (std::uint32_t k = 0; k < lanes; ++k) used_rows.push_back(b.getInt1(k < rows.size()));
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    Value* mask = llvm::ConstantVector::get(there);
-    if (Value* given = s_.lanes->mask) {
-      Value* any = b.CreateVectorSplat(lanes, b.CreateExtractElement(given, lane));
+    Value* mask = llvm::ConstantVector::get(used_rows);
+    if (Value* lane_mask = s_.lanes->mask) {
+      Value* any = b.CreateVectorSplat(lanes, b.CreateExtractElement(lane_mask, lane));
       mask = b.CreateAnd(mask, any);
     }
-    Value* address =
-        b.CreateGEP(memory_type(b.getContext(), type), place.address, b.CreateNSWMul(place.step, b.getInt64(lane)));
+    Value* address = b.CreateGEP(memory_type(b.getContext(), type), location.address,
+                                 b.CreateNSWMul(location.step, b.getInt64(lane)));
     s_.mark_no_alias(*b.CreateMaskedStore(columns[lane], address, llvm::Align(size_of(type)), mask), target.tensor);
   }
 }

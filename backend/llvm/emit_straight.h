@@ -6,7 +6,7 @@
 
 namespace tap::backend {
 
-// Evaluates the cells of one statement, each once. Pre: they are harmless (cell_places.h).
+// Evaluates the cells of one statement, each once. Pre: they are harmless (cell_placement.h).
 class StraightCells {
  public:
   explicit StraightCells(EmitState& state) : s_(state) {}
@@ -32,9 +32,9 @@ class StraightCells {
   llvm::Value* fused(const ir::CellNode& node);
   llvm::Value* select(const ir::CellNode& node);
   llvm::Value* read(const Load& load);
-  llvm::Value* load(const Addresses& place, ElementType type, std::uint32_t lanes, llvm::Value* mask,
+  llvm::Value* load(const Addresses& location, ElementType type, std::uint32_t lanes, llvm::Value* mask,
                     llvm::Value* otherwise);
-  llvm::Value* addresses(const Addresses& place, ElementType type);
+  llvm::Value* addresses(const Addresses& location, ElementType type);
   Addresses place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
                      const std::vector<llvm::Value*>& data);
   llvm::Value* lane_numbers(std::uint32_t lanes);
@@ -45,7 +45,7 @@ class StraightCells {
 
   EmitState& s_;
   std::map<std::uint32_t, llvm::Value*> slots_;
-  std::map<ir::CellId, llvm::Value*> here_;
+  std::map<ir::CellId, llvm::Value*> computed_;
 };
 
 std::uint32_t lanes_of(const llvm::Value* value);  // 1 for a scalar

@@ -63,7 +63,7 @@ void touched_by(llvm::Instruction& at, llvm::IRBuilder<>& b, std::vector<Touched
 }
 
 // LLVM's own pass skips vectors of more than 16 bytes, and calls functions that another compiler's runtime lacks.
-void tell_thread_sanitizer(llvm::Module& module) {
+void instrument_for_thread_sanitizer(llvm::Module& module) {
   llvm::IRBuilder<> b(module.getContext());
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false);
   auto read = module.getOrInsertFunction("__tsan_read_range", type);
@@ -99,7 +99,7 @@ void check_addresses(llvm::Module& module, llvm::TargetMachine& machine) {
 
 void instrument([[maybe_unused]] llvm::Module& module, [[maybe_unused]] llvm::TargetMachine& machine) {
 #if defined(__SANITIZE_THREAD__)
-  tell_thread_sanitizer(module);
+  instrument_for_thread_sanitizer(module);
 #elif defined(__SANITIZE_ADDRESS__)
   check_addresses(module, machine);
 #endif

@@ -30,7 +30,7 @@ struct Jit::Impl {
   explicit Impl(ObjectOptions options) : compiler(std::move(options)) {}
 
   KernelFunction load(const Object& object, bool fresh) {
-    InLlvm here;
+    InLlvm llvm_guard;
     if (fresh)
       check(orc->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, object.symbol)),
             "the JIT rejects an object file");
@@ -39,7 +39,7 @@ struct Jit::Impl {
 };
 
 Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
-  InLlvm here;
+  InLlvm llvm_guard;
   impl_->orc = checked(llvm::orc::LLJITBuilder().create(), "the JIT cannot be created");
   // Functions of the C library resolve to those of this process.
   auto process =
@@ -48,7 +48,7 @@ Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options
       checked(std::move(process), "the symbols of the process are not available"));
 }
 Jit::~Jit() {
-  InLlvm here;
+  InLlvm llvm_guard;
   impl_.reset();
 }
 Jit::Jit(Jit&&) noexcept = default;

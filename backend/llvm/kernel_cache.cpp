@@ -65,7 +65,7 @@ bool read_all(int file, std::string& bytes) {
 }
 
 // Whether this user owns it, and nobody else may write to it.
-bool ours_alone(const struct stat& status) {
+bool is_private(const struct stat& status) {
   return status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
@@ -122,7 +122,7 @@ void KernelCache::Impl::open() {
   }
   struct stat status {};
   if (::fstat(*opened, &status) != 0) return;
-  if (!ours_alone(status)) {
+  if (!is_private(status)) {
     bool foreign = status.st_uid != ::geteuid();
     return warn(fmt::format("the {} cache {} is not used: {}{}", options.words.entry, tap::quoted(options.folder),
                             foreign ? "it belongs to another user" : "others can write to it, and it contains ",
@@ -144,7 +144,7 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
   struct stat status {};
   if (::fstat(*file, &status) != 0 || !S_ISREG(status.st_mode))
     return problem = "it is not a regular file", std::nullopt;
-  if (!ours_alone(status)) return problem = "others can write to it", std::nullopt;
+  if (!is_private(status)) return problem = "others can write to it", std::nullopt;
   if (static_cast<std::uint64_t>(status.st_size) > most_entry_bytes) return problem = "it is too large", std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   if (!read_all(*file, bytes)) return std::nullopt;
@@ -159,14 +159,14 @@ std::optional<std::string> KernelCache::Impl::load(const Digest& key, const std:
 int KernelCache::Impl::write(const std::string& name, std::string_view head, std::string_view object) const {
   std::string temporary = temporary_name();
   // By path, since the signal handler that removes it cannot use descriptors.
-  StagedPath* noted = note_staged(options.folder + "/" + temporary);
+  StagedPath* registration = register_staged(options.folder + "/" + temporary);
   Descriptor file(
       ::openat(*folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   bool done = file && write_all(*file, head) == 0 && write_all(*file, object) == 0 &&
               ::renameat(*folder, temporary.c_str(), *folder, name.c_str()) == 0;
   int why = done ? 0 : errno;
   if (file && !done) ::unlinkat(*folder, temporary.c_str(), 0);
-  forget_staged(noted);
+  unregister_staged(registration);
   return why;
 }
 

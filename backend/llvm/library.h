@@ -24,7 +24,7 @@ std::vector<std::string> target_names();
 // Null if the name is unknown.
 std::optional<Target> target_named(std::string_view name);
 // Features that code for the target may use and this processor lacks: avx512f, …
-std::vector<std::string> missing_features(const std::vector<std::string>& wanted);
+std::vector<std::string> missing_features(const std::vector<std::string>& required);
 // Features that the loader of the code must check, with `missing_features`.
 std::vector<std::string> features_of(const Target& target);
 

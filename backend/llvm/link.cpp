@@ -124,17 +124,17 @@ std::string link(std::vector<std::string> options, const std::string& object, st
   words.insert(words.end(), options.begin(), options.end());
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
-  std::string said;
-  llvm::raw_string_ostream out(said);
+  std::string messages;
+  llvm::raw_string_ostream out(messages);
   std::lock_guard lock(one_at_a_time);
   static bool broken = false;  // after a crash, LLD must not be called again
   TAP_CHECK(!broken, "the linker has crashed before in this process");
   lld::Result status = [&] {
-    InLlvm here;
+    InLlvm llvm_guard;
     return lld::lldMain(arguments, out, out, {{lld::Gnu, &lld::elf::link}});
   }();
   broken = !status.canRunAgain;
-  if (status.retCode != 0) throw resource_failure(Code::cannot_write, "the linker (LLD) failed: " + said);
+  if (status.retCode != 0) throw resource_failure(Code::cannot_write, "the linker (LLD) failed: " + messages);
   return result.take();
 }
 
@@ -164,7 +164,7 @@ std::string link_program(const std::string& object) {
 // Makes hidden symbols local, so that objects of several programs can be linked together.
 std::string link_relocatable(const std::string& object) {
   std::string linked = link({"-r"}, object);
-  InLlvm here;
+  InLlvm llvm_guard;
   auto binary = llvm::object::createBinary(llvm::MemoryBufferRef(linked, "linked"));
   TAP_CHECK(static_cast<bool>(binary), "the linker wrote no object");
   llvm::objcopy::ConfigManager config;

@@ -6,7 +6,7 @@ namespace tap::backend {
 namespace {
 
 void on_failed_malloc(void*, const char*, bool) {
-  InLlvm here;  // any caller is inside LLVM
+  InLlvm llvm_guard;  // any caller is inside LLVM
   allocation_failed();
 }
 

@@ -64,8 +64,8 @@ class WideAccess {
  private:
   llvm::Value* lanes(llvm::Value* vector, unsigned count) {
     std::vector<int> which(count, llvm::PoisonMaskElem);
-    const unsigned given = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
-    std::iota(which.begin(), which.begin() + std::min(given, count), 0);
+    const unsigned width = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+    std::iota(which.begin(), which.begin() + std::min(width, count), 0);
     return b_.CreateShuffleVector(vector, which);
   }
   llvm::Value* widened(llvm::Value* vector) { return lanes(vector, narrow_.wide_lanes); }

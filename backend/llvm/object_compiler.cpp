@@ -45,7 +45,7 @@ void initialise_target() {
 
 // Position-independent code, for memory and shared libraries.
 JITTargetMachineBuilder host() {
-  InLlvm here;
+  InLlvm llvm_guard;
   initialise_target();
   auto builder = obtained(JITTargetMachineBuilder::detectHost(), "LLVM does not know this machine");
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
@@ -85,7 +85,7 @@ struct ObjectCompiler::Impl {
     std::atomic<std::size_t> next = 0;
   };
   Object compile(const Kernel& kernel, const std::string& self_check_key, llvm::TargetMachine& machine_of_thread) const;
-  void compile_some(Work& work) const;
+  void compile_pending(Work& work) const;
   std::size_t threads_for(std::size_t kernels) const;
 };
 
@@ -113,8 +113,8 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& se
   return object;
 }
 
-void ObjectCompiler::Impl::compile_some(Work& work) const {
-  InLlvm here;
+void ObjectCompiler::Impl::compile_pending(Work& work) const {
+  InLlvm llvm_guard;
   auto machine_of_thread = new_machine();
   for (std::size_t k = work.next++; k < work.kernels.size(); k = work.next++)
     work.objects[k] =
@@ -123,9 +123,9 @@ void ObjectCompiler::Impl::compile_some(Work& work) const {
 
 std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
   constexpr std::size_t a_few = 8;
-  std::size_t wanted = options.threads ? options.threads
-                                       : std::min<std::size_t>(a_few, std::thread::hardware_concurrency());
-  return std::min(std::max<std::size_t>(wanted, 1), kernels);
+  std::size_t requested = options.threads ? options.threads
+                                          : std::min<std::size_t>(a_few, std::thread::hardware_concurrency());
+  return std::min(std::max<std::size_t>(requested, 1), kernels);
 }
 
 ObjectCompiler::ObjectCompiler(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -144,7 +144,7 @@ std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
   std::exception_ptr failure;
   auto work = [&] {
     try {
-      impl_->compile_some(all);
+      impl_->compile_pending(all);
     } catch (...) {
       all.next = kernels.size();
       std::lock_guard guard(failing);

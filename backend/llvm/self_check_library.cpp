@@ -25,7 +25,7 @@ void never_called() { TAP_UNREACHABLE("a kernel calls the runtime"); }
 class LoadedObject {
  public:
   explicit LoadedObject(const std::string& object) {
-    InLlvm here;
+    InLlvm llvm_guard;
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     jit_ = loaded(LLJITBuilder().create());
@@ -41,14 +41,14 @@ class LoadedObject {
               "the JIT rejects an object file");
   }
   ~LoadedObject() {
-    InLlvm here;
+    InLlvm llvm_guard;
     jit_.reset();
   }
   LoadedObject(const LoadedObject&) = delete;
   LoadedObject& operator=(const LoadedObject&) = delete;
 
   const KernelFunction* kernels(const std::string& symbol) {
-    InLlvm here;
+    InLlvm llvm_guard;
     return loaded(jit_->lookup(symbol)).toPtr<const KernelFunction*>();
   }
 

@@ -18,13 +18,13 @@ struct Named {
   bool linkable;
 };
 #ifdef __x86_64__
-constexpr bool here_x86 = true;
+constexpr bool host_is_x86 = true;
 #else
-constexpr bool here_x86 = false;
+constexpr bool host_is_x86 = false;
 #endif
 constexpr std::array<Named, 3> named = {{
-    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", here_x86},
-    {"x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", here_x86},
+    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", host_is_x86},
+    {"x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", host_is_x86},
     {"aarch64", "aarch64-unknown-linux-gnu", "generic", false},
 }};
 
@@ -49,8 +49,8 @@ std::vector<std::string> target_names() {
 std::optional<Target> target_named(std::string_view name) {
   if (name == "native") {
     Target target{"native", llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), "", true};
-    for (const auto& [feature, there] : host_features())
-      target.features += (target.features.empty() ? "" : ",") + std::string(there ? "+" : "-") + feature;
+    for (const auto& [feature, enabled] : host_features())
+      target.features += (target.features.empty() ? "" : ",") + std::string(enabled ? "+" : "-") + feature;
     return target;
   }
   auto it = std::find_if(named.begin(), named.end(), [&](const Named& n) { return n.name == name; });
@@ -61,8 +61,8 @@ std::optional<Target> target_named(std::string_view name) {
 std::vector<std::string> features_of(const Target& target) {
   std::vector<std::string> result;
   if (target.name == "native") {
-    for (const auto& [feature, there] : host_features())
-      if (there) result.push_back(feature);
+    for (const auto& [feature, enabled] : host_features())
+      if (enabled) result.push_back(feature);
     return result;
   }
   if (!target.name.starts_with("x86-64")) return result;
@@ -72,17 +72,17 @@ std::vector<std::string> features_of(const Target& target) {
   return result;
 }
 
-std::vector<std::string> missing_features(const std::vector<std::string>& wanted) {
-  std::map<std::string, bool> here = host_features();
+std::vector<std::string> missing_features(const std::vector<std::string>& required) {
+  std::map<std::string, bool> host = host_features();
   std::vector<std::string> result;
-  for (const std::string& feature : wanted)
-    if (auto it = here.find(feature); it == here.end() || !it->second) result.push_back(feature);
+  for (const std::string& feature : required)
+    if (auto it = host.find(feature); it == host.end() || !it->second) result.push_back(feature);
   return result;
 }
 
 bool runs_here(const Target& target) {
-  const llvm::Triple wanted(target.triple), here(llvm::sys::getProcessTriple());
-  return wanted.getArch() == here.getArch() && wanted.getOS() == here.getOS() &&
+  const llvm::Triple target_triple(target.triple), host(llvm::sys::getProcessTriple());
+  return target_triple.getArch() == host.getArch() && target_triple.getOS() == host.getOS() &&
          missing_features(features_of(target)).empty();
 }
 

@@ -14,7 +14,7 @@ bool Section::operator==(const Section& o) const { return section == o.section &
 bool Statement::operator==(const Statement& o) const { return node == o.node; }
 bool Kernel::operator==(const Kernel& o) const {
   return tensors == o.tensors && operands == o.operands && results == o.results && dims == o.dims &&
-         exact_arithmetic == o.exact_arithmetic && cut == o.cut && grain == o.grain && worth == o.worth &&
+         exact_arithmetic == o.exact_arithmetic && tile_dim == o.tile_dim && grain == o.grain && worth == o.worth &&
          variables == o.variables && accumulators == o.accumulators && slots == o.slots && exprs == o.exprs &&
          loads == o.loads && sections == o.sections && body == o.body;
 }
@@ -31,8 +31,8 @@ std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id) {
 }
 
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box) {
-  if (!kernel.cut) return 1;
-  return (box.dims[*kernel.cut].size() + kernel.grain - 1) / kernel.grain;
+  if (!kernel.tile_dim) return 1;
+  return (box.dims[*kernel.tile_dim].size() + kernel.grain - 1) / kernel.grain;
 }
 
 namespace {

@@ -136,10 +136,10 @@ struct Store {  // likewise, before the first store
   bool operator==(const Store&) const = default;
 };
 // Prefetches the cell's cache line; with lanes, the first lane's. The cell may be outside the tensor.
-struct Fetch {
+struct Prefetch {
   std::uint32_t tensor = 0;
   std::vector<ir::AffineExpr> at;
-  bool operator==(const Fetch&) const = default;
+  bool operator==(const Prefetch&) const = default;
 };
 // Reduces the lanes of accumulators to one: combines the first half with the second until one is left. `values`
 // combines two lanes, given by the slots `first` and `second`: one value per component.
@@ -156,7 +156,7 @@ struct Section {
   bool operator==(const Section&) const;
 };
 struct Statement {
-  std::variant<For, Guard, Define, Let, Assign, Store, Fetch, FoldLanes, Section> node;
+  std::variant<For, Guard, Define, Let, Assign, Store, Prefetch, FoldLanes, Section> node;
   bool operator==(const Statement&) const;
 };
 
@@ -175,7 +175,7 @@ struct Kernel {
   bool exact_arithmetic = false;  // else acc + a*b rounds once
   // Calls may split the box along this dim, at multiples of `grain` from its start: parts share neither work nor
   // results.
-  std::optional<std::size_t> cut;
+  std::optional<std::size_t> tile_dim;
   std::int64_t grain = 1;
   std::int64_t worth = 1;  // the number of parts that is worth a separate call
   std::vector<std::string> variables;

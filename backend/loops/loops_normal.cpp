@@ -59,7 +59,7 @@ class Normal {
   Statement statement(const Let& let) { return {Let{variables_[let.variable], cell(let.value)}}; }
   Statement statement(const Assign& assign) { return {Assign{slots(assign.slots), cells(assign.values)}}; }
   Statement statement(const Store& store);
-  Statement statement(const Fetch& fetch);
+  Statement statement(const Prefetch& prefetch);
   Statement statement(const FoldLanes& fold);
   Statement statement(const Section& section) { return {Section{section.section, block(section.body)}}; }
 
@@ -201,9 +201,9 @@ Statement Normal::statement(const Store& store) {
   return {std::move(result)};
 }
 
-Statement Normal::statement(const Fetch& fetch) {
-  Fetch result{fetch.tensor, {}};
-  for (const AffineExpr& e : fetch.at) result.at.push_back(affine(e));
+Statement Normal::statement(const Prefetch& prefetch) {
+  Prefetch result{prefetch.tensor, {}};
+  for (const AffineExpr& e : prefetch.at) result.at.push_back(affine(e));
   return {std::move(result)};
 }
 
@@ -216,9 +216,9 @@ Kernel Normal::run() {
   new_.results = old_.results;
   new_.dims = old_.dims;
   new_.exact_arithmetic = old_.exact_arithmetic;
-  new_.cut = old_.cut;
-  if (old_.cut) new_.grain = old_.grain;
-  if (old_.cut) new_.worth = old_.worth;
+  new_.tile_dim = old_.tile_dim;
+  if (old_.tile_dim) new_.grain = old_.grain;
+  if (old_.tile_dim) new_.worth = old_.worth;
   new_.tensors = old_.tensors;
   new_.accumulators = old_.accumulators;
   cells_.resize(old_.exprs.size());

@@ -50,7 +50,7 @@ class Printer {
   bool is_short(CellId id) const;
   void name_shared(const std::vector<CellId>& roots);
 
-  std::string place(std::uint32_t tensor, const std::vector<AffineExpr>& at) const;
+  std::string tensor_access(std::uint32_t tensor, const std::vector<AffineExpr>& at) const;
 
   void line(const std::string& text) { out_ += std::string(indent_, ' ') + text + '\n'; }
   void block(const std::vector<Statement>& body);
@@ -68,7 +68,7 @@ class Printer {
     line(fmt::format("{} = {}", slots(assign.slots), cells(assign.values)));
   }
   void print(const Store& store);
-  void print(const Fetch& fetch) { line("fetch " + place(fetch.tensor, fetch.at)); }
+  void print(const Prefetch& prefetch) { line("fetch " + tensor_access(prefetch.tensor, prefetch.at)); }
   void print(const FoldLanes& fold) {
     name_shared(fold.values);
     line(fmt::format("{} = fold {} by ({}; {}) -> {}", slots(fold.to), slots(fold.from), slots(fold.first),
@@ -187,7 +187,7 @@ void Printer::print(const Guard& guard) {
   block(guard.body);
 }
 
-std::string Printer::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) const {
+std::string Printer::tensor_access(std::uint32_t tensor, const std::vector<AffineExpr>& at) const {
   Texts texts;
   for (const AffineExpr& e : at) texts.push_back(affine(e));
   return fmt::format("{}[{}]", kernel_.tensors[tensor].name, joined(texts));
@@ -197,7 +197,7 @@ void Printer::print(const Store& store) {
   Texts to;
   std::vector<CellId> values;
   for (const Store::Target& target : store.targets) {
-    to.push_back(place(target.tensor, target.at));
+    to.push_back(tensor_access(target.tensor, target.at));
     values.push_back(target.value);
   }
   name_shared(values);
@@ -243,8 +243,8 @@ void Printer::header() {
   line(fmt::format("kernel ({}) -> ({}) over ({})", tensors(0, kernel_.operands), tensors(kernel_.operands, arguments),
                    variables(box_dims(kernel_).at)));
   indent_ += 2;
-  if (kernel_.cut)
-    line(fmt::format("cut {} by {} worth {}", kernel_.variables[kernel_.at(*kernel_.cut)], kernel_.grain,
+  if (kernel_.tile_dim)
+    line(fmt::format("cut {} by {} worth {}", kernel_.variables[kernel_.at(*kernel_.tile_dim)], kernel_.grain,
                      kernel_.worth));
   if (kernel_.exact_arithmetic) line("exact arithmetic");
   std::vector<std::uint32_t> defined = variables_defined(kernel_), unused;

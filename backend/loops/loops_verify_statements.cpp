@@ -3,7 +3,7 @@
 #include <bit>
 #include <set>
 
-#include "backend/loops/cell_places.h"
+#include "backend/loops/cell_placement.h"
 #include "backend/loops/loops_verify_parts.h"
 
 namespace tap::backend::verifying {
@@ -63,14 +63,14 @@ class Statements {
   void statement(const Let& let);
   void statement(const Assign& assign);
   void statement(const Store& store);
-  void statement(const Fetch& fetch);
-  void place(std::uint32_t tensor, const std::vector<AffineExpr>& at);
+  void statement(const Prefetch& prefetch);
+  void tensor_access(std::uint32_t tensor, const std::vector<AffineExpr>& at);
   void statement(const FoldLanes& fold);
   void statement(const Section& section);
 
   Violations& out_;
   const Kernel& kernel_;
-  CellPlaces places_;
+  CellPlacement places_;
   std::vector<bool> scope_;
   std::vector<const For*> unrolled_;  // enclosing ones, outermost first
   const For* lanes_ = nullptr;
@@ -163,15 +163,15 @@ void Statements::slot(std::uint32_t number) {
   if (!out_.expect(number < kernel_.slots.size(), "slot {} of {}", number, kernel_.slots.size())) return;
   const Slot& slot = kernel_.slots[number];
   std::int64_t least = slot.at.offset, greatest = slot.at.offset;
-  std::size_t found = 0, wanted = 0;
-  for (std::int64_t c : slot.at.coefficients) wanted += c != 0;
+  std::size_t found = 0, expected = 0;
+  for (std::int64_t c : slot.at.coefficients) expected += c != 0;
   for (const For* loop : unrolled_) {
     std::int64_t c = loop->variable < slot.at.coefficients.size() ? slot.at.coefficients[loop->variable] : 0;
     found += c != 0;
     (c < 0 ? least : greatest) += c * (static_cast<std::int64_t>(loop->count) - 1);
   }
   std::uint32_t count = kernel_.accumulators[slot.accumulator].count;
-  if (out_.expect(found == wanted, "the index of acc{} is not a number after unrolling", slot.accumulator))
+  if (out_.expect(found == expected, "the index of acc{} is not a number after unrolling", slot.accumulator))
     out_.expect(least >= 0 && greatest < count, "acc{}[{}..{}] of {}", slot.accumulator, least, greatest + 1, count);
 }
 
@@ -256,13 +256,13 @@ void Statements::statement(const Assign& assign) {
   std::uint32_t lanes = lanes_of(assign.slots[0]);
   if (!cells(assign.values, lanes, lanes > 1 || lanes_ || !unrolled_.empty())) return;
   for (std::size_t k = 0; k < assign.slots.size(); ++k) {
-    ElementType wanted = kernel_.accumulators[kernel_.slots[assign.slots[k]].accumulator].type;
+    ElementType expected = kernel_.accumulators[kernel_.slots[assign.slots[k]].accumulator].type;
     ElementType found = kernel_.exprs[assign.values[k]].type;
-    out_.expect(fits(found, wanted), "{} is assigned to an accumulator of {}", name_of(found), name_of(wanted));
+    out_.expect(fits(found, expected), "{} is assigned to an accumulator of {}", name_of(found), name_of(expected));
   }
 }
 
-void Statements::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) {
+void Statements::tensor_access(std::uint32_t tensor, const std::vector<AffineExpr>& at) {
   const std::size_t axes = kernel_.tensors[tensor].type.shape.size();
   out_.expect(at.size() == axes, "{} coordinates for {} axes", at.size(), axes);
   Used needed;
@@ -271,10 +271,10 @@ void Statements::place(std::uint32_t tensor, const std::vector<AffineExpr>& at) 
   for (const AffineExpr& e : at) affine(e);
 }
 
-void Statements::statement(const Fetch& fetch) {
-  if (out_.expect(fetch.tensor < kernel_.tensors.size(), "prefetch of tensor {}, but there are {}", fetch.tensor,
+void Statements::statement(const Prefetch& prefetch) {
+  if (out_.expect(prefetch.tensor < kernel_.tensors.size(), "prefetch of tensor {}, but there are {}", prefetch.tensor,
                   kernel_.tensors.size()))
-    place(fetch.tensor, fetch.at);
+    tensor_access(prefetch.tensor, prefetch.at);
 }
 
 void Statements::statement(const Store& store) {
@@ -285,12 +285,12 @@ void Statements::statement(const Store& store) {
     if (!out_.expect(target.tensor >= kernel_.operands && target.tensor < kernel_.tensors.size(),
                      "store to tensor {}, which is not a result", target.tensor))
       return;
-    place(target.tensor, target.at);
+    tensor_access(target.tensor, target.at);
   }
   if (!cells(values, lanes_ ? lanes_->count : 1, lanes_ || !unrolled_.empty())) return;
   for (const Store::Target& target : store.targets) {
-    ElementType wanted = kernel_.tensors[target.tensor].type.element, found = kernel_.exprs[target.value].type;
-    out_.expect(fits(found, wanted), "{} is stored to a tensor of {}", name_of(found), name_of(wanted));
+    ElementType expected = kernel_.tensors[target.tensor].type.element, found = kernel_.exprs[target.value].type;
+    out_.expect(fits(found, expected), "{} is stored to a tensor of {}", name_of(found), name_of(expected));
   }
 }
 
@@ -304,14 +304,14 @@ void Statements::statement(const FoldLanes& fold) {
     for (std::uint32_t s : *slots)
       if (!out_.expect(s < kernel_.slots.size(), "slot {} of {}", s, kernel_.slots.size())) return;
   auto type_of = [&](std::uint32_t s) { return kernel_.accumulators[kernel_.slots[s].accumulator].type; };
-  std::set<std::uint32_t> stand_ins, targets;
+  std::set<std::uint32_t> placeholders, targets;
   for (std::size_t k = 0; k < size; ++k) {
     slot(fold.from[k]);
     slot(fold.to[k]);
     out_.expect(targets.insert(same_as(fold.to[k])).second, "a fold writes acc{} twice",
                 kernel_.slots[fold.to[k]].accumulator);
     for (std::uint32_t s : {fold.first[k], fold.second[k]})
-      out_.expect(stand_ins.insert(same_as(s)).second, "a fold uses a name twice");
+      out_.expect(placeholders.insert(same_as(s)).second, "a fold uses a name twice");
     for (std::uint32_t s : {fold.to[k], fold.first[k], fold.second[k]})
       out_.expect(type_of(s) == type_of(fold.from[k]), "a fold combines {}, but its accumulator is {}",
                   name_of(type_of(fold.from[k])), name_of(type_of(s)));
@@ -323,7 +323,7 @@ void Statements::statement(const FoldLanes& fold) {
   for (CellId value : fold.values)
     if (!out_.expect(valid(value, kernel_.exprs), "a value of a fold is not a cell")) return;
   for (std::uint32_t s : used(fold.values).slots)
-    out_.expect(stand_ins.contains(same_as(s)), "a fold computes with acc{}", kernel_.slots[s].accumulator);
+    out_.expect(placeholders.contains(same_as(s)), "a fold computes with acc{}", kernel_.slots[s].accumulator);
   for (std::size_t k = 0; k < size; ++k) {
     out_.expect(places_.harmless(fold.values[k]), "a fold computes a cell that may fail");
     ElementType found = kernel_.exprs[fold.values[k]].type;

@@ -36,8 +36,8 @@ class Tables {
   void shape() {
     out_.expect(kernel_.variables.size() >= 3 * kernel_.dims, "{} variables for a box of {} dims",
                 kernel_.variables.size(), kernel_.dims);
-    if (kernel_.cut)
-      out_.expect(*kernel_.cut < kernel_.dims, "invalid split of dim {} of {}", *kernel_.cut, kernel_.dims);
+    if (kernel_.tile_dim)
+      out_.expect(*kernel_.tile_dim < kernel_.dims, "invalid split of dim {} of {}", *kernel_.tile_dim, kernel_.dims);
     out_.expect(kernel_.grain >= 1, "invalid multiple {} for splits of the box", kernel_.grain);
     out_.expect(kernel_.worth >= 1, "a call is worth {} parts", kernel_.worth);
     out_.expect(!kernel_.sections.empty(), "section 0 is missing");

@@ -71,7 +71,7 @@ class Finder {
     if (writers_[v.index()].size() == 1) in_registers_[v.index()] = std::move(dims);
   }
   // Available before the reduction starts.
-  bool is_there(ValueId v) const {
+  bool is_available(ValueId v) const {
     return std::ranges::all_of(writers_[v.index()], [&](std::size_t writer) { return writer < reduction_; });
   }
 
@@ -82,7 +82,7 @@ class Finder {
     const Operator& op = op_of(number);
     if (!op.constraints.empty() || !op.blockings.empty()) return {};
     for (ValueId v : operation.operands)
-      if (!in_registers_[v.index()] && !is_there(v)) return {};
+      if (!in_registers_[v.index()] && !is_available(v)) return {};
     std::optional<Dims> dims;
     for (const Access& read : op.reads) {
       const auto& registers = in_registers_[operation.operands[read.tensor].index()];

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "backend/loops/cell_places.h"
+#include "backend/loops/cell_placement.h"
 #include "backend/lower/lower_group.h"
 #include "backend/lower/lowering.h"
 #include "ir/graph.h"
@@ -260,8 +260,8 @@ std::vector<Statement> Lowering::reduction_body() {
 }
 
 bool Lowering::are_speculatable(const std::vector<CellId>& roots) const {
-  CellPlaces places(kernel_, roots);
-  return std::all_of(roots.begin(), roots.end(), [&](CellId id) { return places.harmless(id); });
+  CellPlacement placement(kernel_, roots);
+  return std::all_of(roots.begin(), roots.end(), [&](CellId id) { return placement.harmless(id); });
 }
 
 std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmetic, bool accumulates_into_result) {
@@ -280,7 +280,7 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));
   if (are_speculatable(roots))
     if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_, preparable())) {
-      cut_by(*tile);
+      set_grain(*tile);
       if (op_.reduce() && !tile->along_reduction)
         if (auto packing = choose_packing(op_, *tile, extents, can_keep(), machine_, preparable()))
           return packed(*tile, *packing, extents);
@@ -304,9 +304,9 @@ void Lowering::assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) 
 }
 
 // Threads split the box into whole tiles.
-void Lowering::cut_by(const RegisterTile& tile) {
-  if (!kernel_.cut) return;
-  std::uint32_t at = kernel_.at(*kernel_.cut);
+void Lowering::set_grain(const RegisterTile& tile) {
+  if (!kernel_.tile_dim) return;
+  std::uint32_t at = kernel_.at(*kernel_.tile_dim);
   if (at == frame_.at[tile.dim]) kernel_.grain = tile.lanes * tile.vectors;
   if (tile.rows && at == frame_.at[*tile.rows]) kernel_.grain = tile.row_count;
   kernel_.worth = (kernel_.worth + kernel_.grain - 1) / kernel_.grain;
@@ -339,8 +339,8 @@ OperatorInKernel declare(Kernel& kernel, const Operator& op) {
 
 // Also records how many points are worth a call. Parts along a contiguous dim share cache lines, so such a dim must be
 // considerably larger. Pre: parts along these dims share no work.
-std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const Extents& extents,
-                                       const std::vector<std::size_t>& dims) {
+std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const Operator& op, const Extents& extents,
+                                           const std::vector<std::size_t>& dims) {
   constexpr double worth = 1 << 14;  // points
   constexpr std::int64_t larger = 4;
   double points = 1;
@@ -354,14 +354,14 @@ std::optional<std::size_t> declare_cut(Kernel& kernel, const Operator& op, const
   };
   std::int64_t most = 0;
   for (std::size_t d : dims)
-    if (std::int64_t size = extents.sizes[d] * (is_contiguous_along(d) ? 1 : larger); !kernel.cut || size > most) {
-      kernel.cut = d;
+    if (std::int64_t size = extents.sizes[d] * (is_contiguous_along(d) ? 1 : larger); !kernel.tile_dim || size > most) {
+      kernel.tile_dim = d;
       most = size;
     }
-  if (!kernel.cut) return {};
-  double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.cut], 1));
+  if (!kernel.tile_dim) return {};
+  double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.tile_dim], 1));
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
-  return kernel.cut;
+  return kernel.tile_dim;
 }
 
 Kernel lower(const Program& program, const Operator& op, const LowerOptions& options) {
@@ -376,7 +376,7 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   Extents extents = extents_of(op);
   if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
   for (std::uint32_t d = 0; d < op.dims.size(); ++d) extents.follows.push_back({d});
-  declare_cut(kernel, op, extents, free_dims(program, op));
+  choose_tile_dim(kernel, op, extents, free_dims(program, op));
   Lowering lowering(program, op, kernel, std::move(frame), options.machine);
   if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
   lowering.note_steps(options.steps);

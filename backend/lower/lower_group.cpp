@@ -106,12 +106,12 @@ void GroupLowering::place_values() {
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
       regions_[v].push_back(span_of(windows_.values[v][axis], {0, shape[axis]}, graph_.values[v].name));
   }
-  std::vector<bool> elsewhere = values_in_registers(view_, epilogues_);
+  std::vector<bool> in_registers = values_in_registers(view_, epilogues_);
   for (std::size_t o = 0; o < graph_.operations.size(); ++o)
     if (streamed_[o])
-      for (ValueId v : graph_.operations[o].results) elsewhere[v.index()] = true;
+      for (ValueId v : graph_.operations[o].results) in_registers[v.index()] = true;
   for (std::size_t v = 0; v < graph_.values.size(); ++v)
-    if (tensors_[v] == none && !elsewhere[v]) tensors_[v] = new_local(ValueId(v), graph_.values[v].type.element);
+    if (tensors_[v] == none && !in_registers[v]) tensors_[v] = new_local(ValueId(v), graph_.values[v].type.element);
 }
 
 std::vector<std::uint32_t> GroupLowering::tensors_of(const std::vector<ValueId>& values) const {
@@ -197,7 +197,6 @@ std::vector<Statement> GroupLowering::lowered_part(const Operator& part, Operato
 void GroupLowering::add_stream(std::size_t number, std::size_t level, OperatorInKernel frame,
                                const std::vector<DimSpan>& box) {
   const Operation& operation = graph_.operations[number];
-  const std::vector<Statement> nothing;
   std::vector<bool> written;
   for (ValueId v : operation.results) written.push_back(tensors_[v.index()] != none);
   StreamParts parts = stream_parts(program_, program_[operation.op], written);
@@ -276,8 +275,8 @@ double points_inside(const Program& program, const Operator& group) {
 }
 
 // Calls split the dim with the most tiles (the outermost of equal ones).
-void cut_by_tiles(Kernel& kernel, const Program& program, const Operator& group, const Extents& extents,
-                  const std::vector<std::int64_t>& points) {
+void split_by_tiles(Kernel& kernel, const Program& program, const Operator& group, const Extents& extents,
+                    const std::vector<std::int64_t>& points) {
   constexpr double worth = 1 << 14;  // points of the inner operations
   double each = points_inside(program, group);
   std::int64_t most = 1;
@@ -286,10 +285,10 @@ void cut_by_tiles(Kernel& kernel, const Program& program, const Operator& group,
     std::int64_t tiles = (extents.sizes[d] + points[d] - 1) / points[d];
     if (tiles <= most) continue;
     most = tiles;
-    kernel.cut = d;
+    kernel.tile_dim = d;
   }
-  if (!kernel.cut) return;
-  kernel.grain = points[*kernel.cut];
+  if (!kernel.tile_dim) return;
+  kernel.grain = points[*kernel.tile_dim];
   each /= static_cast<double>(most);
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
 }
@@ -324,7 +323,7 @@ void lower_group(const Program& program, const Operator& group, Kernel& kernel, 
   lowering.is_outermost();
   kernel.body = lowering.run();
   if (options.prepared) *options.prepared = lowering.take_prepared();
-  if (!lowering.is_one_nest()) cut_by_tiles(kernel, program, group, extents, lowering.points());
+  if (!lowering.is_one_nest()) split_by_tiles(kernel, program, group, extents, lowering.points());
 }
 
 }  // namespace tap::backend

@@ -76,7 +76,7 @@ class GroupLowering {
                   std::vector<Statement>& into);
   void open_tiles();
   void open_steps();
-  void cut(const ir::Blocking& blocking);
+  void open_block(const ir::Blocking& blocking);
   std::uint32_t boundary(const ir::Blocking& blocking, std::size_t shift, std::vector<Statement>& into);
   DimSpan span_of(const ir::Window& window, ir::Range whole, const std::string& name);
 

@@ -37,7 +37,7 @@ void GroupLowering::is_outermost() {
       dims.push_back(d);
       extents.sizes[d] = spans_[*own].most;
     }
-  if (auto cut = declare_cut(kernel_, op, extents, dims)) kernel_.cut = own_dim(*nest, *cut);
+  if (auto tile_dim = choose_tile_dim(kernel_, op, extents, dims)) kernel_.tile_dim = own_dim(*nest, *tile_dim);
   for (std::size_t d = 0; d < points_.size(); ++d) points_[d] = spans_[d].most;
   as_one_nest_ = true;
 }

@@ -53,7 +53,8 @@ void GroupLowering::open_steps() {
   }
   for (const Blocking& b : group_.blockings) {
     bool streams = group_.dims[b.block_dim].role == DimRole::reduction;
-    if (streams || streamed[b.dim]) cut(b);  // blocks that are not streamed are part of the box, if they come first
+    if (streams || streamed[b.dim])
+      open_block(b);  // blocks that are not streamed are part of the box, if they come first
     streamed[b.dim] = streamed[b.dim] || streams;
   }
   for (std::uint32_t d = 0; d < spans_.size(); ++d) {
@@ -67,7 +68,7 @@ void GroupLowering::open_steps() {
 
 // The block of the dim with the number in its block dim. Equal blocks have the size of those of the largest range, so
 // that their starts are affine.
-void GroupLowering::cut(const Blocking& blocking) {
+void GroupLowering::open_block(const Blocking& blocking) {
   DimSpan& span = spans_[blocking.dim];
   const DimSpan& block = spans_[blocking.block_dim];
   const std::size_t level = std::max(span.level, block.level);
@@ -106,10 +107,11 @@ std::uint32_t GroupLowering::boundary(const Blocking& blocking, std::size_t shif
   const auto& b = blocking.blocks.boundaries;
   CellId value = exprs.constant(Scalar::integer(ElementType::i64, b.back()));
   for (std::size_t n = b.size() - 1; n-- > 0;) {
-    CellId here = exprs.apply(CellOp::equal, ElementType::boolean,
-                              {which, exprs.constant(Scalar::integer(ElementType::i64, static_cast<std::int64_t>(n)))});
+    CellId is_block =
+        exprs.apply(CellOp::equal, ElementType::boolean,
+                    {which, exprs.constant(Scalar::integer(ElementType::i64, static_cast<std::int64_t>(n)))});
     CellId its = exprs.constant(Scalar::integer(ElementType::i64, b[n + shift]));
-    value = exprs.apply(CellOp::select, ElementType::i64, {here, its, value});
+    value = exprs.apply(CellOp::select, ElementType::i64, {is_block, its, value});
   }
   std::uint32_t result = new_variable((shift == 0 ? "first." : "last.") + group_.dims[blocking.dim].name);
   into.push_back({Let{result, value}});

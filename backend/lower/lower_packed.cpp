@@ -78,12 +78,12 @@ Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, con
   };
   axis((along.block_size + along.step - 1) / along.step, variable(along.panels->number));
   std::vector<std::size_t> inner = dims_with(true);
-  if (packing.beside) inner.insert(inner.begin(), *packing.beside);
+  if (packing.packed_dim) inner.insert(inner.begin(), *packing.packed_dim);
   for (std::size_t d : inner) {
     if (axes_of(access, d) == 0) continue;
-    bool cut = chunk && packing.chunked == d;
-    axis(cut ? packing.chunk : extents.most(op_, d),
-         plus(variable(frame_.at[d]), variable(cut ? chunk->from : frame_.lo[d]), -1));
+    bool is_chunked = chunk && packing.chunked == d;
+    axis(is_chunked ? packing.chunk : extents.most(op_, d),
+         plus(variable(frame_.at[d]), variable(is_chunked ? chunk->from : frame_.lo[d]), -1));
     pack.inner.push_back(d);
   }
   axis(along.step, plus(variable(frame_.at[along.dim]), variable(along.panels->first), -1));
@@ -220,7 +220,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
     outside[d] = true;
   }
   if (!loops.empty()) {
-    auto ahead = fetch_ahead(tile, &rows, lanes, dims_with(true).back());
+    auto ahead = prefetch_ahead(tile, &rows, lanes, dims_with(true).back());
     append(ahead, std::move(inner));
     inner = std::move(ahead);
   }
@@ -319,7 +319,7 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
   std::vector<std::size_t> outside, inside;
   for (std::size_t d : near_last(dims_with(false)))
     if (d != tile.dim && d != *tile.rows)
-      (followed_by_lanes(packing, d) && d != packing.beside ? outside : inside).push_back(d);
+      (followed_by_lanes(packing, d) && d != packing.packed_dim ? outside : inside).push_back(d);
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;
   std::vector<Statement> body = std::move(fill_lanes);

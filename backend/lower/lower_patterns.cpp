@@ -33,7 +33,7 @@ std::vector<Statement> Lowering::scan_body(const Scan& scan) {
   for (std::size_t d : dims_with(false))
     if (d != scan.along && (!tile || d != tile->dim)) outer.push_back(d);
   if (!tile) return if_any_result(full_nest(outer, scan_of(scan, {}, nullptr)));
-  cut_by(*tile);
+  set_grain(*tile);
   if (tile->vectors > 1) vector_variable_ = new_variable("v");
   std::vector<Statement> inner;
   const bool in_rows = tile->rows.has_value();
@@ -142,17 +142,17 @@ std::vector<Statement> Lowering::at_target(const Scatter::Target& target, std::v
   CellExprs& exprs = kernel_.exprs;
   AffineExpr rest = target.equals;  // selector == sign * dim + rest
   rest.coefficients[target.dim] = 0;
-  CellId place = exprs.cast(cell(target.selector), ElementType::i64);
+  CellId coordinate = exprs.cast(cell(target.selector), ElementType::i64);
   if (!rest.is_constant() || rest.offset != 0)
-    place = exprs.apply(CellOp::sub, ElementType::i64, {place, affine_cell(exprs, over_variables(rest))});
-  if (target.sign < 0) place = exprs.apply(CellOp::neg, ElementType::i64, {place});
+    coordinate = exprs.apply(CellOp::sub, ElementType::i64, {coordinate, affine_cell(exprs, over_variables(rest))});
+  if (target.sign < 0) coordinate = exprs.apply(CellOp::neg, ElementType::i64, {coordinate});
   // It may be any number, so it is compared as data: the difference of an affine condition might overflow.
   CellId v = exprs.index(frame_.at[target.dim]);
   CellId from = exprs.index(frame_.lo[target.dim]), end = exprs.index(frame_.hi[target.dim]);
   CellId inside = exprs.apply(CellOp::logical_and, ElementType::boolean,
                               {exprs.apply(CellOp::less_equal, ElementType::boolean, {from, v}),
                                exprs.apply(CellOp::less, ElementType::boolean, {v, end})});
-  return {{Let{frame_.at[target.dim], place}}, {Guard{{}, inside, std::move(body)}}};
+  return {{Let{frame_.at[target.dim], coordinate}}, {Guard{{}, inside, std::move(body)}}};
 }
 
 // Combines the contribution of one reduction point with the result.

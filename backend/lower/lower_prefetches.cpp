@@ -14,7 +14,7 @@ using namespace ir;
 namespace {
 
 // The distance in bytes to the access of the variable's next value.
-std::int64_t apart(const TensorType& type, const std::vector<AffineExpr>& at, std::uint32_t variable) {
+std::int64_t stride_bytes(const TensorType& type, const std::vector<AffineExpr>& at, std::uint32_t variable) {
   std::int64_t stride = static_cast<std::int64_t>(size_of(type.element)), result = 0;
   for (std::size_t axis = at.size(); axis-- > 0; stride = checked::mul(stride, type.shape[axis]))
     result = checked::add(result, checked::mul(std::abs(at[axis].coefficients[variable]), stride));
@@ -38,8 +38,9 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
   for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
     if (target.tensor == no_tensor || !is_contiguous_along(target.at, frame_.at[tile.dim])) continue;
     const TensorType& type = kernel_.tensors[target.tensor].type;
-    if (!accumulates_into_result && apart(type, target.at, frame_.at[*tile.rows]) < machine_.page_bytes) continue;
-    Fetch first{target.tensor, {}}, end{target.tensor, {}};
+    if (!accumulates_into_result && stride_bytes(type, target.at, frame_.at[*tile.rows]) < machine_.page_bytes)
+      continue;
+    Prefetch first{target.tensor, {}}, end{target.tensor, {}};
     for (const AffineExpr& e : target.at) {
       first.at.push_back(shifted(e, frame_.at[*tile.rows], tile.row_count));
       end.at.push_back(
@@ -61,8 +62,8 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
 
 // Prefetches reads of later steps, if they are in far memory and each step is in a different page, with too few
 // accesses for the hardware prefetcher to predict.
-std::vector<Statement> Lowering::fetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
-                                             std::size_t along) const {
+std::vector<Statement> Lowering::prefetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                                std::size_t along) const {
   const std::int64_t foreseen = 4 * machine_.line_bytes;
   const std::int64_t step_cycles = std::max<std::int64_t>((rows ? rows->count : 1) * lanes.count / 2, 1);
   std::vector<Statement> result;
@@ -78,13 +79,13 @@ std::vector<Statement> Lowering::fetch_ahead(const RegisterTile& tile, const Par
       at.push_back(shifted(c.affine, frame_.at[along], machine_.memory_cycles / step_cycles));
     }
     const bool far = element_count(type.shape) > machine_.l2_bytes / cell_bytes;
-    if (!plain || !far || apart(type, at, frame_.at[along]) < machine_.page_bytes) continue;
+    if (!plain || !far || stride_bytes(type, at, frame_.at[along]) < machine_.page_bytes) continue;
     const bool by_rows = tile.rows && depends_on(op_, {id}, *tile.rows);
     if (!by_rows && is_contiguous_along(at, frame_.at[tile.dim]) && tile.lanes * tile.vectors * cell_bytes < foreseen) {
-      append(result, across(tile, nullptr, &lanes, {{Fetch{load.tensor, std::move(at)}}}));
+      append(result, across(tile, nullptr, &lanes, {{Prefetch{load.tensor, std::move(at)}}}));
     } else if (by_rows && is_contiguous_along(at, frame_.at[*tile.rows]) && !depends_on(op_, {id}, tile.dim)) {
       for (std::int64_t row : {0u, rows->count - 1}) {
-        Fetch one{load.tensor, at};
+        Prefetch one{load.tensor, at};
         for (AffineExpr& e : one.at)
           e = with_value(e, frame_.at[*tile.rows], plus(variable(rows->loop.variable), number(row)));
         result.push_back({std::move(one)});

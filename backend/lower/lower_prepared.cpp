@@ -13,15 +13,15 @@ namespace tap::backend {
 using namespace ir;
 
 // Every call must find its panels where they were made, so no dim of the operand may be split, except by calls, which
-// split at whole panels (cut_by).
+// split at whole panels (set_grain).
 bool Lowering::can_prepare(const Access& access) const {
   if (access.tensor >= constant_.size() || !constant_[access.tensor]) return false;
   auto same = [&](const Access& other) { return other.tensor == access.tensor; };
   if (std::count_if(op_.reads.begin(), op_.reads.end(), same) != 1) return false;
   for (std::size_t d = 0; d < op_.dims.size(); ++d) {
     if (!uses(access, d)) continue;
-    auto cuts = [&](const Blocking& b) { return b.dim == d || b.block_dim == d; };
-    if (op_.dims[d].role == DimRole::counter || std::any_of(op_.blockings.begin(), op_.blockings.end(), cuts))
+    auto is_of_dim = [&](const Blocking& b) { return b.dim == d || b.block_dim == d; };
+    if (op_.dims[d].role == DimRole::counter || std::any_of(op_.blockings.begin(), op_.blockings.end(), is_of_dim))
       return false;
     if (extents_.sizes[d] != op_.dims[d].range.size() || !extents_.exact[d]) return false;
   }

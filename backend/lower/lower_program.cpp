@@ -150,20 +150,20 @@ class ConstantOperands {
     for (const Task& task : graph.tasks) {
       auto* application = std::get_if<Application>(&task);
       if (!application) continue;
-      std::vector<bool> given;
-      for (const HeldMember& operand : application->operands) given.push_back(constant[operand.id.index()]);
+      std::vector<bool> is_constant;
+      for (const HeldMember& operand : application->operands) is_constant.push_back(constant[operand.id.index()]);
       const OperatorId id = program()[GraphId(g)].operations[application->operation.index()].op;
-      narrow(operands_[id.index()], given);
+      narrow(operands_[id.index()], is_constant);
       const RegionBody* region = program()[id].region();
       if (!region || region->kind == RegionKind::group) continue;
-      if (region->kind == RegionKind::iterate) std::fill_n(given.begin(), program()[id].results.size(), false);
-      narrow(inputs_[region->graph.index()], given);
+      if (region->kind == RegionKind::iterate) std::fill_n(is_constant.begin(), program()[id].results.size(), false);
+      narrow(inputs_[region->graph.index()], is_constant);
     }
   }
   // The first occurrence determines the initial value.
-  void narrow(std::vector<bool>& known, const std::vector<bool>& given) {
-    std::vector<bool> both = known.empty() ? given : known;
-    for (std::size_t k = 0; k < both.size(); ++k) both[k] = both[k] && given[k];
+  void narrow(std::vector<bool>& known, const std::vector<bool>& is_constant) {
+    std::vector<bool> both = known.empty() ? is_constant : known;
+    for (std::size_t k = 0; k < both.size(); ++k) both[k] = both[k] && is_constant[k];
     changed_ = changed_ || both != known;
     known = std::move(both);
   }
@@ -202,8 +202,8 @@ std::vector<bool> graphs_in_groups(const Program& program) {
 // Along the dim by which it is split.
 std::int64_t extent_of(const KernelTable& table, const Program& program, const ScheduledKernel& kernel) {
   if (!kernel.packs) return program[kernel.computes].dims[*kernel.tile_dim].range.size();
-  const auto& wants = table.prepared[kernel.computes.index()];
-  return std::ranges::find(wants, *kernel.packs, &Preparation::operand)->type.shape[*kernel.tile_dim];
+  const auto& preparations = table.prepared[kernel.computes.index()];
+  return std::ranges::find(preparations, *kernel.packs, &Preparation::operand)->type.shape[*kernel.tile_dim];
 }
 
 // What each kernel computes, given by its first operator.
@@ -220,8 +220,9 @@ void describe_kernels(KernelTable& table, const Program& program, const std::vec
   for (std::size_t k = 0; k < what.size(); ++k) {
     TAP_CHECK(what[k], "a kernel computes nothing");
     const Kernel& kernel = table.kernels[k];
-    if (kernel.cut) what[k]->tile_dim = static_cast<std::uint32_t>(*kernel.cut);
-    if (kernel.cut) what[k]->grain = std::clamp<std::int64_t>(extent_of(table, program, *what[k]), 1, kernel.grain);
+    if (kernel.tile_dim) what[k]->tile_dim = static_cast<std::uint32_t>(*kernel.tile_dim);
+    if (kernel.tile_dim)
+      what[k]->grain = std::clamp<std::int64_t>(extent_of(table, program, *what[k]), 1, kernel.grain);
     table.what.push_back(*what[k]);
   }
 }

@@ -148,7 +148,7 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
     order.pop_back();
   }
   if (!order.empty()) {
-    auto ahead = fetch_ahead(tile, rows, lanes, order.back());
+    auto ahead = prefetch_ahead(tile, rows, lanes, order.back());
     append(ahead, std::move(steps));
     steps = std::move(ahead);
   }

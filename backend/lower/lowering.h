@@ -21,8 +21,8 @@ inline constexpr std::uint32_t no_tensor = 0xffffffff;  // for a result that sta
 // Declares the kernel's arguments for an operator, its box and its section 0.
 OperatorInKernel declare(Kernel& kernel, const ir::Operator& op);
 // Lets calls split the largest of these dims (the outermost of equal ones). Returns the dim of the operator.
-std::optional<std::size_t> declare_cut(Kernel& kernel, const ir::Operator& op, const Extents& extents,
-                                       const std::vector<std::size_t>& dims);
+std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const ir::Operator& op, const Extents& extents,
+                                           const std::vector<std::size_t>& dims);
 
 // A map at the end of a reduction (epilogue.h).
 struct Ending {
@@ -133,12 +133,12 @@ class Lowering {
                                       Store stored) const;
   std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
-  std::vector<Statement> fetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
-                                     std::size_t along) const;
+  std::vector<Statement> prefetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                        std::size_t along) const;
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
   For unrolled(std::size_t dim, std::vector<Statement> body) const;
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
-  void cut_by(const RegisterTile& tile);
+  void set_grain(const RegisterTile& tile);
   void assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) const;
 
   // Packed operands.

@@ -29,8 +29,8 @@ bool is_plain(const Operator& op, const Access& access) {
 }
 
 // A parallel dim for all of whose points lane operands may be packed at once: the packed data must stay in the caches.
-bool can_be_beside(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes,
-                   const Extents& extents) {
+bool fits_at_once(const Operator& op, const Access& access, std::size_t dim, std::size_t lanes,
+                  const Extents& extents) {
   constexpr double most_bytes = reference_machine.l3_bytes / 4;
   double bytes = static_cast<double>(size_of(op.operands[access.tensor].element));
   for (std::size_t other = 0; other < op.dims.size(); ++other)
@@ -76,23 +76,23 @@ class PackingChooser {
       if (std::count(list.begin(), list.end(), read) > 0) continue;
       if (window ? fits(access) : pays(access, lanes)) list.push_back(read);
     }
-    choose_beside();
+    choose_packed_dim();
   }
 
   // Otherwise every cell of a panel would be in a different cache line, which is loaded again for each point of the dim
   // along which the line runs; or cache lines of the result that belong to two points of a dim would be written in two
   // parts, far apart in time.
-  void choose_beside() {
+  void choose_packed_dim() {
     if (packing_.lane_reads.size() != 1) return;
     const Access& access = op_.reads[packing_.lane_reads[0]];
     auto along = transposed_along(op_, access, tile_.dim, *tile_.rows, extents_);
     if (along && op_.dims[*along].role == DimRole::parallel) {
-      packing_.beside = along;
+      packing_.packed_dim = along;
       return;
     }
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      if (shares_lines_of_results(d) && uses(access, d) && can_be_beside(op_, access, d, tile_.dim, extents_))
-        packing_.beside = d;
+      if (shares_lines_of_results(d) && uses(access, d) && fits_at_once(op_, access, d, tile_.dim, extents_))
+        packing_.packed_dim = d;
   }
   // The result of the next point of the dim starts where this one's lanes end.
   bool shares_lines_of_results(std::size_t d) const {
@@ -129,15 +129,15 @@ class PackingChooser {
   bool crowds(const Access& access) const {
     const std::int64_t line = machine_.line_bytes, sets = machine_.l1_sets;
     const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line), 1);
-    std::int64_t apart = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
+    std::int64_t distance = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
     for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
       const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[*tile_.rows]);
-      apart = checked::add(apart, checked::mul(steps, stride));
+      distance = checked::add(distance, checked::mul(steps, stride));
       stride = checked::mul(stride, op_.operands[access.tensor].shape[axis]);
     }
-    if (apart == 0 || apart % line != 0) return false;
-    const std::int64_t places = sets / std::gcd(sets, apart / line);
-    return tile_.row_count / places > ways / 2;
+    if (distance == 0 || distance % line != 0) return false;
+    const std::int64_t conflict_free_sets = sets / std::gcd(sets, distance / line);
+    return tile_.row_count / conflict_free_sets > ways / 2;
   }
 
   // The bounding box of the windows of a block of rows, for a block of the reduction.
@@ -260,7 +260,7 @@ std::optional<std::size_t> transposed_along(const Operator& op, const Access& ac
     if (d == lanes || d == rows || extents.sizes[d] < fewest || !is_contiguous_along(access.projection.start.rows, d))
       continue;
     if (op.dims[d].role == DimRole::reduction) return d;
-    if (can_be_beside(op, access, d, lanes, extents)) return d;
+    if (fits_at_once(op, access, d, lanes, extents)) return d;
   }
   return {};
 }

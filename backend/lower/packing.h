@@ -19,7 +19,7 @@ struct Packing {
   std::vector<std::uint32_t> lane_reads;  // depend on the lanes, not the rows
   std::vector<std::uint32_t> row_reads;   // depend on the rows, not the lanes
   std::vector<std::uint32_t> windows;     // likewise, copied as bounding boxes
-  std::optional<std::size_t> beside;      // a parallel dim, for all of whose points lane operands are packed at once
+  std::optional<std::size_t> packed_dim;  // a parallel dim, for all of whose points lane operands are packed at once
   std::optional<std::size_t> chunked;     // the outermost reduction dim, processed in blocks of …
   std::int64_t chunk = 0;
   std::int64_t row_block = 0, lane_block = 0;

@@ -111,9 +111,9 @@ double PointWork::cost(CellId id, const Tile& tile) const {
     if (c && depends_on(op_, {*c}, tile.dim)) return 1.5 * tile.lanes;
   if (is_prepared(id, access, tile)) return 1;
   switch (kind(access.projection.start.rows, tile.dim)) {
-    case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + way(access, tile);
-    case Along::dense: return (access.fill ? 4 : 1) + from_afar(id, access, tile);
-    case Along::strided: return strided(id, access, tile) + from_afar(id, access, tile);
+    case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + line_cost(access, tile);
+    case Along::dense: return (access.fill ? 4 : 1) + far_memory_cost(id, access, tile);
+    case Along::strided: return strided(id, access, tile) + far_memory_cost(id, access, tile);
   }
   return 1;
 }
@@ -136,7 +136,7 @@ double PointWork::guard(const Access& access, const Tile& tile) {
   return follows ? 6 : 6.0 / tile.row_count;
 }
 
-double PointWork::way(const Access& access, const Tile& tile) const {
+double PointWork::line_cost(const Access& access, const Tile& tile) const {
   constexpr double line = reference_machine.line_cycles, cells = reference_machine.line_bytes / 4;
   if (!monoid_ || access.projection.start.rows.empty()) return 0;
   const auto& last = access.projection.start.rows.back().coefficients;
@@ -151,7 +151,7 @@ double PointWork::way(const Access& access, const Tile& tile) const {
   return steps ? line / std::min(run, cells) : 0;
 }
 
-double PointWork::from_afar(CellId id, const Access& access, const Tile& tile) const {
+double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& tile) const {
   constexpr double near_bytes = reference_machine.l1_bytes * 3 / 4, most_steps = 512;
   if (!monoid_) return 0;
   double steps = tile.rows && follows(id, *tile.rows) ? tile.row_count : 1;

@@ -58,9 +58,9 @@ class PointWork {
   static double guard(const ir::Access& access, const Tile& tile);
   // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
   // every cell needs its own line, from farther away.
-  double way(const ir::Access& access, const Tile& tile) const;
+  double line_cost(const ir::Access& access, const Tile& tile) const;
   // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
-  double from_afar(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+  double far_memory_cost(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   // One load per lane; or, for a copy that is reused enough, one for all lanes, and its share of the copy.
   double strided(ir::CellId id, const ir::Access& access, const Tile& tile) const;
 

@@ -239,12 +239,12 @@ bool rows_come_first(const Operator& op, const RegisterTile& tile, const Extents
   // Results: lanes are contiguous, and rows a page or more apart.
   const Access& write = op.writes[0];
   if (!is_contiguous_along(write.projection.start.rows, tile.dim)) return false;
-  double apart = 0, stride = static_cast<double>(size_of(op.results[write.tensor].element));
+  double row_stride = 0, stride = static_cast<double>(size_of(op.results[write.tensor].element));
   for (std::size_t axis = write.projection.start.rows.size(); axis-- > 0;) {
-    apart += stride * static_cast<double>(std::abs(write.projection.start.rows[axis].coefficients[*tile.rows]));
+    row_stride += stride * static_cast<double>(std::abs(write.projection.start.rows[axis].coefficients[*tile.rows]));
     stride *= static_cast<double>(op.results[write.tensor].shape[axis]);
   }
-  if (apart < static_cast<double>(machine.page_bytes)) return false;
+  if (row_stride < static_cast<double>(machine.page_bytes)) return false;
   // The lanes' operands are read again for each group of rows: they must stay near.
   double again = 0;
   for (const Access& read : op.reads) {

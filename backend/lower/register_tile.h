@@ -13,7 +13,7 @@
 
 namespace tap::backend {
 
-// By dim, the extent of a box, exact or approximate. Calls may split it (Kernel::cut).
+// By dim, the extent of a box, exact or approximate. Calls may split it (Kernel::tile_dim).
 struct Extents {
   std::vector<std::int64_t> sizes;
   std::vector<bool> exact;  // every box has this extent
@@ -40,7 +40,7 @@ struct RegisterTile {
   std::uint32_t row_count = 1;
   bool operator==(const RegisterTile&) const = default;
 };
-// Empty if vectors do not help. Pre: the cells are harmless (cell_places.h). Without `reassociate`, each result is
+// Empty if vectors do not help. Pre: the cells are harmless (cell_placement.h). Without `reassociate`, each result is
 // combined in source order. Whether lanes run along a reduction, and the number of lanes and vectors then, depend only
 // on the program and its plan; the machine, and `prepared`, decide only what does not affect results. `prepared`: by
 // operand, whether packing it in lane order is free, since that happens before the program runs.

@@ -113,10 +113,10 @@ Slice slice_of(std::vector<Row> rows, const Shape& shape) {
     Row moved = row;
     moved.offset -= least;
     const bool alone = moved.loop().has_value();
-    const bool cut = (alone && size != shape[k]) || !row.counters.empty();
+    const bool narrowed = (alone && size != shape[k]) || !row.counters.empty();
     slice.dense = slice.dense && (alone ? seen.insert(*moved.loop()).second : row.is_constant());
-    if (cut || row.is_constant()) {
-      slice.whole = slice.whole && !cut && shape[k] == 1;
+    if (narrowed || row.is_constant()) {
+      slice.whole = slice.whole && !narrowed && shape[k] == 1;
       slice.offsets.push_back(least);
       slice.counters.push_back(row.counters);
       slice.sizes.push_back(size);

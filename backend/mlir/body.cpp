@@ -84,13 +84,13 @@ void Body::add_operands(Generic& generic) {
   }
 }
 
-CellPlace Body::place() const {
+CellContext Body::cell_context() const {
   return {&op_.exprs, std::vector<std::string>(op_.dims.size()), &op_.reads, reads_, {}, in_.name};
 }
 
 std::vector<bool> Body::needed_loops(const std::vector<Constraint>& within, bool with_cells) const {
   std::vector<bool> by_dim(op_.dims.size());
-  if (with_cells) by_dim = Cells(text_, place()).needed_indices(roots_);
+  if (with_cells) by_dim = Cells(text_, cell_context()).needed_indices(roots_);
   for (const Constraint& c : within)
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (c.expr.coefficients[d] != 0) by_dim[d] = true;
@@ -100,7 +100,7 @@ std::vector<bool> Body::needed_loops(const std::vector<Constraint>& within, bool
 }
 
 Cells Body::cells_at(const GenericBody& body) const {
-  CellPlace at = place();
+  CellContext at = cell_context();
   for (std::size_t k = 0; k < op_.reads.size(); ++k)
     if (place_in_[k]) at.reads[k].argument = body.ins[*place_in_[k]];
   for (std::size_t d = 0; d < op_.dims.size(); ++d) at.indices[d] = loops_.counters[d];

@@ -33,7 +33,7 @@ class Body {
  private:
   std::optional<GenericTensor> as_operand(const ir::Access& access) const;
   bool pad(const ir::Access& access, std::vector<Row>& rows, ir::TensorType& type, std::string& value) const;
-  CellPlace place() const;
+  CellContext cell_context() const;
 
   Text& text_;
   const OperationText& in_;

@@ -13,8 +13,8 @@ using ir::CellId;
 using ir::CellNode;
 using ir::CellOp;
 
-Cells::Cells(Text& text, CellPlace place)
-    : text_(text), place_(std::move(place)), known_(place_.exprs->size()), total_(place_.exprs->size(), -1) {}
+Cells::Cells(Text& text, CellContext context)
+    : text_(text), context_(std::move(context)), known_(context_.exprs->size()), total_(context_.exprs->size(), -1) {}
 
 // Arguments before users. Iterative, since deep chains are common.
 std::vector<CellId> Cells::post_order(const std::vector<CellId>& roots, Needs needs, bool with_known) const {
@@ -37,10 +37,10 @@ std::vector<CellId> Cells::post_order(const std::vector<CellId>& roots, Needs ne
 }
 
 std::vector<CellId> Cells::all_needs(CellId id) const {
-  const CellNode& node = (*place_.exprs)[id];
+  const CellNode& node = (*context_.exprs)[id];
   std::vector<CellId> needs = node.args;
-  if (node.op != CellOp::read || !place_.reads[node.attribute].argument.empty()) return needs;
-  const ir::Access& access = (*place_.accesses)[node.attribute];
+  if (node.op != CellOp::read || !context_.reads[node.attribute].argument.empty()) return needs;
+  const ir::Access& access = (*context_.accesses)[node.attribute];
   for (const std::optional<CellId>& coordinate : access.coordinates)
     if (coordinate) needs.push_back(*coordinate);
   if (access.fill) needs.push_back(*access.fill);
@@ -49,26 +49,27 @@ std::vector<CellId> Cells::all_needs(CellId id) const {
 
 // The cells that must be emitted before the node at its place; the others go into branches.
 std::vector<CellId> Cells::strict_needs(CellId id) const {
-  const CellNode& node = (*place_.exprs)[id];
+  const CellNode& node = (*context_.exprs)[id];
   std::vector<CellId> needs = all_needs(id);
   if (ir::info(node.op).kind == ir::CellKind::lazy) {
     const bool branches = std::any_of(needs.begin() + 1, needs.end(), [&](CellId n) { return total_[n.index()] == 0; });
     if (branches) needs.resize(1);
-  } else if (node.op == CellOp::read && place_.reads[node.attribute].argument.empty() &&
-             (*place_.accesses)[node.attribute].fill) {
+  } else if (node.op == CellOp::read && context_.reads[node.attribute].argument.empty() &&
+             (*context_.accesses)[node.attribute].fill) {
     needs.pop_back();
   }
   return needs;
 }
 
 bool Cells::may_fail(CellId id) const {
-  const CellNode& node = (*place_.exprs)[id];
+  const CellNode& node = (*context_.exprs)[id];
   auto constant_at_least = [&](std::int64_t least) {
-    const CellNode& second = (*place_.exprs)[node.args[1]];
+    const CellNode& second = (*context_.exprs)[node.args[1]];
     return second.op == CellOp::constant && second.value.i >= least;
   };
   switch (node.op) {
-    case CellOp::read: return place_.reads[node.attribute].argument.empty() && !(*place_.accesses)[node.attribute].fill;
+    case CellOp::read:
+      return context_.reads[node.attribute].argument.empty() && !(*context_.accesses)[node.attribute].fill;
     case CellOp::div:
     case CellOp::mod: return !is_float(node.type) && !constant_at_least(1);
     case CellOp::shl:
@@ -97,12 +98,12 @@ void Cells::compute(const std::vector<CellId>& roots) {
 }
 
 std::vector<bool> Cells::needed_indices(const std::vector<CellId>& roots) const {
-  std::vector<bool> needed(place_.indices.size());
+  std::vector<bool> needed(context_.indices.size());
   for (CellId id : post_order(roots, &Cells::all_needs, true)) {
-    const CellNode& node = (*place_.exprs)[id];
+    const CellNode& node = (*context_.exprs)[id];
     if (node.op == CellOp::index) needed[node.attribute] = true;
-    if (node.op != CellOp::read || !place_.reads[node.attribute].argument.empty()) continue;
-    for (const ir::AffineExpr& row : (*place_.accesses)[node.attribute].projection.start.rows)
+    if (node.op != CellOp::read || !context_.reads[node.attribute].argument.empty()) continue;
+    for (const ir::AffineExpr& row : (*context_.accesses)[node.attribute].projection.start.rows)
       for (std::size_t d = 0; d < row.coefficients.size(); ++d)
         if (row.coefficients[d] != 0) needed[d] = true;
   }
@@ -110,23 +111,24 @@ std::vector<bool> Cells::needed_indices(const std::vector<CellId>& roots) const 
 }
 
 std::string Cells::write(CellId id) {
-  const CellNode& node = (*place_.exprs)[id];
+  const CellNode& node = (*context_.exprs)[id];
   switch (node.op) {
     case CellOp::constant: return define(text_, "k", "arith.constant " + literal(node.value));
     case CellOp::index:
-      return define(text_, "i", fmt::format("arith.index_cast {} : index to i64", place_.indices[node.attribute]));
-    case CellOp::argument: return place_.arguments[node.attribute];
+      return define(text_, "i", fmt::format("arith.index_cast {} : index to i64", context_.indices[node.attribute]));
+    case CellOp::argument: return context_.arguments[node.attribute];
     case CellOp::read: return read(node);
     case CellOp::logical_and:
     case CellOp::logical_or:
     case CellOp::select: return lazy(node);
-    case CellOp::cast: return cast(text_, (*place_.exprs)[node.args[0]].type, node.type, known_[node.args[0].index()]);
+    case CellOp::cast:
+      return cast(text_, (*context_.exprs)[node.args[0]].type, node.type, known_[node.args[0].index()]);
     case CellOp::reduce: TAP_UNREACHABLE("a fold's reduction occurs outside a body");
     default: break;
   }
   std::vector<std::string> args;
   for (CellId arg : node.args) args.push_back(known_[arg.index()]);
-  return arithmetic(text_, node.op, (*place_.exprs)[node.args[0]].type, args);
+  return arithmetic(text_, node.op, (*context_.exprs)[node.args[0]].type, args);
 }
 
 template <class Then, class Else>
@@ -183,10 +185,10 @@ std::string Cells::affine(const ir::AffineExpr& expr) {
     const std::int64_t c = expr.coefficients[d];
     if (c == 0) continue;
     if (c == 1) {
-      add(place_.indices[d]);
+      add(context_.indices[d]);
     } else {
       const std::string factor = index_constant(text_, c);
-      add(define(text_, "i", fmt::format("arith.muli {}, {} : index", place_.indices[d], factor)));
+      add(define(text_, "i", fmt::format("arith.muli {}, {} : index", context_.indices[d], factor)));
     }
   }
   if (expr.offset != 0 || sum.empty()) add(index_constant(text_, expr.offset));
@@ -211,7 +213,7 @@ std::string Cells::extract(const CellRead& from, ElementType type, const std::ve
 }
 
 std::string Cells::coordinate(CellId id) {
-  const ElementType type = (*place_.exprs)[id].type;
+  const ElementType type = (*context_.exprs)[id].type;
   return define(text_, "i",
                 fmt::format("arith.index_cast{} {} : {} to index", type == ElementType::u8 ? "ui" : "",
                             known_[id.index()], type_name(type)));
@@ -219,9 +221,9 @@ std::string Cells::coordinate(CellId id) {
 
 // A read that is proved to be in bounds is unchecked; one with data-dependent coordinates or a fill is checked.
 std::string Cells::read(const CellNode& node) {
-  const CellRead& from = place_.reads[node.attribute];
+  const CellRead& from = context_.reads[node.attribute];
   if (!from.argument.empty()) return widened(text_, node.type, from.argument);
-  const ir::Access& access = (*place_.accesses)[node.attribute];
+  const ir::Access& access = (*context_.accesses)[node.attribute];
   std::vector<std::string> at;
   std::string inside;
   for (std::size_t k = 0; k < from.type.shape.size(); ++k) {
@@ -235,7 +237,7 @@ std::string Cells::read(const CellNode& node) {
   }
   if (inside.empty()) return extract(from, node.type, at);
   if (!access.fill) {
-    require(text_, inside, "`" + place_.operation + "` reads outside its tensor");
+    require(text_, inside, "`" + context_.operation + "` reads outside its tensor");
     return extract(from, node.type, at);
   }
   return branch(

@@ -21,7 +21,7 @@ struct CellRead {
 
 // The context of cells: index values by dim, if a cell uses them; the sources of reads; a monoid's arguments, in their
 // computation type.
-struct CellPlace {
+struct CellContext {
   const ir::CellExprs* exprs = nullptr;
   std::vector<std::string> indices = {};
   const std::vector<ir::Access>* accesses = nullptr;
@@ -32,7 +32,7 @@ struct CellPlace {
 
 class Cells {
  public:
-  Cells(Text& text, CellPlace place);
+  Cells(Text& text, CellContext context);
 
   void compute(const std::vector<ir::CellId>& roots);
   // The value of a computed cell, in its computation type.
@@ -61,7 +61,7 @@ class Cells {
   std::string affine(const ir::AffineExpr& expr);
 
   Text& text_;
-  CellPlace place_;
+  CellContext context_;
   std::vector<std::string> known_;
   std::vector<std::size_t> trail_;  // cells in the order they were computed: a branch removes its own at its end
   std::vector<int> total_;          // -1: not yet computed

@@ -26,9 +26,9 @@ class OperationWriter {
   std::vector<std::string> write() {
     for (std::size_t k = 0; k < op_.writes.size(); ++k) {
       std::vector<Row> rows = rows_of(op_, op_.writes[k], loops_);
-      targets_.push_back(nothing_written() ? Slice{} : slice_of(std::move(rows), result_type(k).shape));
+      targets_.push_back(has_no_points() ? Slice{} : slice_of(std::move(rows), result_type(k).shape));
     }
-    if (!nothing_written()) op_.map() ? write_map() : write_reduction();
+    if (!has_no_points()) op_.map() ? write_map() : write_reduction();
     for (std::size_t r = 0; r < op_.results.size(); ++r)
       if (results_[r].empty()) results_[r] = empty_tensor(text_, op_.results[r].element, op_.results[r].shape);
     return results_;
@@ -37,24 +37,24 @@ class OperationWriter {
  private:
   const ir::TensorType& result_type(std::size_t write) const { return op_.results[op_.writes[write].tensor]; }
   bool has_size(std::size_t loop) const { return loops_.sizes[loop] > 0; }
-  bool nothing_written() const {
+  bool has_no_points() const {
     return !std::all_of(parallel_.begin(), parallel_.end(), [&](std::size_t k) { return has_size(k); });
   }
-  bool nothing_reduced() const {
+  bool has_empty_loop() const {
     for (std::size_t k = 0; k < loops_.sizes.size(); ++k)
       if (!has_size(k)) return true;
     return false;
   }
   // The constraints on reduced dims, or the others.
   std::vector<Constraint> constraints(bool of_reduced) const {
-    std::vector<Constraint> some;
+    std::vector<Constraint> selected;
     for (const Constraint& c : op_.constraints) {
-      bool speaks = false;
+      bool reduced = false;
       for (std::size_t d = 0; d < op_.dims.size(); ++d)
-        speaks = speaks || (c.expr.coefficients[d] != 0 && op_.dims[d].role == ir::DimRole::reduction);
-      if (speaks == of_reduced) some.push_back(c);
+        reduced = reduced || (c.expr.coefficients[d] != 0 && op_.dims[d].role == ir::DimRole::reduction);
+      if (reduced == of_reduced) selected.push_back(c);
     }
-    return some;
+    return selected;
   }
 
   // The tensor into which a write inserts: earlier writes, or an empty tensor.
@@ -142,7 +142,7 @@ class OperationWriter {
     }
     std::vector<std::string> parts;
     for (const GenericTensor& out : generic.outs) parts.push_back(out.value);
-    if (!nothing_reduced()) {
+    if (!has_empty_loop()) {
       body.add_operands(generic);
       generic.indices = body.needed_loops(constraints(true), true);
       parts = write_generic(text_, std::move(generic), [&](const GenericBody& names) {
@@ -186,9 +186,9 @@ class OperationWriter {
 
   std::vector<std::string> combined(const ir::Monoid& monoid, const std::vector<std::string>& earlier,
                                     const Cells& cells) {
-    CellPlace place{&monoid.exprs, {}, nullptr, {}, earlier, in_.name};
-    for (CellId root : roots_) place.arguments.push_back(cells[root]);
-    Cells combine(text_, std::move(place));
+    CellContext context{&monoid.exprs, {}, nullptr, {}, earlier, in_.name};
+    for (CellId root : roots_) context.arguments.push_back(cells[root]);
+    Cells combine(text_, std::move(context));
     combine.compute(monoid.combine);
     std::vector<std::string> values;
     for (CellId root : monoid.combine) values.push_back(combine[root]);

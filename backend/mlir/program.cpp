@@ -96,7 +96,7 @@ class ProgramWriter {
     const std::string called = name.empty() ? own_name(op, operation.names) : name.front();
     if (const ir::RegionBody* region = op.region()) return write_region(op, *region, operands, called);
     if (op.kernel()) return write_kernel(op, operands, called);
-    if (op.transfer()) throw Refused{fmt::format("`{}` moves boxes between devices", called), cut_help};
+    if (op.transfer()) throw Refused{fmt::format("`{}` moves boxes between devices", called), split_help};
     return write_operation(text_, {program_, op, called, operands, before, counters_});
   }
 
@@ -106,7 +106,7 @@ class ProgramWriter {
     switch (region.kind) {
       case ir::RegionKind::iterate: return write_iterate(op, region, operands);
       case ir::RegionKind::group:
-        if (!op.blockings.empty()) throw Refused{fmt::format("`{}` is split into blocks", name), cut_help};
+        if (!op.blockings.empty()) throw Refused{fmt::format("`{}` is split into blocks", name), split_help};
         [[fallthrough]];
       case ir::RegionKind::call:
       case ir::RegionKind::choice: return graph(region.graph, operands);
@@ -145,7 +145,7 @@ class ProgramWriter {
     std::vector<std::string> from, to;
     for (const ir::TensorType& type : op.operands) from.push_back(tensor_type(type));
     for (const ir::TensorType& type : op.results) to.push_back(tensor_type(type));
-    if (!op.blockings.empty()) throw Refused{fmt::format("`{}` is split into blocks", name), cut_help};
+    if (!op.blockings.empty()) throw Refused{fmt::format("`{}` is split into blocks", name), split_help};
     const std::string signature = fmt::format("({}) -> ({})", joined(from), joined(to));
     auto [found, added] = kernels_.try_emplace({op.kernel()->symbol, signature}, "");
     if (added) found->second = symbol(fmt::format("{}.on_tensors.{}", op.kernel()->symbol, kernels_.size()));
@@ -159,7 +159,7 @@ class ProgramWriter {
     return results;
   }
 
-  static constexpr const char* cut_help = "write the MLIR of the program before a plan splits it";
+  static constexpr const char* split_help = "write the MLIR of the program before a plan splits it";
   const ir::Program& program_;
   Grids grids_;
   Text text_;

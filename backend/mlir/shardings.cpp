@@ -19,9 +19,9 @@ Refused refused(const std::string& value, const std::string& why, std::string he
           std::move(help)};
 }
 
-void cut(std::vector<std::int64_t>& cuts, std::int64_t at) {
-  if (std::find(cuts.begin(), cuts.end(), at) == cuts.end()) cuts.push_back(at);
-  std::sort(cuts.begin(), cuts.end());
+void add_boundary(std::vector<std::int64_t>& boundaries, std::int64_t at) {
+  if (std::find(boundaries.begin(), boundaries.end(), at) == boundaries.end()) boundaries.push_back(at);
+  std::sort(boundaries.begin(), boundaries.end());
 }
 
 // The graphs that are emitted: of a choice, only the original.
@@ -36,7 +36,7 @@ void reach(const ir::Program& program, ir::GraphId graph, std::vector<ir::GraphI
 
 std::vector<std::int64_t> Grid::shape() const {
   std::vector<std::int64_t> sizes;
-  for (const std::vector<std::int64_t>& digits : cuts)
+  for (const std::vector<std::int64_t>& digits : boundaries)
     for (std::size_t k = 0; k + 1 < digits.size(); ++k) sizes.push_back(digits[k + 1] / digits[k]);
   if (sizes.empty()) sizes.push_back(1);
   return sizes;
@@ -47,8 +47,8 @@ std::vector<std::int64_t> Grid::numbers_of(const ir::AxisRef& axis) const {
   std::vector<std::int64_t> numbers;
   std::int64_t number = 0;
   for (std::size_t a = 0; a < mesh->axes.size(); ++a)
-    for (std::size_t k = 0; k + 1 < cuts[a].size(); ++k, ++number)
-      if (axis.id == ir::AxisId(a) && part.pre_size <= cuts[a][k] && cuts[a][k] < part.pre_size * part.size)
+    for (std::size_t k = 0; k + 1 < boundaries[a].size(); ++k, ++number)
+      if (axis.id == ir::AxisId(a) && part.pre_size <= boundaries[a][k] && boundaries[a][k] < part.pre_size * part.size)
         numbers.push_back(number);
   return numbers;
 }
@@ -80,18 +80,18 @@ void Grids::add(const ir::Sharding& sharding, const std::string& value) {
                   "combine them: remove `unreduced`");
   Grid& grid = grids_[mesh.name];
   grid.mesh = &mesh;
-  grid.cuts.resize(mesh.axes.size(), {1});
-  for (std::size_t a = 0; a < mesh.axes.size(); ++a) cut(grid.cuts[a], mesh.axes[a].size);
+  grid.boundaries.resize(mesh.axes.size(), {1});
+  for (std::size_t a = 0; a < mesh.axes.size(); ++a) add_boundary(grid.boundaries[a], mesh.axes[a].size);
   for (const ir::AxisRef& axis : ir::used_axes(sharding)) {
     const ir::SubAxis part = ir::digit(mesh, axis);
-    std::vector<std::int64_t>& cuts = grid.cuts[axis.id.index()];
-    cut(cuts, part.pre_size);
-    cut(cuts, part.pre_size * part.size);
-    for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
-      if (cuts[k + 1] % cuts[k] != 0)
+    std::vector<std::int64_t>& boundaries = grid.boundaries[axis.id.index()];
+    add_boundary(boundaries, part.pre_size);
+    add_boundary(boundaries, part.pre_size * part.size);
+    for (std::size_t k = 0; k + 1 < boundaries.size(); ++k)
+      if (boundaries[k + 1] % boundaries[k] != 0)
         throw refused(value,
                       fmt::format("`{}` (size {}) is divided at {} here and at {} elsewhere", mesh[axis.id].name,
-                                  mesh[axis.id].size, cuts[k + 1], cuts[k]),
+                                  mesh[axis.id].size, boundaries[k + 1], boundaries[k]),
                       "use sub-axes that nest");
   }
 }

@@ -18,7 +18,7 @@ namespace tap::backend::mlir {
 // The grid of a mesh: how each axis is split into digits, major to minor, for all shardings of the program.
 struct Grid {
   const ir::Mesh* mesh = nullptr;
-  std::vector<std::vector<std::int64_t>> cuts = {};  // by axis: 1, …, its size; each divides the next
+  std::vector<std::vector<std::int64_t>> boundaries = {};  // by axis: 1, …, its size; each divides the next
   std::vector<std::int64_t> shape() const;
   std::vector<std::int64_t> numbers_of(const ir::AxisRef& axis) const;  // the grid axes that it consists of
 };

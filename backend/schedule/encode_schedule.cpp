@@ -101,10 +101,10 @@ class Encoder {
     std::vector<tables::Text> outside;
     for (const std::string& symbol : schedule_.outside) outside.push_back(text(symbol));
     head.outside = all(outside);
-    std::vector<tables::Text> wanted;
+    std::vector<tables::Text> required;
     for (const std::string& feature : features)
-      if (processor::is_known(feature.data(), feature.size())) wanted.push_back(text(feature));
-    head.features = all(wanted);
+      if (processor::is_known(feature.data(), feature.size())) required.push_back(text(feature));
+    head.features = all(required);
     std::vector<tables::Sequence> sequences;
     for (const Sequence& sequence : schedule_.sequences) sequences.push_back({batches(sequence)});
     head.sequences = all(sequences);
@@ -156,16 +156,16 @@ class Encoder {
   tables::List batches(const Sequence& sequence) {
     std::vector<tables::Batch> result;
     for (const Batch& batch : sequence) {
-      Words places;
+      Words positions;
       std::int64_t tiles = 0;
       for (std::size_t t = 0; t < batch.size();) {
         const Row row = row_from(batch, t);
         tiles = checked::add(tiles, checked::mul(batch[t].tiles, row.count));
-        places.push_back(
+        positions.push_back(
             put(row.count > 1 ? encode(batch[t], std::get<KernelCall>(batch[t].what), row) : encode(batch[t])));
         t += row.tasks;
       }
-      result.push_back({numbers(places), tiles});
+      result.push_back({numbers(positions), tiles});
     }
     return all(result);
   }

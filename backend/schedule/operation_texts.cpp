@@ -15,8 +15,8 @@ Path inside(Path path, OperationId operation) {
 
 }  // namespace
 
-std::size_t OperationTexts::of(std::size_t place, const Path& path, GraphId graph, OperationId id) {
-  auto [it, fresh] = known_.try_emplace({place, id}, texts_.size());
+std::size_t OperationTexts::of(std::size_t path_number, const Path& path, GraphId graph, OperationId id) {
+  auto [it, fresh] = known_.try_emplace({path_number, id}, texts_.size());
   if (!fresh) return it->second;
   add(program_[graph], {path, id});
   const RegionBody* inner = program_[program_[graph][id].op].region();

@@ -11,9 +11,9 @@ class OperationTexts {
  public:
   OperationTexts(const ir::Program& program, std::vector<ScheduledOperation>& texts)
       : program_(program), texts_(texts) {}
-  // The number of an operation of a graph that runs at the end of this path; different paths have different `place`s. A
+  // The number of an operation of a graph that runs at the end of this path; different paths have different `path_number`s. A
   // group's inner operations follow it, in the order of the kernel's sections.
-  std::size_t of(std::size_t place, const ir::Path& path, ir::GraphId graph, ir::OperationId operation);
+  std::size_t of(std::size_t path_number, const ir::Path& path, ir::GraphId graph, ir::OperationId operation);
 
  private:
   void add(const ir::Graph& graph, ir::OperationRef what);

@@ -23,14 +23,14 @@ class Arena {
     if (size > bytes) add(at + bytes, size - bytes);
     return at;
   }
-  void give_back(std::int64_t at, std::int64_t bytes) {
-    auto after = by_place_.lower_bound(at);
-    if (after != by_place_.end() && after->first == at + bytes) {
+  void release(std::int64_t at, std::int64_t bytes) {
+    auto after = by_offset_.lower_bound(at);
+    if (after != by_offset_.end() && after->first == at + bytes) {
       bytes += after->second;
       remove(after->first, after->second);
     }
-    auto before = by_place_.lower_bound(at);
-    if (before != by_place_.begin() && (--before, before->first + before->second == at)) {
+    auto before = by_offset_.lower_bound(at);
+    if (before != by_offset_.begin() && (--before, before->first + before->second == at)) {
       at = before->first;
       bytes += before->second;
       remove(before->first, before->second);
@@ -43,26 +43,26 @@ class Arena {
   // Extends the last gap, or adds one.
   std::int64_t grow(std::int64_t bytes) {
     std::int64_t at = end_;
-    if (!by_place_.empty()) {
-      auto [place, size] = *by_place_.rbegin();
-      if (place + size == end_) {
-        remove(place, size);
-        at = place;
+    if (!by_offset_.empty()) {
+      auto [offset, size] = *by_offset_.rbegin();
+      if (offset + size == end_) {
+        remove(offset, size);
+        at = offset;
       }
     }
     end_ = checked::add(at, bytes);
     return at;
   }
   void add(std::int64_t at, std::int64_t size) {
-    by_place_.emplace(at, size);
+    by_offset_.emplace(at, size);
     by_size_.emplace(size, at);
   }
   void remove(std::int64_t at, std::int64_t size) {
-    by_place_.erase(at);
+    by_offset_.erase(at);
     by_size_.erase({size, at});
   }
 
-  std::map<std::int64_t, std::int64_t> by_place_;
+  std::map<std::int64_t, std::int64_t> by_offset_;
   std::set<std::pair<std::int64_t, std::int64_t>> by_size_;
   std::int64_t end_ = 0;
 };
@@ -94,7 +94,7 @@ void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes) {
     Buffer& buffer = schedule.buffers[b];
     for (auto it = alive.begin(); it != alive.end() && it->first < lifetimes[b].first; it = alive.erase(it)) {
       const Buffer& dead = schedule.buffers[it->second];
-      if (dead.bytes() > 0) arena.give_back(dead.at, bytes_of(dead));
+      if (dead.bytes() > 0) arena.release(dead.at, bytes_of(dead));
     }
     buffer.at = buffer.bytes() > 0 ? arena.take(bytes_of(buffer)) : 0;
     place_row(buffer);

@@ -29,35 +29,37 @@ class Scheduler {
   Schedule run();
 
  private:
-  using Holders = std::vector<BufferId>;  // the buffers of a value
+  using ValueBuffers = std::vector<BufferId>;  // the buffers of a value
   // One graph, at one place where it runs.
   struct RunningGraph {
     const BlockGraph& blocks;
     const Graph& graph;
     std::vector<std::optional<BufferId>> buffers;  // by HeldId
     Path path;                                     // to the place, which has this number
-    std::size_t place = 0;
+    std::size_t path_number = 0;
   };
 
-  std::vector<Holders> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
+  std::vector<ValueBuffers> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
   void task(RunningGraph& frame, const Application& application);
   void task(RunningGraph& frame, const Move& move);
   void kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t kernel);
   void outside(RunningGraph& frame, const Application& application, const Operator& op);
   void region(RunningGraph& frame, const Application& application, const Operator& op);
-  std::vector<Holders> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text, Path path);
-  BufferId next_state(const Holders& holders, Buffer now, const std::set<BufferId>& taken, std::size_t before);
-  void outputs(const std::vector<Holders>& found);
+  std::vector<ValueBuffers> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text,
+                                    Path path);
+  BufferId next_state(const ValueBuffers& value_buffers, Buffer now, const std::set<BufferId>& taken,
+                      std::size_t before);
+  void outputs(const std::vector<ValueBuffers>& found);
 
-  void gather(const Holders& holders, BufferId to);
+  void gather(const ValueBuffers& value_buffers, BufferId to);
   Row along(BufferId id, bool from, bool to) const;
   BufferMember held(RunningGraph& frame, HeldMember one);
   BufferId held(RunningGraph& frame, HeldId id);
   Box box_of(BufferMember one) { return member(tasks_.at(one.id), one.number).box; }
   BufferId whole(BufferMember one, const TensorType& type);
-  BufferId whole(const Holders& holders, const TensorType& type);
+  BufferId whole(const ValueBuffers& value_buffers, const TensorType& type);
   std::size_t text_of(const RunningGraph& frame, const Application& application) {
-    return texts_.of(frame.place, frame.path, frame.blocks.graph, application.operation);
+    return texts_.of(frame.path_number, frame.path, frame.blocks.graph, application.operation);
   }
 
   const BlockProgram& blocks_;
@@ -99,7 +101,7 @@ Schedule Scheduler::run() {
 }
 
 // A result in a single buffer is written directly to the caller's memory; others are copied there.
-void Scheduler::outputs(const std::vector<Holders>& found) {
+void Scheduler::outputs(const std::vector<ValueBuffers>& found) {
   for (std::size_t k = 0; k < found.size(); ++k) {
     const TensorType& type = schedule_.outputs[k].type;
     Box box = Box::of_shape(type.shape);
@@ -114,7 +116,7 @@ void Scheduler::outputs(const std::vector<Holders>& found) {
   }
 }
 
-std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs, Path path) {
+std::vector<Scheduler::ValueBuffers> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs, Path path) {
   const BlockGraph& blocks = blocks_.graphs[id.index()];
   TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph received a wrong number of inputs");
   RunningGraph frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
@@ -130,10 +132,10 @@ std::vector<Scheduler::Holders> Scheduler::graph(GraphId id, const std::vector<B
     }
     first = next;
   }
-  std::vector<Holders> found;
-  for (const auto& holders : blocks.outputs) {
+  std::vector<ValueBuffers> found;
+  for (const auto& held_ids : blocks.outputs) {
     found.emplace_back();
-    for (HeldId h : holders) found.back().push_back(held(frame, h));
+    for (HeldId h : held_ids) found.back().push_back(held(frame, h));
   }
   return found;
 }
@@ -199,9 +201,9 @@ void Scheduler::region(RunningGraph& frame, const Application& application, cons
     operands.push_back(whole(held(frame, application.operands[k]), op.operands[k]));
   Path inside = frame.path;
   inside.push_back(application.operation);
-  const std::vector<Holders> found = op.region()->kind == RegionKind::iterate
-                                         ? iterate(op, operands, text_of(frame, application), std::move(inside))
-                                         : graph(op.region()->graph, operands, std::move(inside));
+  const std::vector<ValueBuffers> found = op.region()->kind == RegionKind::iterate
+                                              ? iterate(op, operands, text_of(frame, application), std::move(inside))
+                                              : graph(op.region()->graph, operands, std::move(inside));
   for (std::size_t k = 0; k < found.size(); ++k) {
     auto& result = frame.buffers[application.results[k].id.index()];
     TAP_CHECK(!result, "a region writes a part of a value");
@@ -211,18 +213,18 @@ void Scheduler::region(RunningGraph& frame, const Application& application, cons
 
 // The first operands are the state, the others are the same in every trip. The state has two memories that are
 // exchanged: for the whole state, or two for each device that has a box of it before and after a trip.
-std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands,
-                                                   std::size_t text, Path path) {
+std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, const std::vector<BufferId>& operands,
+                                                        std::size_t text, Path path) {
   const RegionBody& region = *op.region();
   const BlockGraph& blocks = blocks_.graphs[region.graph.index()];
   const std::vector<ValueId>& values = program_[region.graph].inputs;
   Iteration loop{region.trips, 0, text, {}};
   std::vector<BufferId> inputs;
-  std::vector<Holders> results(op.results.size());
+  std::vector<ValueBuffers> results(op.results.size());
   // The box is a copy: a new buffer moves the known ones.
   auto begin_with = [&](std::size_t k, Box box, const Row& row) {  // NOLINT(performance-unnecessary-value-param)
-    const Buffer given = tasks_.at(operands[k]);
-    const BufferId now = tasks_.new_buffer(given.name, given.element, box, row);
+    const Buffer operand = tasks_.at(operands[k]);
+    const BufferId now = tasks_.new_buffer(operand.name, operand.element, box, row);
     tasks_.copy({operands[k], now, box, along(now, false, true)}, order_);
     results[k].push_back(now);
     fixed_.insert(now);
@@ -241,12 +243,12 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
                                                       part ? blocks[held].row : Row()));
   }
   const ScheduleTasks::Body body = tasks_.begin_body();
-  const std::vector<Holders> found = graph(region.graph, inputs, std::move(path));
+  const std::vector<ValueBuffers> found = graph(region.graph, inputs, std::move(path));
   std::set<BufferId> taken;
   for (std::uint32_t k = 0; k < results.size(); ++k)
     for (std::size_t part = 0; part < results[k].size(); ++part) {
       const BufferId now = results[k][part];
-      const Holders left = results[k].size() == 1 ? found[k] : Holders{found[k][part]};
+      const ValueBuffers left = results[k].size() == 1 ? found[k] : ValueBuffers{found[k][part]};
       const BufferId next = next_state(left, tasks_.at(now), taken, body.buffers_before);
       taken.insert(next);
       loop.states.push_back({k, now, next});
@@ -262,14 +264,15 @@ std::vector<Scheduler::Holders> Scheduler::iterate(const Operator& op, const std
 
 // The memory in which a trip leaves a state: the value's, if the body made it and it has no other use. `now` is a copy,
 // since a new buffer may move the existing ones.
-BufferId Scheduler::next_state(const Holders& holders, Buffer now,  // NOLINT(performance-unnecessary-value-param)
+BufferId Scheduler::next_state(const ValueBuffers& value_buffers,
+                               Buffer now,  // NOLINT(performance-unnecessary-value-param)
                                const std::set<BufferId>& taken, std::size_t before) {
-  BufferId only = holders[0];
+  BufferId only = value_buffers[0];
   const bool alike = tasks_.at(only).box == now.box && tasks_.at(only).row == now.row;
-  if (holders.size() == 1 && only.index() >= before && alike && !taken.contains(only) && !fixed_.contains(only))
+  if (value_buffers.size() == 1 && only.index() >= before && alike && !taken.contains(only) && !fixed_.contains(only))
     return only;
   BufferId next = tasks_.new_buffer(tasks_.at(only).name, tasks_.at(only).element, now.box, now.row);
-  if (now.row.empty()) gather(holders, next);
+  if (now.row.empty()) gather(value_buffers, next);
   else tasks_.copy({only, next, now.box, along(next, true, true)}, order_++);
   return next;
 }
@@ -287,7 +290,7 @@ Row Scheduler::along(BufferId id, bool from, bool to) const {
 }
 
 // Copies every cell once, even if several buffers hold it.
-void Scheduler::gather(const Holders& holders, BufferId to) {
+void Scheduler::gather(const ValueBuffers& value_buffers, BufferId to) {
   std::vector<Box> left = {tasks_.at(to).box};
   auto take = [&](const Box& held, auto copy) {
     std::vector<Box> rest;
@@ -297,7 +300,7 @@ void Scheduler::gather(const Holders& holders, BufferId to) {
     }
     left = std::move(rest);
   };
-  for (BufferId from : holders) {
+  for (BufferId from : value_buffers) {
     const Buffer rows = tasks_.at(from);
     const std::optional<TiledRow> tiled = tiles_of(rows.box, along(from, true, false));
     const bool at_once =
@@ -323,17 +326,17 @@ BufferId Scheduler::held(RunningGraph& frame, HeldId id) {
 }
 
 BufferId Scheduler::whole(BufferMember one, const TensorType& type) {
-  if (tasks_.at(one.id).row.empty()) return whole(Holders{one.id}, type);
+  if (tasks_.at(one.id).row.empty()) return whole(ValueBuffers{one.id}, type);
   BufferId result = tasks_.new_buffer(tasks_.at(one.id).name, type.element, Box::of_shape(type.shape));
   tasks_.copy({one, result, box_of(one)}, order_++);
   return result;
 }
 
-BufferId Scheduler::whole(const Holders& holders, const TensorType& type) {
+BufferId Scheduler::whole(const ValueBuffers& value_buffers, const TensorType& type) {
   Box box = Box::of_shape(type.shape);
-  if (tasks_.at(holders[0]).box == box && tasks_.at(holders[0]).row.empty()) return holders[0];
-  BufferId result = tasks_.new_buffer(tasks_.at(holders[0]).name, type.element, box);
-  gather(holders, result);
+  if (tasks_.at(value_buffers[0]).box == box && tasks_.at(value_buffers[0]).row.empty()) return value_buffers[0];
+  BufferId result = tasks_.new_buffer(tasks_.at(value_buffers[0]).name, type.element, box);
+  gather(value_buffers, result);
   return result;
 }
 

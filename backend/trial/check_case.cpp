@@ -44,37 +44,40 @@ std::string text_of(ElementType type, double number, std::int64_t integer) {
 }
 
 // Integers also have a bound above 0 if they are computed from floats.
-bool is_as_wanted(ElementType type, double number, std::int64_t integer, const WantedCell& wanted) {
+bool is_within_bound(ElementType type, double number, std::int64_t integer, const ExpectedCell& expected) {
   using ir::oracle::distance;
-  if (std::isinf(wanted.bound)) return true;
+  if (std::isinf(expected.bound)) return true;
   if (is_float(type))
-    return number == wanted.number ||
-           distance(type, ir::oracle::number(number), ir::oracle::number(wanted.number)) <= wanted.bound;
-  return distance(type, ir::oracle::integer(integer), ir::oracle::integer(wanted.integer)) <= wanted.bound;
+    return number == expected.number ||
+           distance(type, ir::oracle::number(number), ir::oracle::number(expected.number)) <= expected.bound;
+  return distance(type, ir::oracle::integer(integer), ir::oracle::integer(expected.integer)) <= expected.bound;
 }
 
-std::optional<std::string> wrong_cell(const CheckedTensor& tensor, const WantedCell& wanted, const std::byte* bytes) {
-  const Tensor got = one_cell(tensor.element, bytes + wanted.offset);
+std::optional<std::string> wrong_cell(const CheckedTensor& tensor, const ExpectedCell& expected,
+                                      const std::byte* bytes) {
+  const Tensor got = one_cell(tensor.element, bytes + expected.offset);
   const double number = is_float(tensor.element) ? got.load_f64(0) : 0;
   const std::int64_t integer = is_float(tensor.element) ? 0 : got.load_i64(0);
-  const bool is_value = !is_bool(tensor.element) || static_cast<unsigned>(bytes[wanted.offset]) <= 1;
-  if (is_value && is_as_wanted(tensor.element, number, integer, wanted)) return {};
-  return fmt::format("{}[{}] is {}, not {}", tensor.name, fmt::join(wanted.at, ", "),
-                     text_of(tensor.element, number, integer), text_of(tensor.element, wanted.number, wanted.integer));
+  const bool is_value = !is_bool(tensor.element) || static_cast<unsigned>(bytes[expected.offset]) <= 1;
+  if (is_value && is_within_bound(tensor.element, number, integer, expected)) return {};
+  return fmt::format("{}[{}] is {}, not {}", tensor.name, fmt::join(expected.at, ", "),
+                     text_of(tensor.element, number, integer),
+                     text_of(tensor.element, expected.number, expected.integer));
 }
 
 std::optional<std::string> difference_of(const CheckedTensor& tensor, const std::vector<std::byte>& after, bool fails,
                                          bool result) {
   std::vector<bool> may_change(tensor.bytes.size(), false);
   const std::size_t size = size_of(tensor.element);
-  for (const WantedCell& wanted : tensor.wanted)
-    std::fill_n(may_change.begin() + static_cast<std::ptrdiff_t>(wanted.offset), size, true);
-  auto is_left = [&](const WantedCell& wanted) {
-    return wanted.optional && std::memcmp(after.data() + wanted.offset, tensor.bytes.data() + wanted.offset, size) == 0;
+  for (const ExpectedCell& expected : tensor.expected)
+    std::fill_n(may_change.begin() + static_cast<std::ptrdiff_t>(expected.offset), size, true);
+  auto is_left = [&](const ExpectedCell& expected) {
+    return expected.optional &&
+           std::memcmp(after.data() + expected.offset, tensor.bytes.data() + expected.offset, size) == 0;
   };
-  for (const WantedCell& wanted : tensor.wanted)
-    if (!fails && !is_left(wanted))
-      if (auto wrong = wrong_cell(tensor, wanted, after.data())) return wrong;
+  for (const ExpectedCell& expected : tensor.expected)
+    if (!fails && !is_left(expected))
+      if (auto wrong = wrong_cell(tensor, expected, after.data())) return wrong;
   for (std::size_t k = 0; k < after.size(); ++k) {
     if (may_change[k] || after[k] == tensor.bytes[k]) continue;
     const auto from = static_cast<std::int64_t>(k) - tensor.origin;
@@ -91,7 +94,7 @@ std::optional<std::string> difference(const CheckCase& trial, const std::vector<
   if (failed != trial.fails)
     return failed ? "it fails, but the operator has a value" : "it has a value, but the operator fails";
   for (std::size_t t = 0; t < trial.tensors.size(); ++t)
-    if (auto found = difference_of(trial.tensors[t], after[t], trial.fails, !trial.tensors[t].wanted.empty()))
+    if (auto found = difference_of(trial.tensors[t], after[t], trial.fails, !trial.tensors[t].expected.empty()))
       return found;
   return {};
 }

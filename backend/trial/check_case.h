@@ -17,7 +17,7 @@
 namespace tap::backend {
 
 // The expected cell: its value, and the tolerance for a float (infinite: any value).
-struct WantedCell {
+struct ExpectedCell {
   std::size_t offset = 0;  // in the tensor's bytes
   double number = 0;       // for a float type
   std::int64_t integer = 0;
@@ -29,10 +29,10 @@ struct WantedCell {
 struct CheckedTensor {
   std::string name;
   ElementType element = ElementType::f32;
-  std::vector<std::byte> bytes;         // guards, gaps and cells
-  std::int64_t origin = 0;              // position of the whole tensor's cell 0 relative to them; may be outside
-  std::vector<std::int64_t> strides;    // in cells, by axis
-  std::vector<WantedCell> wanted = {};  // all cells that are written; all other bytes must not change
+  std::vector<std::byte> bytes;             // guards, gaps and cells
+  std::int64_t origin = 0;                  // position of the whole tensor's cell 0 relative to them; may be outside
+  std::vector<std::int64_t> strides;        // in cells, by axis
+  std::vector<ExpectedCell> expected = {};  // all cells that are written; all other bytes must not change
 };
 
 struct CheckCase {

@@ -58,9 +58,9 @@ class PartEvaluator {
  private:
   void cells(const Operator& op, const Box& box, const std::vector<const TensorPart*>& operands,
              const std::vector<TensorPart*>& results) const {
-    Operator here = op;
+    Operator narrowed_op = op;
     std::vector<const Box*> read, written;
-    oracle::OperationInput input{program_, here, options_, counters_, {}, {}, no_names_};
+    oracle::OperationInput input{program_, narrowed_op, options_, counters_, {}, {}, no_names_};
     std::vector<oracle::Datum*> into;
     for (const TensorPart* part : operands) {
       read.push_back(&part->box);
@@ -70,8 +70,8 @@ class PartEvaluator {
       written.push_back(&part->box);
       into.push_back(&part->cells);
     }
-    keep_parts(here.reads, here.operands, read);
-    keep_parts(here.writes, here.results, written);
+    keep_parts(narrowed_op.reads, narrowed_op.operands, read);
+    keep_parts(narrowed_op.writes, narrowed_op.results, written);
     input.operand_names.resize(operands.size());
     oracle::evaluate_operation(input, into, box);
   }
@@ -81,22 +81,22 @@ class PartEvaluator {
              const std::vector<TensorPart*>& results) const {
     const GroupView view = view_of(program_, op);
     const Graph& graph = view.graph;
-    const Demand asked = demand(view, narrowed(op, box));
+    const Demand demanded = demand(view, narrowed(op, box));
     std::vector<TensorPart> values;
     for (std::size_t v = 0; v < graph.values.size(); ++v)
-      values.push_back(blank_part(graph.values[v].type.element, asked.values[v]));
+      values.push_back(blank_part(graph.values[v].type.element, demanded.values[v]));
     std::vector<const TensorPart*> known;
     for (const TensorPart& part : values) known.push_back(&part);
     for (std::size_t k = 0; k < graph.inputs.size(); ++k) known[graph.inputs[k].index()] = operands[k];
     for (std::size_t o = 0; o < graph.operations.size(); ++o) {
       const Operation& operation = graph.operations[o];
       const Operator& inner = program_[operation.op];
-      if (!asked.demanded[o] || without_reductions(inner, asked.operations[o]).empty()) continue;
+      if (!demanded.demanded[o] || without_reductions(inner, demanded.operations[o]).empty()) continue;
       std::vector<const TensorPart*> from;
       std::vector<TensorPart*> to;
       for (ValueId v : operation.operands) from.push_back(known[v.index()]);
       for (ValueId v : operation.results) to.push_back(&values[v.index()]);
-      run(inner, asked.operations[o], from, to);
+      run(inner, demanded.operations[o], from, to);
     }
     for (std::size_t k = 0; k < graph.outputs.size(); ++k) copy_written(values[graph.outputs[k].index()], *results[k]);
   }
@@ -113,12 +113,12 @@ class PartEvaluator {
     auto p = first_point(from.box);
     for (bool more = p.has_value(); more; more = next_point(from.box, *p), ++at) {
       if (from.cells.bound.load_f64(at) < 0 || !to.box.contains(*p)) continue;
-      std::int64_t there = 0;
+      std::int64_t target = 0;
       for (std::size_t axis = 0; axis < strides.size(); ++axis)
-        there += ((*p)[axis] - to.box.dims[axis].lo) * strides[axis];
-      if (is_float(to.element)) to.cells.value.store_f64(there, from.cells.value.load_f64(at));
-      else to.cells.value.store_i64(there, from.cells.value.load_i64(at));
-      to.cells.bound.store_f64(there, from.cells.bound.load_f64(at));
+        target += ((*p)[axis] - to.box.dims[axis].lo) * strides[axis];
+      if (is_float(to.element)) to.cells.value.store_f64(target, from.cells.value.load_f64(at));
+      else to.cells.value.store_i64(target, from.cells.value.load_i64(at));
+      to.cells.bound.store_f64(target, from.cells.bound.load_f64(at));
     }
   }
 
@@ -162,17 +162,17 @@ TouchedParts touched_parts(const Program& program, const Operator& op, const Box
   TouchedParts result;
   if (runs_as_group(op)) {
     const GroupView view = view_of(program, op);
-    const Demand asked = demand(view, narrowed(op, box));
-    for (ValueId v : view.graph.inputs) result.operands.push_back(asked.values[v.index()]);
+    const Demand demanded = demand(view, narrowed(op, box));
+    for (ValueId v : view.graph.inputs) result.operands.push_back(demanded.values[v.index()]);
     for (ValueId v : view.graph.outputs) {
-      result.results.push_back(asked.values[v.index()]);
+      result.results.push_back(demanded.values[v.index()]);
       result.own.push_back(own_part(program, view, narrowed(op, box), v));
     }
     return result;
   }
-  const Box here = narrowed(op, box);
-  for (std::uint32_t k = 0; k < op.operands.size(); ++k) result.operands.push_back(read_region(op, k, here));
-  for (std::uint32_t k = 0; k < op.results.size(); ++k) result.results.push_back(written_region(op, k, here));
+  const Box narrowed_box = narrowed(op, box);
+  for (std::uint32_t k = 0; k < op.operands.size(); ++k) result.operands.push_back(read_region(op, k, narrowed_box));
+  for (std::uint32_t k = 0; k < op.results.size(); ++k) result.results.push_back(written_region(op, k, narrowed_box));
   result.own = result.results;
   return result;
 }
@@ -180,16 +180,17 @@ TouchedParts touched_parts(const Program& program, const Operator& op, const Box
 double points_of(const Program& program, const Operator& op, const Box& box) {
   if (runs_as_group(op)) {
     const GroupView view = view_of(program, op);
-    const Demand asked = demand(view, narrowed(op, box));
+    const Demand demanded = demand(view, narrowed(op, box));
     double points = 0;
     for (std::size_t o = 0; o < view.graph.operations.size(); ++o)
-      if (asked.demanded[o]) points += points_of(program, program[view.graph.operations[o].op], asked.operations[o]);
+      if (demanded.demanded[o])
+        points += points_of(program, program[view.graph.operations[o].op], demanded.operations[o]);
     return points;
   }
-  const Box here = narrowed(op, box);
+  const Box narrowed_box = narrowed(op, box);
   double points = 1;
   for (std::size_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role != DimRole::counter) points *= static_cast<double>(here.dims[d].size());
+    if (op.dims[d].role != DimRole::counter) points *= static_cast<double>(narrowed_box.dims[d].size());
   return points;
 }
 

@@ -45,9 +45,10 @@ Box readers_of(const Operator& map, const Box& part) {
       AffineExpr others = row;
       others.coefficients[d] = 0;
       const Range rest = others.bounds(map.box());
-      Range here{within.lo - (rest.hi - 1), within.hi - rest.lo};
-      if (c < 0) here = {-(here.hi - 1), -here.lo + 1};
-      found.dims[d] = intersect(found.dims[d], Range{at_least(here.lo, std::abs(c)), at_least(here.hi, std::abs(c))});
+      Range scaled{within.lo - (rest.hi - 1), within.hi - rest.lo};
+      if (c < 0) scaled = {-(scaled.hi - 1), -scaled.lo + 1};
+      found.dims[d] =
+          intersect(found.dims[d], Range{at_least(scaled.lo, std::abs(c)), at_least(scaled.hi, std::abs(c))});
     }
   }
   return found;
@@ -80,15 +81,15 @@ class CaseMaker {
       const ElementType element = op_.operands[k].element;
       parts.push_back(numbered_part(element, touched.operands[k], k, numbers, coordinates[k]));
       operands.push_back(&parts.back());
-      const TensorPart* given = operands.back();
+      const TensorPart* part = operands.back();
       TensorPart made;
       for (const PreparedOperand& p : source_.prepared) {
         if (p.operand != k) continue;
         made = prepared(p.map, parts.back().box, k, numbers);
-        given = &made;
+        part = &made;
       }
-      trial.tensors.push_back(in_memory("operand " + std::to_string(k), *given, operand_noise));
-      put(*given, trial.tensors.back());
+      trial.tensors.push_back(in_memory("operand " + std::to_string(k), *part, operand_noise));
+      put(*part, trial.tensors.back());
     }
     for (std::size_t k = 0; k < op_.results.size(); ++k) {
       results.push_back(blank_part(op_.results[k].element, touched.results[k]));
@@ -99,7 +100,7 @@ class CaseMaker {
     } catch (const EvaluationError&) { trial.fails = true; }
     for (std::size_t k = 0; k < results.size(); ++k) {
       trial.tensors.push_back(in_memory("result " + std::to_string(k), results[k], result_noise));
-      want(results[k], touched.own[k], trial.tensors.back(), trial.fails);
+      expect(results[k], touched.own[k], trial.tensors.back(), trial.fails);
     }
     return trial;
   }
@@ -175,15 +176,15 @@ class CaseMaker {
   }
 
   // If the operator fails, everything that it may write.
-  static void want(const TensorPart& part, const Box& own, CheckedTensor& tensor, bool fails) {
+  static void expect(const TensorPart& part, const Box& own, CheckedTensor& tensor, bool fails) {
     each_cell(part, tensor, [&](std::int64_t number, std::size_t at, const Point& p) {
       const double bound = part.cells.bound.load_f64(number);
       if (bound < 0 && !fails) return;
-      WantedCell cell{at, 0, 0, bound, p};
+      ExpectedCell cell{at, 0, 0, bound, p};
       if (is_float(part.element)) cell.number = part.cells.value.load_f64(number);
       else cell.integer = part.cells.value.load_i64(number);
       cell.optional = !own.contains(p);
-      tensor.wanted.push_back(std::move(cell));
+      tensor.expected.push_back(std::move(cell));
     });
   }
 
@@ -195,7 +196,7 @@ class CaseMaker {
 
 // Dims that a smaller box would not have in the form that its loops expect keep their size: block dims, dims that they
 // split, and counters. With `deep`, reduction dims shrink last, so that a few results are combined in all blocks.
-std::vector<Shrinks> how_dims_shrink(const Operator& op, bool deep) {
+std::vector<Shrinks> shrinkable_dims(const Operator& op, bool deep) {
   std::vector<Shrinks> how(op.dims.size(), Shrinks::with_others);
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     if (op.dims[d].role == DimRole::counter) how[d] = Shrinks::never;
@@ -222,15 +223,15 @@ std::vector<CheckCase> cases_for(const Program& program, const KernelSource& sou
   std::vector<CheckCase> trials;
   CaseMaker maker(program, source, kernel);
   auto points = [&](const Box& box) { return points_of(program, source.op, box); };
-  for (const Box& given : source.boxes) {
-    Box whole = given.empty() ? given : narrowed(source.op, given);
+  for (const Box& source_box : source.boxes) {
+    Box whole = source_box.empty() ? source_box : narrowed(source.op, source_box);
     for (std::size_t d = 0; d < whole.rank(); ++d)
       if (source.op.dims[d].role == DimRole::counter)
         whole.dims[d] = {source.op.dims[d].range.lo, source.op.dims[d].range.lo + 1};
     if (whole.empty()) continue;
     for (bool deep : {false, true}) {
       const CheckBudget budget{deep ? options.budget.deep : options.budget.points, options.budget.most, 0};
-      auto sizes = choose_sizes(whole, source.steps, how_dims_shrink(source.op, deep), budget, points);
+      auto sizes = choose_sizes(whole, source.steps, shrinkable_dims(source.op, deep), budget, points);
       if (!sizes || maker.cells_of(box_at(whole, *sizes, false)) > options.budget.most) continue;
       if (deep) trials.push_back(maker.make(box_at(whole, *sizes, false), CheckNumbers::positive, false));
       else trials.push_back(maker.make(box_at(whole, *sizes, true), CheckNumbers::mixed, true));

@@ -44,7 +44,8 @@ ir::Program compile(driver::Session& session, const Arguments& arguments) {
   driver::read_decisions(session, arguments.decisions, passes);
   pipeline::Options options = driver::pipeline_options(passes, pipeline::Stage::sharded);
   driver::let_decide(session, arguments.decisions, {}, options);
-  return driver::compile_given(session, driver::read_given(session, arguments.file, arguments.source), options).program;
+  return driver::compile_file(session, driver::read_program_file(session, arguments.file, arguments.source), options)
+      .program;
 }
 
 std::vector<Tensor> inputs_of(const ir::Graph& main, float shift) {

@@ -27,9 +27,9 @@ const Default& default_of(ElementType type) {
   return defaults[0];
 }
 
-bool close(double got, double wanted, double relative, double absolute) {
-  if (!std::isfinite(got) || !std::isfinite(wanted)) return false;
-  return std::fabs(got - wanted) <= absolute + relative * std::fabs(wanted);
+bool close(double got, double expected, double relative, double absolute) {
+  if (!std::isfinite(got) || !std::isfinite(expected)) return false;
+  return std::fabs(got - expected) <= absolute + relative * std::fabs(expected);
 }
 
 bool equal(const Tensor& a, const Tensor& b, std::int64_t cell) {
@@ -55,17 +55,17 @@ std::int64_t rank_of(const Tensor& tensor, std::int64_t cell) {
 }
 
 double ulps_between(const Tensor& a, const Tensor& b, std::int64_t cell) {
-  auto apart = [](std::int64_t x, std::int64_t y) {
+  auto distance = [](std::int64_t x, std::int64_t y) {
     return std::fabs(static_cast<double>(x) - static_cast<double>(y));
   };
   switch (size_of(a.type())) {
-    case 2: return apart(rank_of<std::uint16_t>(a, cell), rank_of<std::uint16_t>(b, cell));
-    case 4: return apart(rank_of<std::uint32_t>(a, cell), rank_of<std::uint32_t>(b, cell));
+    case 2: return distance(rank_of<std::uint16_t>(a, cell), rank_of<std::uint16_t>(b, cell));
+    case 4: return distance(rank_of<std::uint32_t>(a, cell), rank_of<std::uint32_t>(b, cell));
     default: break;
   }
   std::int64_t x = rank_of<std::uint64_t>(a, cell), y = rank_of<std::uint64_t>(b, cell);
   bool near = (x < 0) == (y < 0);  // then their difference does not wrap, and small ones are exact
-  return near ? std::fabs(static_cast<double>(x - y)) : apart(x, y);
+  return near ? std::fabs(static_cast<double>(x - y)) : distance(x, y);
 }
 
 void take(Greatest& greatest, double by, std::int64_t cell) {
@@ -119,15 +119,15 @@ Differences differences(const Tensor& a, const Tensor& b, const Tolerance& toler
   return found;
 }
 
-std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wanted, const Tolerance& tolerance) {
+std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& expected, const Tolerance& tolerance) {
   const Tensor& got = result.tensor;
-  Differences found = differences(got, wanted, tolerance);
+  Differences found = differences(got, expected, tolerance);
   if (found.outside == 0) return std::nullopt;
   std::int64_t first = found.first_outside;
   Diagnostic diagnostic(
       Code::result_differs, Span{},
       fmt::format("`{}` is not as expected: {} of {} elements differ, first at {}: expected {}, got {}", result.name,
-                  found.outside, got.size(), to_string(index_of(first, got.shape())), print_element(wanted, first),
+                  found.outside, got.size(), to_string(index_of(first, got.shape())), print_element(expected, first),
                   print_element(got, first)));
   if (is_float(got.type()))
     diagnostic.note(greatest_difference(found, found.absolute.by, absolute_tolerance(tolerance, got.type()),

@@ -33,6 +33,6 @@ Differences differences(const Tensor& a, const Tensor& b, const Tolerance& toler
 Shape index_of(std::int64_t cell, const Shape& shape);
 
 // Nothing, or the difference: how many elements, the first of them, and the greatest one. Pre: same type and shape.
-std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& wanted, const Tolerance& tolerance);
+std::optional<Diagnostic> compare(const NamedTensor& result, const Tensor& expected, const Tolerance& tolerance);
 
 }  // namespace tap::driver

@@ -185,56 +185,57 @@ void require_program(const Session& session, FileId file, const Compiled& built)
 
 }  // namespace
 
-GivenFile given(const Session& session, FileId file, CompileOptions how, std::vector<std::string> shapes) {
+ProgramFile make_program_file(const Session& session, FileId file, CompileOptions how,
+                              std::vector<std::string> shapes) {
   const SourceFile& source = session.sources.file(file);
   require_no_manifest(source);
   if (pipeline::is_stage(source.text())) require_undecided(how, source.path());
   return {file, std::move(how), std::move(shapes)};
 }
 
-GivenFile read_given(Session& session, const std::string& path, const SourceOptions& options) {
+ProgramFile read_program_file(Session& session, const std::string& path, const SourceOptions& options) {
   const FileId file = read_source(session, path);
-  return given(session, file, compile_options(options), options.shapes);
+  return make_program_file(session, file, compile_options(options), options.shapes);
 }
 
-pipeline::Compilation compile_given(Session& session, const GivenFile& given, const pipeline::Options& options,
-                                    pipeline::Observer observer) {
+pipeline::Compilation compile_file(Session& session, const ProgramFile& input, const pipeline::Options& options,
+                                   pipeline::Observer observer) {
   Diagnostics diagnostics;
-  auto tell = [&] {
-    session.tell(diagnostics);
+  auto report = [&] {
+    session.report(diagnostics);
     show_store_warnings(session);
   };
   observer.after_build = [&, also = std::move(observer.after_build)](const Compiled& built) {
-    tell();
-    if (!given.how.check_only) require_program(session, given.file, built);
-    require_inputs(built, given.shapes);
+    report();
+    if (!input.how.check_only) require_program(session, input.file, built);
+    require_inputs(built, input.shapes);
     if (also) also(built);
     if (!built.has_program || built.provenance.graphs.empty()) return;  // a stage has no source locations
     session.operations = written_operations(built);
     session.inputs = declared_inputs(built);
   };
   try {
-    return pipeline::compile(pipeline::Text{&session.sources, given.file, given.how, &diagnostics}, options, observer);
+    return pipeline::compile(pipeline::Text{&session.sources, input.file, input.how, &diagnostics}, options, observer);
   } catch (const pipeline::TextRejected&) {
-    tell();
+    report();
     throw reported(diagnostics);
   }
 }
 
-Compiled build_given(Session& session, const GivenFile& given) {
-  pipeline::Options wanted;
-  wanted.stop = pipeline::Stage::built;
-  wanted.proof = pipeline::Proof::none;
-  pipeline::Compilation made = compile_given(session, given, wanted);
+Compiled build_file(Session& session, const ProgramFile& input) {
+  pipeline::Options config;
+  config.stop = pipeline::Stage::built;
+  config.proof = pipeline::Proof::none;
+  pipeline::Compilation made = compile_file(session, input, config);
   made.source.program = std::move(made.program);
   return std::move(made.source);
 }
 
-bool compiles_without_inputs(Session& session, const GivenFile& given) {
-  CompileOptions how = given.how;
+bool compiles_without_inputs(Session& session, const ProgramFile& input) {
+  CompileOptions how = input.how;
   how.input_shapes.clear();
-  Diagnostics unsaid;
-  return compile(session.sources, given.file, how, unsaid) && !unsaid.has_errors();
+  Diagnostics discarded;
+  return compile(session.sources, input.file, how, discarded) && !discarded.has_errors();
 }
 
 void require_source(const Session& session, FileId file) {

@@ -36,25 +36,26 @@ void add_shape_option(CLI::App& app, SourceOptions& options);
 CompileOptions compile_options(const SourceOptions& options);
 
 // FILE of a command: a program in Tap, or the text of a stage, with the options for compiling it.
-struct GivenFile {
+struct ProgramFile {
   FileId file;
   CompileOptions how;
   std::vector<std::string> shapes = {};  // given shapes: the program must have these inputs
 };
 // Reads the file. Throws Failure: exit 2 for the manifest of a compiled program, and for --program or --dim with a
 // stage text, which has already fixed both.
-GivenFile read_given(Session& session, const std::string& path, const SourceOptions& options);
-GivenFile given(const Session& session, FileId file, CompileOptions how, std::vector<std::string> shapes = {});
+ProgramFile read_program_file(Session& session, const std::string& path, const SourceOptions& options);
+ProgramFile make_program_file(const Session& session, FileId file, CompileOptions how,
+                              std::vector<std::string> shapes = {});
 
 // Runs the pipeline on the file and reports every diagnostic; records the locations of operations and inputs in the
 // session. Throws Reported if there were errors, Failure if the file has no program, and as pipeline::compile does.
-pipeline::Compilation compile_given(Session& session, const GivenFile& given, const pipeline::Options& options,
-                                    pipeline::Observer observer = {});
+pipeline::Compilation compile_file(Session& session, const ProgramFile& input, const pipeline::Options& options,
+                                   pipeline::Observer observer = {});
 // Only up to the graph that the text describes.
-Compiled build_given(Session& session, const GivenFile& given);
+Compiled build_file(Session& session, const ProgramFile& input);
 
 // Whether the program is legal without the shapes of its given inputs: if so, the data is at fault.
-bool compiles_without_inputs(Session& session, const GivenFile& given);
+bool compiles_without_inputs(Session& session, const ProgramFile& input);
 
 // For a command that needs source text. Throws Failure, exit 2, for a stage.
 void require_source(const Session& session, FileId file);

@@ -58,7 +58,7 @@ std::shared_ptr<backend::KernelCache> open_cache(const KernelCacheOptions& optio
 
 void show_warnings(const Session& session, backend::KernelCache* cache) {
   if (!cache) return;
-  for (const Diagnostic& warning : cache->take_warnings()) session.tell(warning);
+  for (const Diagnostic& warning : cache->take_warnings()) session.report(warning);
 }
 
 void add_native_options(CLI::App& app, EngineOptions& options) {

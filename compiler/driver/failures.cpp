@@ -20,11 +20,11 @@ namespace tap::driver {
 namespace {
 
 int fail(Session& session, int exit_code, Code code, const std::string& message) {
-  session.tell(Diagnostic(code, Span{}, message));
+  session.report(Diagnostic(code, Span{}, message));
   return exit_code;
 }
 
-int tell_that_memory_is_gone() noexcept {
+int report_out_of_memory() noexcept {
   static constexpr char text[] = "tapc: error[T1202]: out of memory for this program\n";
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
   return exit_code::resource;
@@ -33,10 +33,10 @@ int tell_that_memory_is_gone() noexcept {
 int out_of_memory(Session& session) {
   try {
     return fail(session, exit_code::resource, Code::out_of_memory, "out of memory for this program");
-  } catch (const std::bad_alloc&) { return tell_that_memory_is_gone(); }  // not even memory for the message
+  } catch (const std::bad_alloc&) { return report_out_of_memory(); }  // not even memory for the message
 }
 
-int our_bug(const char* what) {
+int report_internal_error(const char* what) {
   const char* phase = Phase::of_failure();
   char name[256];
   write_reproducer(phase, what, name);
@@ -49,9 +49,9 @@ int our_bug(const char* what) {
 
 // An unjustified step is a bug in tapc: a stage from the user was checked when it was read.
 int unjustified(Session& session, const pipeline::UnjustifiedStep& fault) {
-  session.tell(told(session, fault));
+  session.report(diagnose(session, fault));
   remember_evidence_for_reproducer(fault.evidence);
-  return our_bug(fault.what());
+  return report_internal_error(fault.what());
 }
 
 }  // namespace
@@ -60,18 +60,18 @@ int guarded(Session& session, const std::function<int()>& work) {
   try {
     return work();
   } catch (const pipeline::PlanRefused& refused) {
-    tell(session, refused);
+    report(session, refused);
     return exit_code::wrong_program;
   } catch (const pipeline::TooManyBlocks& refused) {
-    tell(session, refused);
+    report(session, refused);
     return refused.exit_code;
   } catch (const Failure& failure) {
-    session.tell(failure.diagnostic);
+    session.report(failure.diagnostic);
     return failure.exit_code;
   } catch (const pipeline::UnjustifiedStep& fault) {
     return unjustified(session, fault);
   } catch (const Reported& reported) { return reported.exit_code; } catch (const ir::EvaluationError& error) {
-    session.tell(Diagnostic(Code::run_time, written_at(session.operations, error.operation), error.message));
+    session.report(Diagnostic(Code::run_time, written_at(session.operations, error.operation), error.message));
     return exit_code::run_time;
   } catch (const std::bad_alloc&) {
     return out_of_memory(session);
@@ -82,14 +82,14 @@ int guarded(Session& session, const std::function<int()>& work) {
     // Indices and sizes are checked at their source; what remains are totals over a program.
     return fail(session, exit_code::resource, Code::out_of_memory,
                 "the program has more cells or index points than fit in 64 bits");
-  } catch (const std::exception& error) { return our_bug(error.what()); } catch (const Abandoned&) {
-    return our_bug("a statement was abandoned without recovery");
-  } catch (...) { return our_bug("an unknown exception"); }
+  } catch (const std::exception& error) { return report_internal_error(error.what()); } catch (const Abandoned&) {
+    return report_internal_error("a statement was abandoned without recovery");
+  } catch (...) { return report_internal_error("an unknown exception"); }
 }
 
 void exit_out_of_memory() noexcept {
   remove_staged_files(0);
-  ::_exit(tell_that_memory_is_gone());
+  ::_exit(report_out_of_memory());
 }
 
 }  // namespace tap::driver

@@ -14,9 +14,9 @@ namespace {
 
 // The number of threads of another target is unknown.
 cost::Device device_of(const backend::Target& target) {
-  const bool here = target.name == "native";
-  cost::Device device = cost::builtin(backend::machine_of(target), here ? cost::usable_threads() : 1);
-  if (here) device.memory_bytes = cost::usable_memory();
+  const bool native = target.name == "native";
+  cost::Device device = cost::builtin(backend::machine_of(target), native ? cost::usable_threads() : 1);
+  if (native) device.memory_bytes = cost::usable_memory();
   return device;
 }
 

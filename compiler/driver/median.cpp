@@ -8,10 +8,10 @@ namespace {
 
 // The first k for which n fair coins show at most k heads with a probability above 2.5 %.
 std::size_t values_to_leave_out(std::size_t n) {
-  double tail = 0, log_half = -static_cast<double>(n) * std::log(2.0), log_ways = 0;
+  double tail = 0, log_half = -static_cast<double>(n) * std::log(2.0), log_binomial = 0;
   for (std::size_t k = 0; k < n; ++k) {
-    if (k > 0) log_ways += std::log(static_cast<double>(n - k + 1) / static_cast<double>(k));
-    tail += std::exp(log_ways + log_half);
+    if (k > 0) log_binomial += std::log(static_cast<double>(n - k + 1) / static_cast<double>(k));
+    tail += std::exp(log_binomial + log_half);
     if (tail > 0.025) return k;
   }
   return n;

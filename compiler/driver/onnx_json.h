@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "compiler/driver/show/placed_json.h"
+#include "compiler/driver/show/located_json.h"
 #include "passes/shardings/onnx_program.h"
 
 namespace tap::driver {

@@ -69,12 +69,12 @@ Diagnostic diagnose(const Session& session, const SpecsFile* specs, const Findin
 }
 
 // Returns whether one of them is an error.
-bool tell(const Session& session, const SpecsFile* specs, const std::vector<Finding>& findings,
-          const OnnxChoices& choices) {
+bool report(const Session& session, const SpecsFile* specs, const std::vector<Finding>& findings,
+            const OnnxChoices& choices) {
   Diagnostics all;
   for (const Finding& finding : findings)
     all.report(diagnose(session, specs, finding, info(finding.broken.rule).limit && !choices.limits_are_errors));
-  session.tell(all);
+  session.report(all);
   return all.has_errors();
 }
 
@@ -95,7 +95,7 @@ SpecsFile read_specs(Session& session, const std::string& path) {
 
 OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const SourceOptions& source,
                                 const std::string& specs, const OnnxChoices& choices) {
-  Compiled compiled = build_given(session, read_given(session, file, source));
+  Compiled compiled = build_file(session, read_program_file(session, file, source));
   SpecsFile read = read_specs(session, specs);
   const passes::onnx::Shardings& shardings = read.json.shardings;
   ir::Program program = passes::inline_calls(std::move(compiled.program), {}).program;
@@ -114,9 +114,9 @@ OnnxProgram read_onnx_shardings(Session& session, const std::string& file, const
   findings.insert(findings.end(), annotated.findings.begin(), annotated.findings.end());
   if (!choices.listed)
     findings.insert(findings.end(), annotated.listable_findings.begin(), annotated.listable_findings.end());
-  if (tell(session, &read, findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
+  if (report(session, &read, findings, choices)) throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
   for (const std::string& value : out.inside)
-    session.tell(
+    session.report(
         Diagnostic(Code::pass_declined, Span{},
                    fmt::format("sharding of `{}`: it is fused into its readers and takes their shards", value)));
   for (const passes::onnx::NodeSpecs& node : shardings.nodes) out.nodes.push_back(node.node);
@@ -162,7 +162,7 @@ std::string list_specs(const OnnxProgram& found) {
 std::string onnx_json_of(Session& session, const ir::Program& program, const OnnxChoices& choices,
                          const passes::ListedValues& listed) {
   passes::onnx::WrittenSpecs written = passes::onnx::specs_of(program, listed);
-  if (tell(session, nullptr, written.findings, choices))
+  if (report(session, nullptr, written.findings, choices))
     throw Reported{exit_code::wrong_program, Code::plan_not_applicable};
   return print_onnx_json(written.shardings);
 }

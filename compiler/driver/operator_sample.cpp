@@ -49,10 +49,11 @@ bool is_integer_list(std::string_view text) {
 
 void require_kind(const ast::Param& param, const std::string& value) {
   const std::string& kind = param.kind.text;
-  auto refuse = [&](const std::string& wanted, const std::vector<std::string>& choices) {
+  auto refuse = [&](const std::string& expected, const std::vector<std::string>& choices) {
     auto near = did_you_mean(value, choices);
-    throw wrong(fmt::format("--param {}={}: the parameter `{}` is {}", param.name.text, value, param.name.text, wanted),
-                near ? "did you mean `" + *near + "`?" : "");
+    throw wrong(
+        fmt::format("--param {}={}: the parameter `{}` is {}", param.name.text, value, param.name.text, expected),
+        near ? "did you mean `" + *near + "`?" : "");
   };
   if (param.pack) {
     if (!is_integer_list(value)) refuse("a list of integers, such as 2,3", {});
@@ -213,7 +214,7 @@ const Diagnostic& first_error(const Diagnostics& diagnostics) {
 
 // The sample's names are the operator's with a prefix, except the operator's own name; a user's name may also start
 // with the prefix.
-std::string in_the_operators_words(std::string message, const std::string& callee) {
+std::string unprefixed_names(std::string message, const std::string& callee) {
   static constexpr std::string_view prefix = "ops_";
   auto of_a_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (std::size_t at = message.find(prefix); at != message.npos; at = message.find(prefix, at + 1)) {
@@ -225,8 +226,8 @@ std::string in_the_operators_words(std::string message, const std::string& calle
   return message;
 }
 
-Failure nothing_fits(const Signature& signature, const SampleOptions& options, const Diagnostic& reason) {
-  std::string given, why = in_the_operators_words(reason.message, signature.name);
+Failure no_legal_sizes(const Signature& signature, const SampleOptions& options, const Diagnostic& reason) {
+  std::string given, why = unprefixed_names(reason.message, signature.name);
   for (const auto& [name, size] : options.dims) given += fmt::format(" --dim {}={}", name, size);
   for (const auto& [name, value] : options.parameters) given += fmt::format(" --param {}={}", name, value);
   Failure failure = given.empty()
@@ -297,8 +298,8 @@ Sample compile_sample(Session& session, const ast::Module& module, const Signatu
     if (!kept) kept = std::move(diagnostics);
   }
   if (without_points) return std::move(*without_points);
-  if (!illegal) throw nothing_fits(signature, options, first_error(*unfitting));
-  session.tell(*illegal);
+  if (!illegal) throw no_legal_sizes(signature, options, first_error(*unfitting));
+  session.report(*illegal);
   throw Reported{exit_code::wrong_program};
 }
 

@@ -10,13 +10,13 @@ namespace tap::driver {
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
                               const passes::PropagationOptions& how, bool lowered) {
   PropagatedFile out;
-  pipeline::Options wanted;
-  wanted.stop = pipeline::Stage::simplified;
-  wanted.proof = pipeline::Proof::none;
-  if (!lowered) wanted.simplify = std::vector{*passes::find_pass("inline_calls")};
+  pipeline::Options config;
+  config.stop = pipeline::Stage::simplified;
+  config.proof = pipeline::Proof::none;
+  if (!lowered) config.simplify = std::vector{*passes::find_pass("inline_calls")};
   pipeline::Observer observer;
-  observer.after_build = [&](const Compiled& built) { out.places = places_of_values(built); };
-  pipeline::Compilation made = compile_given(session, read_given(session, path, options), wanted, observer);
+  observer.after_build = [&](const Compiled& built) { out.locations = locations_of_values(built); };
+  pipeline::Compilation made = compile_file(session, read_program_file(session, path, options), config, observer);
   Phase phase("propagating shardings");
   out.found = passes::propagate(std::move(made.program), how);
   if (!out.found.conflicts.empty())

@@ -8,7 +8,7 @@ namespace tap::driver {
 
 struct PropagatedFile {
   passes::Propagated found;
-  ValuePlaces places;
+  ValueLocations locations;
 };
 // With `lowered`, after the passes that always run, as plans expect it. Throws as compile_program does, and Failure if
 // members of a group contradict each other.

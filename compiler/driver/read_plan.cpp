@@ -83,19 +83,19 @@ ir::Plan read_plan(Session& session, const std::string& path) {
   if (auto* mistake = std::get_if<ir::PlanMistake>(&parsed))
     throw Failure{exit_code::wrong_program,
                   Diagnostic(Code::plan_not_applicable,
-                             pipeline::place_span(session.sources.file(file), file, *mistake), mistake->message)
+                             pipeline::error_span(session.sources.file(file), file, *mistake), mistake->message)
                       .help(mistake->help)};
   auto& text = std::get<ir::PlanText>(parsed);
   session.plan = std::make_shared<const PlanFile>(PlanFile{file, std::move(text.parts)});
   return std::move(text.plan);
 }
 
-void tell(const Session& session, const pipeline::PlanRefused& refused) {
+void report(const Session& session, const pipeline::PlanRefused& refused) {
   for (std::size_t k = 0; k < refused.problems.size() && k < most_shown; ++k)
-    session.tell(diagnose(session, refused.problems[k], refused.requested));
+    session.report(diagnose(session, refused.problems[k], refused.requested));
 }
 
-void tell(const Session& session, const pipeline::TooManyBlocks& refused) {
+void report(const Session& session, const pipeline::TooManyBlocks& refused) {
   Diagnostic diagnostic = refused.diagnostic;
   diagnostic.span = written_at(session.operations, refused.operation);
   for (std::size_t d = 0; session.plan && d < session.plan->decisions.size(); ++d)
@@ -103,7 +103,7 @@ void tell(const Session& session, const pipeline::TooManyBlocks& refused) {
       if (part.part == ir::PlanPart::operation && part.name == refused.operation)
         diagnostic.span = {session.plan->file, static_cast<std::uint32_t>(part.begin),
                            static_cast<std::uint32_t>(part.end)};
-  session.tell(diagnostic);
+  session.report(diagnostic);
 }
 
 }  // namespace tap::driver

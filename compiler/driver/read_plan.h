@@ -23,8 +23,8 @@ struct PlanFile {
 ir::Plan read_plan(Session& session, const std::string& path);
 
 // At the lines of the plan, or at the program's own requests.
-void tell(const Session& session, const pipeline::PlanRefused& refused);
+void report(const Session& session, const pipeline::PlanRefused& refused);
 // At the operation, or at the plan's last line about it.
-void tell(const Session& session, const pipeline::TooManyBlocks& refused);
+void report(const Session& session, const pipeline::TooManyBlocks& refused);
 
 }  // namespace tap::driver

@@ -74,44 +74,44 @@ CompileOptions options_for(const RunnableOptions& options, const std::vector<Inp
 }
 
 // Up to the simplified stage, without the plan.
-pipeline::Compilation simplified(Session& session, const GivenFile& given, const pipeline::Options& wanted,
+pipeline::Compilation simplified(Session& session, const ProgramFile& input, const pipeline::Options& config,
                                  const PassOptions& passes, Dumps& dumps) {
   try {
-    return compile(session, given, wanted, passes, dumps);
+    return compile(session, input, config, passes, dumps);
   } catch (const Reported& reported) {
     // If a given shape does not match the declared type, the data is wrong; if the dims that it determines disagree, or
     // make the program illegal, the program is wrong, as if these sizes were in the source.
-    bool data = !given.how.input_shapes.empty() &&
+    bool data = !input.how.input_shapes.empty() &&
                 (reported.code == Code::rank_mismatch || reported.code == Code::shape_mismatch) &&
-                compiles_without_inputs(session, given);
+                compiles_without_inputs(session, input);
     throw data ? Reported{exit_code::wrong_data, reported.code} : reported;
   }
 }
 
 // Adds to `made` the program to run and, if the run may fall back, earlier programs that are certified to be equal.
-void lower(Session& session, const GivenFile& given, const RunnableOptions& options, Runnable& made) {
+void lower(Session& session, const ProgramFile& input, const RunnableOptions& options, Runnable& made) {
   PassOptions passes = options.passes;
   Dumps dumps(session, options.passes);
   take(passes, options.source);
   read_decisions(session, options.decisions, passes);
   const bool skip_unjustified = options.skip_unjustified && !passes.require_proof;
-  pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
-  let_decide(session, options.decisions, {options.machine_file, "native", options.source.no_cache}, wanted);
+  pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
+  let_decide(session, options.decisions, {options.machine_file, "native", options.source.no_cache}, config);
   ir::Program& program = made.compiled.program;
   try {
-    pipeline::Compilation first = simplified(session, given, wanted, passes, dumps);
+    pipeline::Compilation first = simplified(session, input, config, passes, dumps);
     made.compiled = std::move(first.source);
     program = std::move(first.program);
     write_decisions(session, options.decisions, first.plan);
-    wanted.plan = std::move(first.plan);
-    wanted.decide.reset();
+    config.plan = std::move(first.plan);
+    config.decide.reset();
     // With an explicit list of passes there may still be calls, which cannot be split. A placed program may lack
     // transfers.
     if (options.passes.chosen && options.decisions.plan.empty() && !tap::passes::is_placed(program)) return;
-    wanted.begin = wanted.stop;
-    wanted.stop = pipeline::Stage::sharded;
+    config.begin = config.stop;
+    config.stop = pipeline::Stage::sharded;
     ir::Program planned =
-        compile(session, skip_unjustified ? program : std::move(program), wanted, passes, dumps).program;
+        compile(session, skip_unjustified ? program : std::move(program), config, passes, dumps).program;
     if (skip_unjustified && planned != program) made.earlier.push_back(std::move(program));
     program = std::move(planned);
   } catch (const pipeline::UnjustifiedStep& fault) {
@@ -142,7 +142,7 @@ Runnable make_runnable(Session& session, const RunnableOptions& options, TensorF
   const CompileOptions how = options_for(options, specs, files);
   const FileId file = read_source(session, options.file);
   Runnable made;
-  lower(session, given(session, file, how), options, made);
+  lower(session, make_program_file(session, file, how), options, made);
   const ir::Program& program = made.compiled.program;
   made.inputs = load_inputs(session, program[program.main], specs, options.make_up, files);
   return made;

@@ -76,13 +76,13 @@ class SampleWriter {
     if (value != given_.parameters.end()) return value->second;
     return param.default_value ? std::string(sources_.text(module_[*param.default_value].span)) : "";
   }
-  std::int64_t given_size(const std::string& name) const {
+  std::int64_t size_of_dim(const std::string& name) const {
     auto given = given_.dims.find(name);
     return given == given_.dims.end() ? sample_size : given->second;
   }
 
   void use_dim(const std::string& name) {
-    if (sizes_.emplace("ops_" + name, given_size(name)).second) describe(name, std::to_string(given_size(name)));
+    if (sizes_.emplace("ops_" + name, size_of_dim(name)).second) describe(name, std::to_string(size_of_dim(name)));
   }
 
   std::string type(const ast::TypeExpr& type) {
@@ -126,7 +126,7 @@ class SampleWriter {
     if (const ast::Param* param = parameter(pack)) return numbers(value_of(*param));
     auto rank = given_.ranks.find(pack);
     return std::vector<std::int64_t>(rank == given_.ranks.end() ? 0 : static_cast<std::size_t>(rank->second),
-                                     given_size(pack));
+                                     size_of_dim(pack));
   }
 
   std::string pack_dims(const std::string& name) {

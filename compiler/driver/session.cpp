@@ -49,17 +49,17 @@ void Session::print(std::string_view text) const {
                              std::string("standard output cannot be written: ") + std::strerror(error))};
 }
 
-void Session::tell(const Diagnostic& diagnostic) const {
+void Session::report(const Diagnostic& diagnostic) const {
   Diagnostic shown = diagnostic;
   if (!shown.span.valid() && is_about_the_program(shown.code)) shown.span = place_of(*this, shown.message);
   write_all(STDERR_FILENO, render(shown, sources, message_format, colour));
 }
 
-void Session::tell(const Diagnostics& diagnostics) const {
+void Session::report(const Diagnostics& diagnostics) const {
   write_all(STDERR_FILENO, render(diagnostics, sources, message_format, colour));
 }
 
-void Session::tell(std::string_view text) const { write_all(STDERR_FILENO, text); }
+void Session::report(std::string_view text) const { write_all(STDERR_FILENO, text); }
 
 // The files are in place, so running out of memory here changes nothing and needs no report.
 void Session::report_written_files() const try {
@@ -68,14 +68,14 @@ void Session::report_written_files() const try {
   if (message_format == MessageFormat::json) {
     nlohmann::json line;
     for (const std::string& path : written_) line["wrote"].push_back(path);
-    tell(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    report(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     return;
   }
   std::string text = "wrote ";
   const std::size_t shown = written_.size() > most ? most - 1 : written_.size();
   for (std::size_t k = 0; k < shown; ++k) text += (k == 0 ? "" : ", ") + tap::quoted(written_[k]);
   if (shown < written_.size()) text += " and " + std::to_string(written_.size() - shown) + " more";
-  tell(text + "\n");
+  report(text + "\n");
 } catch (const std::bad_alloc&) {}
 
 bool use_colour(ColourChoice choice, int file_descriptor) {

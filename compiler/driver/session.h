@@ -29,9 +29,9 @@ struct Session {
   // Writes all of it to standard output, or throws a Failure with exit code 4.
   void print(std::string_view text) const;
   // Writes to standard error. If that fails, nothing is left to report it.
-  void tell(const Diagnostic& diagnostic) const;
-  void tell(const Diagnostics& diagnostics) const;
-  void tell(std::string_view text) const;
+  void report(const Diagnostic& diagnostic) const;
+  void report(const Diagnostics& diagnostics) const;
+  void report(std::string_view text) const;
   // Records a written file. When the command ends, successful or not, one line reports all of them.
   void wrote(std::string path) const { written_.push_back(std::move(path)); }
   void report_written_files() const;

@@ -53,7 +53,7 @@ backend::Digest StoredTexts::digest(const std::string& key) const {
 
 void show_store_warnings(const Session& session) {
   for (StoredTexts* store : used_stores())
-    for (const Diagnostic& warning : store->take_warnings()) session.tell(warning);
+    for (const Diagnostic& warning : store->take_warnings()) session.report(warning);
 }
 
 }  // namespace tap::driver

@@ -6,7 +6,7 @@
 #include "compiler/driver/show/written_operations.h"
 
 namespace tap::driver {
-Diagnostic told(const Session& session, const pipeline::UnjustifiedStep& fault) {
+Diagnostic diagnose(const Session& session, const pipeline::UnjustifiedStep& fault) {
   return {Code::not_justified, written_at(session.operations, fault.operation), fault.what()};
 }
 
@@ -16,9 +16,9 @@ void warn_step_left_out(const Session& session, const pipeline::UnjustifiedStep&
   write_reproducer("checking the certificate", fault.what(), name);
   const std::string reproducer = *name ? fmt::format("reproducer written to {}", name)
                                        : "the reproducer could not be written";
-  session.tell(Diagnostic(Code::step_left_out, written_at(session.operations, fault.operation),
-                          fmt::format("{}; the program runs without this step", fault.what()))
-                   .note("this is a bug in tapc; the result is not affected; " + reproducer));
+  session.report(Diagnostic(Code::step_left_out, written_at(session.operations, fault.operation),
+                            fmt::format("{}; the program runs without this step", fault.what()))
+                     .note("this is a bug in tapc; the result is not affected; " + reproducer));
 }
 
 }  // namespace tap::driver

@@ -12,7 +12,7 @@
 namespace tap::driver {
 
 // Located at the operation.
-Diagnostic told(const Session& session, const pipeline::UnjustifiedStep& fault);
+Diagnostic diagnose(const Session& session, const pipeline::UnjustifiedStep& fault);
 
 // Warns that the step was left out, and writes the reproducer.
 void warn_step_left_out(const Session& session, const pipeline::UnjustifiedStep& fault);

@@ -26,7 +26,7 @@ const SourceFile& source_of(const Text& text) { return text.sources->file(text.f
 
 Failure malformed(const Text& text, const ir::TextError& error) {
   return {exit_code::wrong_program,
-          Diagnostic(Code::bad_stage, place_span(source_of(text), text.file, error), error.message)};
+          Diagnostic(Code::bad_stage, error_span(source_of(text), text.file, error), error.message)};
 }
 
 // Block graphs and schedules refer to the sharded graph and are incomplete without it.

@@ -6,7 +6,7 @@
 
 namespace tap::pipeline {
 
-Span place_span(const SourceFile& source, FileId file, const ir::TextError& error) {
+Span error_span(const SourceFile& source, FileId file, const ir::TextError& error) {
   const std::string& text = source.text();
   std::size_t begin = 0;
   for (std::size_t line = 1; line < error.line; ++line) {

@@ -7,6 +7,6 @@
 namespace tap::pipeline {
 
 // The word at the position, or the end of its line.
-Span place_span(const SourceFile& source, FileId file, const ir::TextError& error);
+Span error_span(const SourceFile& source, FileId file, const ir::TextError& error);
 
 }  // namespace tap::pipeline

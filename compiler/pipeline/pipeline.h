@@ -74,7 +74,7 @@ struct Compilation {
   std::optional<ir::Program> rules;                  // the instances of rewrite rules that the certificate refers to
   check::Verdict verdict;                            // of the independent checker
   double checking = 0;                               // its time in seconds
-  std::vector<Diagnostic> told;                      // warnings: shardings that no split follows, implicit reshards
+  std::vector<Diagnostic> reported;                  // warnings: shardings that no split follows, implicit reshards
   std::vector<passes::Remark> remarks;               // of passes that declined
   std::optional<ir::BlockProgram> blocks = {};       // before lowering, which takes them
   std::optional<backend::CompiledProgram> lowered = {};

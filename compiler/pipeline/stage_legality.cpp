@@ -62,7 +62,7 @@ class StageLegality {
  private:
   [[noreturn]] void refuse(Code code, std::size_t line, const std::string& what) const {
     throw Failure{exit_code::wrong_program,
-                  Diagnostic(code, place_span(sources_.file(file_), file_, {line, what}), what)};
+                  Diagnostic(code, error_span(sources_.file(file_), file_, {line, what}), what)};
   }
   // The first line with this beginning, from line `from` on; `from` itself if there is none.
   std::size_t line_of(const std::string& begin, std::size_t from = 1) const {

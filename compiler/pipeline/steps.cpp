@@ -75,7 +75,7 @@ void Steps::run(std::span<const passes::Pass> list) {
   for (passes::Remark& remark : passed.remarks) made_.remarks.push_back(std::move(remark));
   for (Diagnostic& diagnostic : passed.diagnostics) {
     if (diagnostic.severity() == Severity::error) throw Failure{exit_code::wrong_program, std::move(diagnostic)};
-    made_.told.push_back(std::move(diagnostic));
+    made_.reported.push_back(std::move(diagnostic));
   }
   if (!passed.problems.empty())
     throw PlanRefused(std::move(passed.problems), operations_in_front(context_.plan, planned_));

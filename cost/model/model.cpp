@@ -92,8 +92,8 @@ Cost Model::of(Run& run, const KernelEvent& event) {
   const double threads = std::min({static_cast<double>(threads_), static_cast<double>(device().threads), portions});
   ir::Box box = event.box;
   double repeated = event.calls;
-  if (at_a_time < event.portions && kernel.cut) {
-    ir::Range& range = box.dims[*kernel.cut];
+  if (at_a_time < event.portions && kernel.tile_dim) {
+    ir::Range& range = box.dims[*kernel.tile_dim];
     const double grains = std::ceil(static_cast<double>(range.size()) / static_cast<double>(kernel.grain));
     const double mine = std::max(std::round(grains * at_a_time / event.portions), 1.0);
     const double cells = std::min(mine * static_cast<double>(kernel.grain), static_cast<double>(range.size()));

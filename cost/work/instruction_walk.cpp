@@ -97,7 +97,7 @@ class InstructionWalk {
     cells(values, share);
     for (const Store::Target& target : store.targets) count_store(target, share);
   }
-  void see(const Fetch&, double share) {
+  void see(const Prefetch&, double share) {
     const double times = executions(all_loops()) * share;
     work_.loads += times;
     round_.loads += times / device_.loads;

@@ -132,10 +132,10 @@ void check_header(const Reader& tables, Slot& slot, const char* header) {
   const char *type = value_of(header, "'descr': '"), *order = value_of(header, "'fortran_order': "),
              *shape = value_of(header, "'shape': (");
   if (!type || !order || !shape) stop(wrong_data, "`", slot.path, "` has no NumPy header");
-  const char* wanted = descriptions[tensor.element];
-  if (!starts_with(type, wanted) || type[strlen(wanted)] != '\'') {
+  const char* expected = descriptions[tensor.element];
+  if (!starts_with(type, expected) || type[strlen(expected)] != '\'') {
     fprintf(stderr, "%s: `%s` has type %.*s, expected %s\n", program_name, slot.path,
-            static_cast<int>(strcspn(type, "'")), type, wanted);
+            static_cast<int>(strcspn(type, "'")), type, expected);
     exit(wrong_data);
   }
   const int64_t* extents = tables.words(tensor.extents.at);
@@ -206,8 +206,8 @@ void write_file(const Reader& tables, const Slot& slot, FILE* file) {
 
 // Refuses devices, and does not follow a link at the name of the unfinished file.
 void write(const Reader& tables, const Slots& results, Slot& slot) {
-  struct stat there;
-  if (stat(slot.path, &there) == 0 && !S_ISREG(there.st_mode))
+  struct stat info;
+  if (stat(slot.path, &info) == 0 && !S_ISREG(info.st_mode))
     cannot_write(results, slot.path, "it exists and is not a regular file");
   char* unfinished = room_for<char>(static_cast<int64_t>(strlen(slot.path)) + 64);
   sprintf(unfinished, "%s.%ld.unfinished", slot.path, static_cast<long>(getpid()));

@@ -171,9 +171,9 @@ std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files) {
 }
 
 std::vector<InputSpec> match_inputs(const std::vector<InputSpec>& specs, const std::vector<DeclaredInput>& declared) {
-  std::string wanted = declared.empty() ? "the program has no inputs" : "the program's inputs are ";
-  for (std::size_t i = 0; i < declared.size(); ++i) wanted += (i == 0 ? "" : "; ") + declared[i].description;
-  auto fail = [&](const std::string& message) { return wrong_data(Code::data_missing, message, wanted); };
+  std::string help = declared.empty() ? "the program has no inputs" : "the program's inputs are ";
+  for (std::size_t i = 0; i < declared.size(); ++i) help += (i == 0 ? "" : "; ") + declared[i].description;
+  auto fail = [&](const std::string& message) { return wrong_data(Code::data_missing, message, help); };
   std::vector<InputSpec> ordered;
   for (const InputSpec& spec : specs) {
     bool known = std::any_of(declared.begin(), declared.end(), [&](const auto& d) { return d.name == spec.name; });

@@ -55,8 +55,8 @@ void require_regular(const std::string& path, const struct stat& status) {
   }
 }
 
-Failure shrank(const std::string& path, std::uint64_t wanted, std::uint64_t got) {
-  return wrong_data(Code::data_changed, quoted(path) + " changed while it was read: " + plural(wanted, "byte") +
+Failure shrank(const std::string& path, std::uint64_t expected, std::uint64_t got) {
+  return wrong_data(Code::data_changed, quoted(path) + " changed while it was read: " + plural(expected, "byte") +
                                             " at first, then " + std::to_string(got));
 }
 

@@ -9,11 +9,11 @@
 namespace tap {
 namespace {
 
-std::string wanted(ElementType type, const std::optional<Shape>& shape) {
+std::string type_text(ElementType type, const std::optional<Shape>& shape) {
   return shape ? describe(type, *shape) : std::string(name_of(type));
 }
 
-std::string who(const InputSpec& spec) {
+std::string source_name(const InputSpec& spec) {
   return spec.name.empty() ? quoted(spec.text) : "the " + spec.role + " " + quoted(spec.name);
 }
 
@@ -27,8 +27,8 @@ std::string help_to_convert(const InputSpec& spec, ElementType type) {
 
 void require_declared(const InputSpec& spec, ElementType found, const Shape& found_shape, const std::string& source,
                       ElementType type, const std::optional<Shape>& shape) {
-  std::string message = who(spec) + " is declared as " + wanted(type, shape) + ", but " + source + " contains " +
-                        describe(found, found_shape);
+  std::string message = source_name(spec) + " is declared as " + type_text(type, shape) + ", but " + source +
+                        " contains " + describe(found, found_shape);
   if (found != type) throw wrong_data(Code::data_type, message, help_to_convert(spec, type));
   if (shape && *shape != found_shape) throw wrong_data(Code::data_shape, message);
 }
@@ -57,13 +57,13 @@ Tensor from_maker(const InputSpec& spec, const Maker& maker, ElementType type, c
         Code::data_spec, quoted(spec.text) + " gives no shape, and the program leaves it open",
         "write it with its type, for example " + spec.name + "=" + std::string(name_of(type)) + "[4, 8]=rand:42");
   }
-  Tensor tensor = make_tensor(type, spec.own ? spec.own->shape : *shape, who(spec));
+  Tensor tensor = make_tensor(type, spec.own ? spec.own->shape : *shape, source_name(spec));
   fill(tensor, maker, spec.text);
   return tensor;
 }
 
 Tensor from_literal(const InputSpec& spec, const Literal& literal, ElementType type) {
-  Tensor tensor = make_tensor(type, literal.shape, who(spec));
+  Tensor tensor = make_tensor(type, literal.shape, source_name(spec));
   for (std::size_t i = 0; i < literal.elements.size(); ++i) {
     store(tensor, static_cast<std::int64_t>(i), literal.elements[i], spec.text);
   }
@@ -93,7 +93,7 @@ Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<
   std::optional<Shape> demanded = spec.own ? std::optional<Shape>(spec.own->shape) : shape;
   if (demanded && literal.shape != *demanded) {
     throw wrong_data(Code::data_shape,
-                     who(spec) + " is declared as " + describe(type, *demanded) + ", and " + source +
+                     source_name(spec) + " is declared as " + describe(type, *demanded) + ", and " + source +
                          " has the shape " + to_string(literal.shape),
                      literal.shape.empty() ? "const:VALUE fills a whole tensor" : "");
   }

@@ -13,9 +13,9 @@ constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t preamble_1 = 10;  // magic, version, 16-bit header length
 constexpr std::size_t preamble_2 = 12;  // the same with a 32-bit one
 
-Failure cut_off(const std::string& who, std::string_view part, std::uint64_t wanted, std::uint64_t found) {
-  return wrong_data(Code::data_malformed, who + " is truncated in its " + std::string(part) + ": " +
-                                              plural(wanted, "byte") + " expected, " + std::to_string(found) +
+Failure truncated(const std::string& source_name, std::string_view part, std::uint64_t expected, std::uint64_t found) {
+  return wrong_data(Code::data_malformed, source_name + " is truncated in its " + std::string(part) + ": " +
+                                              plural(expected, "byte") + " expected, " + std::to_string(found) +
                                               " found");
 }
 
@@ -25,42 +25,42 @@ std::string version_text(std::byte major, std::byte minor) {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& who, const DataLimits& limits) {
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& source_name, const DataLimits& limits) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::string_view start = text.substr(0, magic.size());
   if (start != magic.substr(0, start.size())) {
-    throw wrong_data(Code::data_malformed, who + " is not a .npy file: it does not begin with \\x93NUMPY");
+    throw wrong_data(Code::data_malformed, source_name + " is not a .npy file: it does not begin with \\x93NUMPY");
   }
-  if (text.size() < magic.size()) throw cut_off(who, "magic", magic.size(), text.size());
-  if (text.size() < magic.size() + 2) throw cut_off(who, "version", magic.size() + 2, text.size());
+  if (text.size() < magic.size()) throw truncated(source_name, "magic", magic.size(), text.size());
+  if (text.size() < magic.size() + 2) throw truncated(source_name, "version", magic.size() + 2, text.size());
   std::byte major = bytes[6], minor = bytes[7];
   if (minor != std::byte{0} || major < std::byte{1} || major > std::byte{3}) {
-    throw wrong_data(Code::data_malformed, who + " has version " + version_text(major, minor) +
+    throw wrong_data(Code::data_malformed, source_name + " has version " + version_text(major, minor) +
                                                " of the .npy format; supported are 1.0, 2.0 and 3.0");
   }
   std::size_t preamble = major == std::byte{1} ? preamble_1 : preamble_2;
-  if (text.size() < preamble) throw cut_off(who, "header length", preamble, text.size());
+  if (text.size() < preamble) throw truncated(source_name, "header length", preamble, text.size());
   std::size_t length = major == std::byte{1} ? load_little<std::uint16_t>(bytes.data() + 8)
                                              : load_little<std::uint32_t>(bytes.data() + 8);
-  if (length > text.size() - preamble) throw cut_off(who, "header", preamble + length, text.size());
+  if (length > text.size() - preamble) throw truncated(source_name, "header", preamble + length, text.size());
 
-  NpyHeaderText fields = parse_npy_header_text(text.substr(preamble, length), who, limits.dims);
-  NpyType type = parse_npy_type(fields.descr, who);
+  NpyHeaderText fields = parse_npy_header_text(text.substr(preamble, length), source_name, limits.dims);
+  NpyType type = parse_npy_type(fields.descr, source_name);
   return {type.type, type.big_endian, fields.fortran_order, std::move(fields.shape), preamble + length};
 }
 
-Tensor parse_npy(const SharedBytes& bytes, const std::string& who, const DataLimits& limits) {
-  NpyHeader header = parse_npy_header(bytes.span(), who, limits);
-  std::uint64_t wanted = checked_byte_size(header.type, header.shape, who, limits);
+Tensor parse_npy(const SharedBytes& bytes, const std::string& source_name, const DataLimits& limits) {
+  NpyHeader header = parse_npy_header(bytes.span(), source_name, limits);
+  std::uint64_t expected = checked_byte_size(header.type, header.shape, source_name, limits);
   std::uint64_t found = bytes.size() - header.data_offset;
-  if (found != wanted) {
+  if (found != expected) {
     throw wrong_data(Code::data_malformed,
-                     who + (found < wanted ? " is truncated in its data: " : " has data after its end: ") +
-                         describe(header.type, header.shape) + " takes " + plural(wanted, "byte") + ", and " +
+                     source_name + (found < expected ? " is truncated in its data: " : " has data after its end: ") +
+                         describe(header.type, header.shape) + " takes " + plural(expected, "byte") + ", and " +
                          std::to_string(found) + " follow the header");
   }
-  return unpack(bytes.slice(header.data_offset, wanted), {header.type, header.big_endian, header.fortran_order},
-                std::move(header.shape), who);
+  return unpack(bytes.slice(header.data_offset, expected), {header.type, header.big_endian, header.fortran_order},
+                std::move(header.shape), source_name);
 }
 
 bool npy_can_hold(ElementType type) { return npy_type_of(type) != nullptr; }

@@ -26,9 +26,10 @@ struct NpyHeader {
   bool operator==(const NpyHeader&) const = default;
 };
 
-// `who` names the file in messages, already quoted. All throw Failure.
-NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& who, const DataLimits& limits = {});
-Tensor parse_npy(const SharedBytes& bytes, const std::string& who, const DataLimits& limits = {});
+// `source_name` names the file in messages, already quoted. All throw Failure.
+NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& source_name,
+                           const DataLimits& limits = {});
+Tensor parse_npy(const SharedBytes& bytes, const std::string& source_name, const DataLimits& limits = {});
 
 bool npy_can_hold(ElementType type);
 // What precedes the data, a multiple of 64 bytes. Pre: npy_can_hold(type).

@@ -42,7 +42,7 @@ constexpr std::string_view readable = "supported types are f8, f4, f2, i8, i4, i
 
 }  // namespace
 
-NpyType parse_npy_type(std::string_view descr, const std::string& who) {
+NpyType parse_npy_type(std::string_view descr, const std::string& source_name) {
   char order = descr.empty() ? ' ' : descr[0];
   std::string_view code = descr.empty() ? descr : descr.substr(1);
   if (order == '<' || order == '>' || order == '=' || order == '|') {
@@ -50,18 +50,20 @@ NpyType parse_npy_type(std::string_view descr, const std::string& who) {
       if (k.code != code) continue;
       if (order == '|' && size_of(k.type) > 1)
         throw wrong_data(Code::data_type,
-                         who + " has elements of type " + quoted(descr) + ", which does not state a byte order",
+                         source_name + " has elements of type " + quoted(descr) + ", which does not state a byte order",
                          "NumPy writes " + quoted("<" + std::string(code)) + " for little-endian data");
       return {k.type, order == '>' && size_of(k.type) > 1};
     }
     for (const Refused& r : refused) {
       if (code.empty() || r.kind != code[0]) continue;
       std::string help = r.kind == 'V' ? "store bf16 in .safetensors files; " : "";
-      throw wrong_data(Code::data_type, who + " has elements of type " + quoted(descr) + ": " + std::string(r.meaning),
+      throw wrong_data(Code::data_type,
+                       source_name + " has elements of type " + quoted(descr) + ": " + std::string(r.meaning),
                        help + std::string(readable));
     }
   }
-  throw wrong_data(Code::data_type, who + " has elements of the unknown type " + quoted(descr), std::string(readable));
+  throw wrong_data(Code::data_type, source_name + " has elements of the unknown type " + quoted(descr),
+                   std::string(readable));
 }
 
 const char* npy_name_of(ElementType type) {

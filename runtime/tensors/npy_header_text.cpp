@@ -11,8 +11,8 @@ constexpr std::string_view keys[] = {"descr", "fortran_order", "shape"};
 
 class HeaderReader {
  public:
-  HeaderReader(std::string_view text, const std::string& who, std::size_t most_dims)
-      : text_(text), who_(who), most_dims_(most_dims) {}
+  HeaderReader(std::string_view text, const std::string& source_name, std::size_t most_dims)
+      : text_(text), source_name_(source_name), most_dims_(most_dims) {}
 
   NpyHeaderText header() {
     expect('{', "`{`");
@@ -50,7 +50,8 @@ class HeaderReader {
       case 0:
         skip_blanks();
         if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(')) {
-          throw wrong_data(Code::data_type, who_ + " has structured elements (records); expected numbers or bool");
+          throw wrong_data(Code::data_type,
+                           source_name_ + " has structured elements (records); expected numbers or bool");
         }
         result_.descr = string("a type in quotes");
         return;
@@ -59,9 +60,9 @@ class HeaderReader {
     }
   }
 
-  std::string string(const char* wanted) {
+  std::string string(const char* expected) {
     skip_blanks();
-    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) fail(wanted);
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) fail(expected);
     char quote = text_[at_];
     std::size_t begin = ++at_;
     while (at_ < text_.size() && text_[at_] != quote) {
@@ -90,7 +91,7 @@ class HeaderReader {
     while (true) {
       result_.shape.push_back(extent());
       if (result_.shape.size() > most_dims_) {
-        throw wrong_data(Code::data_limit, who_ + " has more than " + std::to_string(most_dims_) + " dims");
+        throw wrong_data(Code::data_limit, source_name_ + " has more than " + std::to_string(most_dims_) + " dims");
       }
       bool comma = accept(',');
       if (accept(')')) {
@@ -105,15 +106,16 @@ class HeaderReader {
   std::int64_t extent() {
     skip_blanks();
     if (at_ < text_.size() && text_[at_] == '-') {
-      throw wrong_data(Code::data_shape,
-                       who_ + " has a negative extent in its shape, at byte " + std::to_string(at_) + " of its header");
+      throw wrong_data(Code::data_shape, source_name_ + " has a negative extent in its shape, at byte " +
+                                             std::to_string(at_) + " of its header");
     }
     std::size_t begin = at_;
     std::int64_t value = 0;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
       int digit = text_[at_] - '0';
       if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10) {
-        throw wrong_data(Code::data_shape, who_ + " has an extent in its shape that does not fit in 64 bits, at byte " +
+        throw wrong_data(Code::data_shape, source_name_ +
+                                               " has an extent in its shape that does not fit in 64 bits, at byte " +
                                                std::to_string(begin) + " of its header");
       }
       value = value * 10 + digit;
@@ -131,24 +133,24 @@ class HeaderReader {
     ++at_;
     return true;
   }
-  void expect(char c, const char* wanted) {
-    if (!accept(c)) fail(wanted);
+  void expect(char c, const char* expected) {
+    if (!accept(c)) fail(expected);
   }
   void skip_blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
   }
 
   Failure malformed(const std::string& what) const {
-    return wrong_data(Code::data_malformed, who_ + " has a malformed header: it " + what);
+    return wrong_data(Code::data_malformed, source_name_ + " has a malformed header: it " + what);
   }
-  [[noreturn]] void fail(const std::string& wanted) const {
+  [[noreturn]] void fail(const std::string& expected) const {
     std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "its end";
-    throw wrong_data(Code::data_malformed, who_ + " has a malformed header: expected " + wanted + " at byte " +
-                                               std::to_string(at_) + ", found " + found);
+    throw wrong_data(Code::data_malformed, source_name_ + " has a malformed header: expected " + expected +
+                                               " at byte " + std::to_string(at_) + ", found " + found);
   }
 
   std::string_view text_;
-  const std::string& who_;
+  const std::string& source_name_;
   std::size_t most_dims_;
   std::size_t at_ = 0;
   NpyHeaderText result_;
@@ -157,8 +159,8 @@ class HeaderReader {
 
 }  // namespace
 
-NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& who, std::size_t most_dims) {
-  return HeaderReader(text, who, most_dims).header();
+NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& source_name, std::size_t most_dims) {
+  return HeaderReader(text, source_name, most_dims).header();
 }
 
 }  // namespace tap

@@ -19,6 +19,6 @@ struct NpyHeaderText {
 };
 
 // Linear in the text's length; throws Failure, exit 3, with the byte of the header and what was expected there.
-NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& who, std::size_t most_dims);
+NpyHeaderText parse_npy_header_text(std::string_view text, const std::string& source_name, std::size_t most_dims);
 
 }  // namespace tap

@@ -17,14 +17,14 @@ std::string_view array_name(const ZipEntry& entry) {
 
 }  // namespace
 
-NpzFile::NpzFile(SharedBytes bytes, std::string who, const DataLimits& limits)
+NpzFile::NpzFile(SharedBytes bytes, std::string source_name, const DataLimits& limits)
     : bytes_(std::move(bytes)),
-      who_(std::move(who)),
+      source_name_(std::move(source_name)),
       limits_(limits),
-      entries_(read_zip_directory(bytes_.span(), who_, limits)) {
+      entries_(read_zip_directory(bytes_.span(), source_name_, limits)) {
   for (const ZipEntry& entry : entries_) {
     if (!entry.name.ends_with(npy_suffix) || entry.name.size() == npy_suffix.size()) {
-      throw wrong_data(Code::data_malformed, who_ + " has the entry " + quoted(entry.name) +
+      throw wrong_data(Code::data_malformed, source_name_ + " has the entry " + quoted(entry.name) +
                                                  ", which is not an array: the names of arrays end in .npy");
     }
   }
@@ -43,7 +43,7 @@ bool NpzFile::has(std::string_view name) const {
 Tensor NpzFile::load(std::string_view name) const {
   for (const ZipEntry& entry : entries_) {
     if (array_name(entry) != name) continue;
-    return parse_npy(read_zip_entry(bytes_, entry, who_), quoted(name) + " in " + who_, limits_);
+    return parse_npy(read_zip_entry(bytes_, entry, source_name_), quoted(name) + " in " + source_name_, limits_);
   }
   TAP_UNREACHABLE("the archive has no such entry");
 }

@@ -25,14 +25,14 @@ struct ZipEntry {
   std::uint64_t data_offset = 0;
 };
 
-// All throw Failure. `who` names the archive in messages, already quoted.
-std::vector<ZipEntry> read_zip_directory(std::span<const std::byte> bytes, const std::string& who,
+// All throw Failure. `source_name` names the archive in messages, already quoted.
+std::vector<ZipEntry> read_zip_directory(std::span<const std::byte> bytes, const std::string& source_name,
                                          const DataLimits& limits);
-SharedBytes read_zip_entry(const SharedBytes& bytes, const ZipEntry& entry, const std::string& who);
+SharedBytes read_zip_entry(const SharedBytes& bytes, const ZipEntry& entry, const std::string& source_name);
 
 class NpzFile {
  public:
-  NpzFile(SharedBytes bytes, std::string who, const DataLimits& limits = {});
+  NpzFile(SharedBytes bytes, std::string source_name, const DataLimits& limits = {});
 
   std::vector<std::string> names() const;  // without `.npy`, in the archive's order
   bool has(std::string_view name) const;
@@ -40,7 +40,7 @@ class NpzFile {
 
  private:
   SharedBytes bytes_;
-  std::string who_;
+  std::string source_name_;
   DataLimits limits_;
   std::vector<ZipEntry> entries_;
 };

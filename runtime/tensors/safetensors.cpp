@@ -14,16 +14,17 @@ namespace {
 constexpr std::size_t length_size = 8;
 constexpr std::uint64_t longest_header = 100'000'000;
 
-Failure wrong_tensors(const std::string& who, const std::string& what) {
-  return wrong_data(Code::data_malformed, who + what);
+Failure wrong_tensors(const std::string& source_name, const std::string& what) {
+  return wrong_data(Code::data_malformed, source_name + what);
 }
 
-void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::string& who, const DataLimits& limits) {
+void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::string& source_name,
+                   const DataLimits& limits) {
   for (const SafetensorsEntry& e : entries) {
-    std::string tensor = quoted(e.name) + " in " + who;
-    std::uint64_t wanted = checked_byte_size(e.type, e.shape, tensor, limits);
-    if (e.begin > e.end || e.end - e.begin != wanted) {
-      throw wrong_tensors(tensor, " is " + describe(e.type, e.shape) + " of " + plural(wanted, "byte") +
+    std::string tensor = quoted(e.name) + " in " + source_name;
+    std::uint64_t expected = checked_byte_size(e.type, e.shape, tensor, limits);
+    if (e.begin > e.end || e.end - e.begin != expected) {
+      throw wrong_tensors(tensor, " is " + describe(e.type, e.shape) + " of " + plural(expected, "byte") +
                                       ", and its offsets are " + std::to_string(e.begin) + " to " +
                                       std::to_string(e.end));
     }
@@ -31,7 +32,7 @@ void require_sizes(const std::vector<SafetensorsEntry>& entries, const std::stri
 }
 
 // Together the ranges must cover the data, each byte once.
-void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t size, const std::string& who) {
+void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t size, const std::string& source_name) {
   std::vector<const SafetensorsEntry*> sorted;
   for (const SafetensorsEntry& e : entries) sorted.push_back(&e);
   std::sort(sorted.begin(), sorted.end(),
@@ -40,36 +41,39 @@ void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t s
   for (const SafetensorsEntry* e : sorted) {
     if (e->begin != covered) {
       std::string how = e->begin < covered ? " overlaps the tensor before it" : " leaves a gap before it";
-      throw wrong_tensors(who, ": " + quoted(e->name) + how + ": it begins at byte " + std::to_string(e->begin) +
-                                   " of the data; expected byte " + std::to_string(covered));
+      throw wrong_tensors(source_name, ": " + quoted(e->name) + how + ": it begins at byte " +
+                                           std::to_string(e->begin) + " of the data; expected byte " +
+                                           std::to_string(covered));
     }
     covered = e->end;
   }
   if (covered == size) return;
-  throw wrong_tensors(who, (size < covered ? " is truncated in its data: " : " has data after its end: ") +
-                               plural(covered, "byte") + " expected, " + std::to_string(size) + " follow the header");
+  throw wrong_tensors(source_name, (size < covered ? " is truncated in its data: " : " has data after its end: ") +
+                                       plural(covered, "byte") + " expected, " + std::to_string(size) +
+                                       " follow the header");
 }
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string who, const DataLimits& limits) : who_(std::move(who)) {
+SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string source_name, const DataLimits& limits)
+    : source_name_(std::move(source_name)) {
   if (bytes.size() < length_size) {
-    throw wrong_tensors(
-        who_, " is truncated in its header length: 8 bytes expected, " + std::to_string(bytes.size()) + " found");
+    throw wrong_tensors(source_name_, " is truncated in its header length: 8 bytes expected, " +
+                                          std::to_string(bytes.size()) + " found");
   }
   auto length = load_little<std::uint64_t>(bytes.data());
   if (length > longest_header) {
-    throw wrong_data(Code::data_limit, who_ + " has a header of " + plural(length, "byte") + ", and at most " +
+    throw wrong_data(Code::data_limit, source_name_ + " has a header of " + plural(length, "byte") + ", and at most " +
                                            std::to_string(longest_header) + " are allowed");
   }
   if (length > bytes.size() - length_size) {
-    throw wrong_tensors(who_, " is truncated in its header: " + plural(length, "byte") + " expected, " +
-                                  std::to_string(bytes.size() - length_size) + " found");
+    throw wrong_tensors(source_name_, " is truncated in its header: " + plural(length, "byte") + " expected, " +
+                                          std::to_string(bytes.size() - length_size) + " found");
   }
-  entries_ = parse_safetensors_header(bytes.text().substr(length_size, length), who_, limits);
+  entries_ = parse_safetensors_header(bytes.text().substr(length_size, length), source_name_, limits);
   data_ = bytes.slice(length_size + length, bytes.size() - length_size - length);
-  require_sizes(entries_, who_, limits);
-  require_cover(entries_, data_.size(), who_);
+  require_sizes(entries_, source_name_, limits);
+  require_cover(entries_, data_.size(), source_name_);
 }
 
 std::vector<std::string> SafetensorsFile::names() const {
@@ -85,7 +89,7 @@ bool SafetensorsFile::has(std::string_view name) const {
 Tensor SafetensorsFile::load(std::string_view name) const {
   for (const SafetensorsEntry& e : entries_) {
     if (e.name == name)
-      return unpack(data_.slice(e.begin, e.end - e.begin), {e.type}, e.shape, quoted(name) + " in " + who_);
+      return unpack(data_.slice(e.begin, e.end - e.begin), {e.type}, e.shape, quoted(name) + " in " + source_name_);
   }
   TAP_UNREACHABLE("the file has no such entry");
 }

@@ -26,8 +26,8 @@ struct SafetensorsEntry {
 
 class SafetensorsFile {
  public:
-  // `who` names the file in messages, already quoted. Throws Failure.
-  SafetensorsFile(SharedBytes bytes, std::string who, const DataLimits& limits = {});
+  // `source_name` names the file in messages, already quoted. Throws Failure.
+  SafetensorsFile(SharedBytes bytes, std::string source_name, const DataLimits& limits = {});
 
   std::vector<std::string> names() const;  // in the header's order
   bool has(std::string_view name) const;
@@ -35,7 +35,7 @@ class SafetensorsFile {
 
  private:
   SharedBytes data_;
-  std::string who_;
+  std::string source_name_;
   std::vector<SafetensorsEntry> entries_;
 };
 

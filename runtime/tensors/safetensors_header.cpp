@@ -16,8 +16,8 @@ constexpr std::string_view types[element_type_count] = {"F64", "F32", "F16", "BF
 
 class JsonReader {
  public:
-  JsonReader(std::string_view text, const std::string& who, const DataLimits& limits)
-      : text_(text), who_(who), limits_(limits) {}
+  JsonReader(std::string_view text, const std::string& source_name, const DataLimits& limits)
+      : text_(text), source_name_(source_name), limits_(limits) {}
 
   std::vector<SafetensorsEntry> header() {
     if (text_.empty() || text_[0] != '{') fail("`{`");
@@ -27,7 +27,7 @@ class JsonReader {
       if (name == "__metadata__") return metadata();
       entries_.push_back(entry(std::move(name)));
       if (entries_.size() > limits_.entries) {
-        throw wrong_data(Code::data_limit, who_ + " has more than " + plural(limits_.entries, "tensor"));
+        throw wrong_data(Code::data_limit, source_name_ + " has more than " + plural(limits_.entries, "tensor"));
       }
     });
     skip_blanks();
@@ -78,8 +78,8 @@ class JsonReader {
         throw malformed("the tensor " + quoted(result.name) + " has the unknown key " + quoted(key));
       }
     });
-    for (auto [there, key] : {std::pair{has_type, "dtype"}, {has_shape, "shape"}, {has_range, "data_offsets"}}) {
-      if (!there) throw malformed("the tensor " + quoted(result.name) + " lacks the key " + quoted(key));
+    for (auto [present, key] : {std::pair{has_type, "dtype"}, {has_shape, "shape"}, {has_range, "data_offsets"}}) {
+      if (!present) throw malformed("the tensor " + quoted(result.name) + " lacks the key " + quoted(key));
     }
     return result;
   }
@@ -89,7 +89,7 @@ class JsonReader {
     for (std::size_t i = 0; i < element_type_count; ++i) {
       if (types[i] == name) return static_cast<ElementType>(i);
     }
-    throw wrong_data(Code::data_type, who_ + " holds " + quoted(tensor) + " of type " + quoted(name) +
+    throw wrong_data(Code::data_type, source_name_ + " holds " + quoted(tensor) + " of type " + quoted(name) +
                                           "; F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL are supported");
   }
 
@@ -124,9 +124,9 @@ class JsonReader {
     return static_cast<std::uint64_t>(value);
   }
 
-  std::string string(const char* wanted) {
+  std::string string(const char* expected) {
     skip_blanks();
-    if (at_ >= text_.size() || text_[at_] != '"') fail(wanted);
+    if (at_ >= text_.size() || text_[at_] != '"') fail(expected);
     ++at_;
     std::string value;
     while (true) {
@@ -189,8 +189,8 @@ class JsonReader {
     ++at_;
     return true;
   }
-  void expect(char c, const char* wanted) {
-    if (!accept(c)) fail(wanted);
+  void expect(char c, const char* expected) {
+    if (!accept(c)) fail(expected);
   }
   void skip_blanks() {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
@@ -198,15 +198,15 @@ class JsonReader {
 
   Failure twice(const std::string& key) const { return malformed("it has the key " + quoted(key) + " twice"); }
   Failure malformed(const std::string& what) const {
-    return wrong_data(Code::data_malformed, who_ + " has a malformed header: " + what);
+    return wrong_data(Code::data_malformed, source_name_ + " has a malformed header: " + what);
   }
-  [[noreturn]] void fail(const std::string& wanted) const {
+  [[noreturn]] void fail(const std::string& expected) const {
     std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "its end";
-    throw malformed("expected " + wanted + " at byte " + std::to_string(at_) + ", found " + found);
+    throw malformed("expected " + expected + " at byte " + std::to_string(at_) + ", found " + found);
   }
 
   std::string_view text_;
-  const std::string& who_;
+  const std::string& source_name_;
   const DataLimits& limits_;
   std::size_t at_ = 0;
   std::vector<SafetensorsEntry> entries_;
@@ -214,9 +214,9 @@ class JsonReader {
 
 }  // namespace
 
-std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& who,
+std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& source_name,
                                                        const DataLimits& limits) {
-  return JsonReader(text, who, limits).header();
+  return JsonReader(text, source_name, limits).header();
 }
 
 std::string_view safetensors_type(ElementType type) { return types[static_cast<std::size_t>(type)]; }

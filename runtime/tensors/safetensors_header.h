@@ -11,7 +11,7 @@
 namespace tap {
 
 // Linear in the text's length (except for sorting the names). Does not check ranges. Throws Failure, exit 3.
-std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& who,
+std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, const std::string& source_name,
                                                        const DataLimits& limits);
 
 std::string_view safetensors_type(ElementType type);

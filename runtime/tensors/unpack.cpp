@@ -42,18 +42,18 @@ void copy_transposed(std::byte* to, const std::byte* from, const Shape& shape, s
   }
 }
 
-void require_bools(const Tensor& tensor, const std::string& who) {
+void require_bools(const Tensor& tensor, const std::string& source_name) {
   auto bytes = tensor.as<std::uint8_t>();
   auto bad = std::find_if(bytes.begin(), bytes.end(), [](std::uint8_t b) { return b > 1; });
   if (bad == bytes.end()) return;
-  throw wrong_data(Code::data_malformed, who + " has the byte " + std::to_string(*bad) + " as element " +
+  throw wrong_data(Code::data_malformed, source_name + " has the byte " + std::to_string(*bad) + " as element " +
                                              std::to_string(bad - bytes.begin()) +
                                              " of a bool tensor; expected 0 or 1");
 }
 
 }  // namespace
 
-Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, const std::string& who) {
+Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, const std::string& source_name) {
   std::size_t size = size_of(packing.type);
   // Without elements or with at most one extent above 1 both orders are the same.
   bool transposed = packing.fortran_order &&
@@ -62,7 +62,7 @@ Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, con
   if (aligned && !transposed && !packing.big_endian && !is_bool(packing.type)) {
     return Tensor(packing.type, std::move(shape), bytes.owner());
   }
-  Tensor tensor = make_tensor(packing.type, shape, who);
+  Tensor tensor = make_tensor(packing.type, shape, source_name);
   TAP_CHECK(tensor.byte_size() == bytes.size(), "the data of a file do not have the size of its tensor");
   std::byte* to = tensor.mutable_data();
   if (transposed) {
@@ -72,7 +72,7 @@ Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, con
   } else if (bytes.size() > 0) {
     std::memcpy(to, bytes.data(), bytes.size());
   }
-  if (is_bool(packing.type)) require_bools(tensor, who);
+  if (is_bool(packing.type)) require_bools(tensor, source_name);
   return tensor;
 }
 

@@ -17,6 +17,6 @@ struct Packing {
 };
 
 // Pre: bytes.size() fits type and shape. Throws Failure: a bool that is neither 0 nor 1, or out of memory.
-Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, const std::string& who);
+Tensor unpack(const SharedBytes& bytes, const Packing& packing, Shape shape, const std::string& source_name);
 
 }  // namespace tap

@@ -13,7 +13,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntry& entry, const std::string& who) {
+void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntry& entry,
+                  const std::string& source_name) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   struct Closer {
@@ -46,12 +47,12 @@ void inflate_into(std::byte* to, std::uint64_t size, Bytes packed, const ZipEntr
   if (status == Z_STREAM_END && produced == size && consumed) return;
   std::string name = quoted(entry.name);
   if (status == Z_STREAM_END && consumed) {
-    throw zip::malformed(
-        who, "the entry " + name + " unpacks to " + plural(produced, "byte") + ", expected " + std::to_string(size));
+    throw zip::malformed(source_name, "the entry " + name + " unpacks to " + plural(produced, "byte") + ", expected " +
+                                          std::to_string(size));
   }
   if (status == Z_OK)
-    throw zip::malformed(who, "the entry " + name + " unpacks to more than its " + plural(size, "byte"));
-  throw zip::malformed(who, "the packed data of the entry " + name + " are damaged");
+    throw zip::malformed(source_name, "the entry " + name + " unpacks to more than its " + plural(size, "byte"));
+  throw zip::malformed(source_name, "the packed data of the entry " + name + " are damaged");
 }
 
 std::uint32_t checksum(Bytes bytes) {
@@ -66,21 +67,21 @@ std::uint32_t checksum(Bytes bytes) {
 
 }  // namespace
 
-SharedBytes read_zip_entry(const SharedBytes& bytes, const ZipEntry& entry, const std::string& who) {
+SharedBytes read_zip_entry(const SharedBytes& bytes, const ZipEntry& entry, const std::string& source_name) {
   SharedBytes data = bytes.slice(entry.data_offset, entry.packed_size);
   if (entry.deflated) {
     std::shared_ptr<std::byte> memory;
     try {
       memory = aligned_bytes(entry.size);
-      inflate_into(memory.get(), entry.size, data.span(), entry, who);
+      inflate_into(memory.get(), entry.size, data.span(), entry, source_name);
     } catch (const std::bad_alloc&) {
-      throw resource_failure(Code::out_of_memory, who + ": the " + plural(entry.size, "byte") + " of the entry " +
-                                                      quoted(entry.name) + " do not fit in memory");
+      throw resource_failure(Code::out_of_memory, source_name + ": the " + plural(entry.size, "byte") +
+                                                      " of the entry " + quoted(entry.name) + " do not fit in memory");
     }
     data = {std::move(memory), static_cast<std::size_t>(entry.size)};
   }
   if (checksum(data.span()) != entry.crc) {
-    throw zip::malformed(who, "the checksum of the entry " + quoted(entry.name) + " is wrong");
+    throw zip::malformed(source_name, "the checksum of the entry " + quoted(entry.name) + " is wrong");
   }
   return data;
 }

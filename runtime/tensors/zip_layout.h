@@ -36,8 +36,8 @@ inline constexpr std::uint16_t flag_masked = 1 << 13;
 inline constexpr std::uint32_t all32 = 0xFFFFFFFF;  // in a 32-bit field: the value is in the zip64 part
 inline constexpr std::uint16_t all16 = 0xFFFF;
 
-inline Failure malformed(const std::string& who, const std::string& what) {
-  return wrong_data(Code::data_malformed, who + " is not a valid zip archive: " + what);
+inline Failure malformed(const std::string& source_name, const std::string& what) {
+  return wrong_data(Code::data_malformed, source_name + " is not a valid zip archive: " + what);
 }
 
 }  // namespace tap::zip

@@ -34,10 +34,10 @@ class LoopInterpreter {
         values_(kernel.variables.size()),
         turns_(kernel.variables.size()) {
     for (std::size_t v = 0; v < 2 * kernel.dims; ++v) values_[v] = call.box[v];
-    if (kernel.cut) {
-      std::int64_t begin = call.box[kernel.lo(*kernel.cut)];
-      values_[kernel.lo(*kernel.cut)] = begin + call.first_tile * kernel.grain;
-      auto& end = *values_[kernel.hi(*kernel.cut)];
+    if (kernel.tile_dim) {
+      std::int64_t begin = call.box[kernel.lo(*kernel.tile_dim)];
+      values_[kernel.lo(*kernel.tile_dim)] = begin + call.first_tile * kernel.grain;
+      auto& end = *values_[kernel.hi(*kernel.tile_dim)];
       end = std::min(end, begin + call.end_tile * kernel.grain);
     }
     for (const Accumulator& a : kernel.accumulators) accumulators_.emplace_back(a.count * a.lanes, Number{.i = 0});
@@ -260,7 +260,7 @@ class LoopInterpreter {
       }
     });
   }
-  void run(const Fetch&) {}  // computes nothing
+  void run(const Prefetch&) {}  // computes nothing
   void run(const FoldLanes& fold) {
     std::uint32_t lanes = kernel_.accumulators[kernel_.slots[fold.from[0]].accumulator].lanes;
     std::vector<std::vector<Number>> now(fold.from.size());

@@ -23,28 +23,29 @@ TEST(LayeredLayout, EdgesPointDownAndNodesDoNotOverlap) {
       for (std::size_t k = random() % 3; k > 0; --k) edges.emplace_back(random() % to, to);
     Layout layout = lay_out(sizes, edges);
     for (auto [from, to] : edges)
-      EXPECT_LT(layout.places[from].y + sizes[from].height / 2, layout.places[to].y - sizes[to].height / 2);
+      EXPECT_LT(layout.centres[from].y + sizes[from].height / 2, layout.centres[to].y - sizes[to].height / 2);
     for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_GE(layout.places[i].x - sizes[i].width / 2, 0);
-      EXPECT_LE(layout.places[i].x + sizes[i].width / 2, layout.size.width);
-      EXPECT_LE(layout.places[i].y + sizes[i].height / 2, layout.size.height);
-      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(overlap(layout.places[i], sizes[i], layout.places[j], sizes[j]));
+      EXPECT_GE(layout.centres[i].x - sizes[i].width / 2, 0);
+      EXPECT_LE(layout.centres[i].x + sizes[i].width / 2, layout.size.width);
+      EXPECT_LE(layout.centres[i].y + sizes[i].height / 2, layout.size.height);
+      for (std::size_t j = 0; j < i; ++j)
+        EXPECT_FALSE(overlap(layout.centres[i], sizes[i], layout.centres[j], sizes[j]));
     }
   }
 }
 
-TEST(LayeredLayout, EmptyGraph) { EXPECT_TRUE(lay_out({}, {}).places.empty()); }
+TEST(LayeredLayout, EmptyGraph) { EXPECT_TRUE(lay_out({}, {}).centres.empty()); }
 
 TEST(LayeredLayout, InputIsJustAboveItsFirstUser) {
   // 0 → 1 → 2 → 3, and 4 → 3
   Layout layout = lay_out(std::vector<Size>(5, Size{10, 10}), {{0, 1}, {1, 2}, {2, 3}, {4, 3}});
-  EXPECT_EQ(layout.places[4].y, layout.places[2].y);
+  EXPECT_EQ(layout.centres[4].y, layout.centres[2].y);
 }
 
 TEST(LayeredLayout, AvoidableCrossingsAreRemoved) {
   // 0 → 3, 1 → 2: in the order of the numbers the edges would cross.
   Layout layout = lay_out(std::vector<Size>(4, Size{10, 10}), {{0, 3}, {1, 2}});
-  EXPECT_LT((layout.places[0].x - layout.places[1].x) * (layout.places[2].x - layout.places[3].x), 0);
+  EXPECT_LT((layout.centres[0].x - layout.centres[1].x) * (layout.centres[2].x - layout.centres[3].x), 0);
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ class Subject {
       for (const ir::Operation& operation : graph.operations)
         for (const ir::BlockPlacement& placed : operation.placements)
           is_split_ |= placed.axis && last[placed.mesh].name == "s";
-    for (const Diagnostic& diagnostic : certified.told) left_whole_ |= diagnostic.code == Code::pass_declined;
+    for (const Diagnostic& diagnostic : certified.reported) left_whole_ |= diagnostic.code == Code::pass_declined;
     if (std::string d = difference(ir::interpret(last, last.main, inputs_, options_).outputs, expected_); !d.empty())
       return "the plan changes the result: " + d;
     ir::BlockProgram blocks = passes::expand(last);

@@ -194,7 +194,7 @@ TEST(LegalityCache, RepeatedQueriesDoNotUseIsl) {
     ir::Operator twice = writer({{0, 3}, {0, 2}}, {B::at({{0, 1}})});
     EXPECT_TRUE(legality.check_writes({3}, {{&twice, 0}}));
   }
-  EXPECT_EQ(legality.statistics().asked, 6u);
+  EXPECT_EQ(legality.statistics().queries, 6u);
   EXPECT_EQ(legality.statistics().by_isl, 2u);
   EXPECT_EQ(legality.statistics().cached, 4u);
 }

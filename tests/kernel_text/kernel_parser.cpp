@@ -134,7 +134,7 @@ bool KernelParser::declaration() {
   if (one.eat_word("cut")) {
     std::uint32_t dim = variable(one);
     if (dim < 2 * kernel_.dims || dim >= 3 * kernel_.dims) one.fail("only a dim of the box can be split");
-    kernel_.cut = dim - 2 * kernel_.dims;
+    kernel_.tile_dim = dim - 2 * kernel_.dims;
     one.expect_word("by");
     kernel_.grain = one.integer();
     one.expect_word("worth");

@@ -39,7 +39,7 @@ class KernelParser {
   std::variant<Assign, FoldLanes> assign(ir::Line& line);
   FoldLanes fold(ir::Line& line, std::vector<std::uint32_t> to);
   Store store(ir::Line& line);
-  Fetch prefetch(ir::Line& line);
+  Prefetch prefetch(ir::Line& line);
   std::vector<ir::AffineExpr> coordinates(ir::Line& line) {
     return line.list("[", "]", [&] { return line.affine(kernel_.variables); });
   }

@@ -164,8 +164,8 @@ FoldLanes KernelParser::fold(Line& line, std::vector<std::uint32_t> to) {
   return result;
 }
 
-Fetch KernelParser::prefetch(Line& line) {
-  Fetch result{cells(line).tensor(), {}};
+Prefetch KernelParser::prefetch(Line& line) {
+  Prefetch result{cells(line).tensor(), {}};
   result.at = coordinates(line);
   return result;
 }

@@ -41,7 +41,7 @@ BUGS = [
     ("a scan that runs backwards carries forwards", "passes/splits/split_scan.cpp", "if (!forward_) distance = scale(distance, -1);",
      ""),
     ("blocks that write the same cells do so at a time", "backend/schedule/conflicting_writes.cpp",
-     "if (again.empty()) return {tasks};", "return {tasks};"),
+     "if (shared.empty()) return {tasks};", "return {tasks};"),
     ("a transfer is forgotten where blocks do not agree", "passes/splits/realise.cpp", "held.splits != required.splits", "false"),
     ("a halo counts as the cell itself", "passes/splits/realise.cpp",
      "result.one_to_one = row.as_variable().has_value() && access.projection.shape[axis] == 1;",
@@ -115,7 +115,7 @@ KERNEL_BUGS = [
     ("bf16 is cut off, not rounded", "backend/llvm/emit_convert.cpp", "b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded)",
      "b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, high)"),
     ("tails are stored without their mask", "backend/llvm/emit_straight.cpp",
-     "stored = b.CreateMaskedStore(raw, place.address, align, mask);", "stored = b.CreateAlignedStore(raw, place.address, align);"),
+     "stored = b.CreateMaskedStore(raw, location.address, align, mask);", "stored = b.CreateAlignedStore(raw, location.address, align);"),
     ("a prefetch is a store", "backend/llvm/emit_statements.cpp",
      "b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},\n"
      "                     {address, b_.getInt32(to_read), b_.getInt32(second), b_.getInt32(data)});",

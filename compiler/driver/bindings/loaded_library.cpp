@@ -77,11 +77,11 @@ void require_elf(const std::string& shown, const std::string& bytes) {
     throw unfit(shown, "it is not a shared library (not an ELF file)");
   std::memcpy(&head, bytes.data(), sizeof head);
 #ifdef __x86_64__
-  constexpr auto here = EM_X86_64;
+  constexpr auto host_machine = EM_X86_64;
 #else
-  constexpr auto here = EM_AARCH64;
+  constexpr auto host_machine = EM_AARCH64;
 #endif
-  if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != here || head.e_type != ET_DYN)
+  if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != host_machine || head.e_type != ET_DYN)
     throw unfit(shown, "it is a shared library for a different processor architecture");
 }
 
@@ -131,17 +131,17 @@ void LoadedLibrary::require_shapes() const {
   const auto message = reinterpret_cast<std::size_t (*)(void*, char*, std::size_t)>(function("message"));
   void* context = nullptr;
   const library::Options options{1, nullptr};
-  auto told = [&] {
+  auto last_message = [&] {
     std::string text(message(context, nullptr, 0) + 1, '\0');
     message(context, text.data(), text.size());
     text.pop_back();
     return text;
   };
   reinterpret_cast<Prepare>(function("prepare_dlpack"))(&context, constants.pointers(), &options);
-  std::string why = context ? told() : "";
+  std::string why = context ? last_message() : "";
   if (context && why.find(library::misfit) == why.npos) {
     reinterpret_cast<Run>(function("run_dlpack"))(context, given.pointers(), out.pointers());
-    why = told();
+    why = last_message();
   }
   if (context) release(context);
   if (why.find(library::misfit) != why.npos) throw unfit(shown_, why);

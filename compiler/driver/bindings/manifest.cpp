@@ -115,7 +115,7 @@ class ManifestReader {
     return result;
   }
 
-  AllocationMustSucceed here_;
+  AllocationMustSucceed memory_guard_;
   const std::string& path_;
   json all_;
 };
@@ -123,7 +123,7 @@ class ManifestReader {
 }  // namespace
 
 std::string manifest_text(const LibraryFacts& facts) {
-  AllocationMustSucceed here;
+  AllocationMustSucceed memory_guard;
   const backend::Schedule& s = *facts.schedule;
   std::int64_t buffers = 0;  // including those in rows
   for (const backend::Buffer& buffer : s.buffers) buffers += ir::count_of(buffer.row);

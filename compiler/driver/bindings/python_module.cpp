@@ -10,7 +10,7 @@ namespace {
 
 // A Python string literal in ASCII: JSON's escapes are valid in Python.
 std::string python_text(const std::string& text) {
-  AllocationMustSucceed here;
+  AllocationMustSucceed memory_guard;
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

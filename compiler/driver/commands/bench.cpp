@@ -103,7 +103,7 @@ std::string for_people(const Figures& figures) {
 }
 
 std::string as_json(const Figures& figures, const BenchOptions& options) {
-  AllocationMustSucceed here;
+  AllocationMustSucceed memory_guard;
   const Median& run = figures.run;
   nlohmann::ordered_json out = {
       {"format", "tap-bench"},

@@ -19,11 +19,11 @@ int check(Session& session, const CheckOptions& options) {
   int worst = exit_code::done;
   for (const std::string& path : options.files) {
     try {
-      build_given(session, {read_source(session, path), compile, options.source.shapes});
+      build_file(session, {read_source(session, path), compile, options.source.shapes});
     } catch (const Reported& reported) {  // the other files are still checked
       worst = std::max(worst, reported.exit_code);
     } catch (const Failure& failure) {
-      session.tell(failure.diagnostic);
+      session.report(failure.diagnostic);
       worst = std::max(worst, failure.exit_code);
     }
   }

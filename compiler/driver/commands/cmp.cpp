@@ -114,7 +114,7 @@ int cmp(Session& session, const CmpOptions& options) {
   Phase phase("comparing files");
   TensorFiles files;
   std::string text;
-  AllocationMustSucceed here;
+  AllocationMustSucceed memory_guard;
   auto list = nlohmann::ordered_json::array();
   bool good = true;
   for (const auto& [a, b] : pairs(options, files)) {

@@ -214,9 +214,9 @@ void CommandLine::parse(Session& session, int argc, const char* const* argv) {
 // `tapc help`, `tapc help run`: the same as --help.
 int CommandLine::help(Session& session, int argc, const char* const* argv) {
   std::string name = argc > 2 ? argv[2] : "--help";
-  const char* asked[] = {argv[0], name.c_str(), "--help"};
+  const char* help_arguments[] = {argv[0], name.c_str(), "--help"};
   if (argc > 3) throw wrong(fmt::format("`{}` is an unexpected argument", argv[3]), "write `tapc help COMMAND`");
-  return run(session, argc > 2 ? 3 : 2, asked);
+  return run(session, argc > 2 ? 3 : 2, help_arguments);
 }
 
 int CommandLine::run(Session& session, int argc, const char* const* argv) {

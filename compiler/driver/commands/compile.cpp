@@ -63,13 +63,13 @@ std::string prefix_for(const CompileCommand& command, const std::string& program
 
 backend::Target target_for(const CompileCommand& command, const CompileOutputs& outputs) {
   backend::Target target = *backend::target_named(command.target);  // the option accepts no others
-  if (!target.linkable && ((outputs.is_library && !outputs.wants("obj")) || outputs.wants("exe")))
+  if (!target.linkable && ((outputs.is_library && !outputs.includes("obj")) || outputs.includes("exe")))
     throw wrong_command(Code::command_line,
-                        std::string("tapc links ") + (outputs.wants("exe") ? "programs" : "libraries") +
+                        std::string("tapc links ") + (outputs.includes("exe") ? "programs" : "libraries") +
                             " only for processors of this machine's architecture, not for " + target.name,
                         "emit the object and link it there: -o FILE.o");
   for (const char* of_library : {"py", "cmake", "pc"})
-    if (!target.linkable && outputs.wants(of_library))
+    if (!target.linkable && outputs.includes(of_library))
       throw wrong_command(
           Code::command_line,
           std::string("--emit=") + of_library + " describes a library, and tapc cannot link one for " + target.name,
@@ -91,25 +91,26 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   Dumps dumps(session, command.passes);
   PassOptions passes = command.passes;
   read_decisions(session, command.decisions, passes);
-  pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::simplified);
-  let_decide(session, command.decisions, {command.machine, command.target, command.source.no_cache}, wanted);
-  Given given = driver::given(session, file, compile_options(command.source), command.source.shapes);
-  if (outputs.wants("mlir")) {
-    pipeline::Compilation simplified = compile(session, std::move(given), wanted, passes, dumps);
+  pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
+  let_decide(session, command.decisions, {command.machine, command.target, command.source.no_cache}, config);
+  PipelineInput input =
+      driver::make_program_file(session, file, compile_options(command.source), command.source.shapes);
+  if (outputs.includes("mlir")) {
+    pipeline::Compilation simplified = compile(session, std::move(input), config, passes, dumps);
     made.compiled = std::move(simplified.source);
-    wanted.plan = made.plan = std::move(simplified.plan);
-    wanted.decide.reset();
+    config.plan = made.plan = std::move(simplified.plan);
+    config.decide.reset();
     made.mlir = mlir_text(simplified.program);
-    given = std::move(simplified.program);
-    wanted.begin = pipeline::Stage::simplified;
-    wanted.scheduling.output_names = &made.compiled.results;
+    input = std::move(simplified.program);
+    config.begin = pipeline::Stage::simplified;
+    config.scheduling.output_names = &made.compiled.results;
   }
   if (!machine) return made;
-  wanted.stop = pipeline::Stage::schedule;
-  wanted.machine = *machine;
-  made.pipeline = compile(session, std::move(given), wanted, passes, dumps);
-  if (!outputs.wants("mlir")) made.plan = made.pipeline.plan;
-  if (!outputs.wants("mlir")) made.compiled = std::move(made.pipeline.source);
+  config.stop = pipeline::Stage::schedule;
+  config.machine = *machine;
+  made.pipeline = compile(session, std::move(input), config, passes, dumps);
+  if (!outputs.includes("mlir")) made.plan = made.pipeline.plan;
+  if (!outputs.includes("mlir")) made.compiled = std::move(made.pipeline.source);
   return made;
 }
 
@@ -117,10 +118,10 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
                                   const backend::CompiledProgram& lowered, const std::string& mlir) {
   Phase phase("generating code");
   const bool links = facts.target.linkable && outputs.is_library;
-  backend::LibraryCode code =
-      backend::emit({facts.prefix, &lowered.kernels.kernels,
-                     backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), outputs.wants("exe")},
-                    facts.target, {outputs.wants("llvm"), outputs.wants("asm")});
+  backend::LibraryCode code = backend::emit(
+      {facts.prefix, &lowered.kernels.kernels,
+       backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), outputs.includes("exe")},
+      facts.target, {outputs.includes("llvm"), outputs.includes("asm")});
   if (backend::runs_here(facts.target)) {
     Phase trying("testing the kernels");
     backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
@@ -135,7 +136,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
   }
   if (outputs.has_header()) files.push_back({outputs.stem + ".h", {c_header(facts)}});
   for (const OutputKind& output : output_kinds()) {
-    if (!outputs.wants(output.word)) continue;
+    if (!outputs.includes(output.word)) continue;
     std::string text = output.word == "obj"
                            ? (facts.target.linkable ? backend::link_relocatable(code.object) : code.object)
                        : output.word == "exe"      ? backend::link_program(code.object)
@@ -205,7 +206,7 @@ int compile(Session& session, const CompileCommand& command) {
   facts.work = work_of(program.program);
   facts.schedule = &*program.schedule;
   facts.scratch_bytes = backend::most_scratch(program.lowered->kernels.kernels);
-  if (outputs.wants("exe")) require_standalone(facts);
+  if (outputs.includes("exe")) require_standalone(facts);
   std::vector<OutputFile> files = files_for(command, outputs, facts, *program.lowered, made.mlir);
   Phase writing("writing the library");
   write_with_depfile(session, command, std::move(files));

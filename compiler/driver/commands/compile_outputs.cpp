@@ -38,7 +38,7 @@ void require_plain_library(const CompileOutputs& outputs) {
   bool plain = std::all_of(outputs.library.begin(), outputs.library.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '+';
   });
-  if (!plain && (outputs.wants("cmake") || outputs.wants("pc")))
+  if (!plain && (outputs.includes("cmake") || outputs.includes("pc")))
     throw wrong_command(Code::command_line,
                         tap::quoted(outputs.library) + " is not a valid file name in CMake and pkg-config files",
                         "use letters, digits and `._-+`");
@@ -48,7 +48,7 @@ void require_plain_library(const CompileOutputs& outputs) {
 
 std::span<const OutputKind> output_kinds() { return kinds_of_emit; }
 
-bool CompileOutputs::wants(std::string_view word) const {
+bool CompileOutputs::includes(std::string_view word) const {
   return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
 }
 std::string CompileOutputs::folder() const { return stem.substr(0, stem.size() - base_name(stem).size()); }
@@ -74,7 +74,7 @@ CompileOutputs compile_outputs(const std::string& output, const std::vector<std:
           "--emit=" + word + " describes a library, and " + tap::quoted(output) + " is " + std::string(kind->what),
           "write the library: -o " + base_name(outputs.stem) + ".so");
   outputs.is_library = false;
-  if (!outputs.wants(kind->word)) outputs.kinds.emplace_back(kind->word);
+  if (!outputs.includes(kind->word)) outputs.kinds.emplace_back(kind->word);
   return outputs;
 }
 

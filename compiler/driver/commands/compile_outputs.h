@@ -25,10 +25,10 @@ struct CompileOutputs {
   bool is_library = true;  // OUT is a shared library: a manifest describes it
   std::vector<std::string> kinds;
 
-  bool wants(std::string_view word) const;
+  bool includes(std::string_view word) const;
   // Nothing needs machine code.
   bool only_mlir() const { return !is_library && kinds == std::vector<std::string>{"mlir"}; }
-  bool has_header() const { return is_library || wants("obj"); }
+  bool has_header() const { return is_library || includes("obj"); }
   std::string folder() const;
   std::string header() const;  // without folders
 };

@@ -68,7 +68,7 @@ void read_decisions(Session& session, const DecisionOptions& options, PassOption
   passes.plan = read_plan(session, options.plan);
 }
 
-void let_decide(Session& session, const DecisionOptions& options, const Decider& decider, pipeline::Options& wanted) {
+void let_decide(Session& session, const DecisionOptions& options, const Decider& decider, pipeline::Options& config) {
   pipeline::Deciding by;
   by.cluster = cluster_for(session, *backend::target_named(decider.target), decider.machine_file);
   by.threads = by.cluster.types.front().threads;
@@ -79,7 +79,7 @@ void let_decide(Session& session, const DecisionOptions& options, const Decider&
     by.store = &decided_plans();
     by.machine = machine_file_of(by.cluster, "");
   }
-  wanted.decide = std::move(by);
+  config.decide = std::move(by);
 }
 
 void write_decisions(const Session& session, const DecisionOptions& options, const ir::Plan& plan) {

@@ -36,7 +36,7 @@ struct Decider {
   std::string target = "native";
   bool no_cache = false;  // ignores stored decisions
 };
-void let_decide(Session& session, const DecisionOptions& options, const Decider& by, pipeline::Options& wanted);
+void let_decide(Session& session, const DecisionOptions& options, const Decider& by, pipeline::Options& config);
 
 // Writes --plan-out.
 void write_decisions(const Session& session, const DecisionOptions& options, const ir::Plan& plan);

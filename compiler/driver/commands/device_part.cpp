@@ -20,9 +20,9 @@ bool runs_on(const ir::Program& program, const ir::Operation& operation, std::in
   if (const ir::Mesh* mesh = ir::mesh_of(program, operation))
     return mesh->devices.empty() ? device < ir::device_count(*mesh)
                                  : std::count(mesh->devices.begin(), mesh->devices.end(), device) > 0;
-  const ir::DeviceAssignment places(program, operation);
-  for (std::int64_t place = 0; place < places.count(); ++place)
-    if (places.device(place) == device) return true;
+  const ir::DeviceAssignment assignment(program, operation);
+  for (std::int64_t position = 0; position < assignment.count(); ++position)
+    if (assignment.device(position) == device) return true;
   return false;
 }
 

@@ -45,18 +45,18 @@ std::string decisions_about(Session& session, const std::string& file, const std
   read_decisions(session, options.decisions, passes);
   take(passes, options.source);
   passes.verify = false;
-  pipeline::Options wanted = pipeline_options(passes, pipeline::Stage::decided);
+  pipeline::Options config = pipeline_options(passes, pipeline::Stage::decided);
   constexpr bool anew = true;  // a plan that was stored says nothing about what else was considered
-  let_decide(session, options.decisions, {options.machine, "native", anew}, wanted);
-  const cost::Cluster cluster = wanted.decide->cluster;
-  const pipeline::Compilation made = compile_given(session, read_given(session, file, options.source), wanted);
+  let_decide(session, options.decisions, {options.machine, "native", anew}, config);
+  const cost::Cluster cluster = config.decide->cluster;
+  const pipeline::Compilation made = compile_file(session, read_program_file(session, file, options.source), config);
   std::string text = why_decided(made.considered, name, cluster);
   return text.empty() ? lines_about(made.plan, name) : text;
 }
 
 int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {
   PropagatedFile propagated = propagate_file(session, file, options.source);
-  std::string text = why_sharded(session, propagated.found, propagated.places, name);
+  std::string text = why_sharded(session, propagated.found, propagated.locations, name);
   if (text.empty()) {
     const std::vector<std::string> names = names_of_values(propagated.found.program);
     auto near = did_you_mean(name, names);

@@ -32,7 +32,7 @@ std::optional<Formatted> format_file(Session& session, const std::string& path) 
   Phase phase("formatting");
   Diagnostics diagnostics;
   std::optional<std::string> text = format_source(session.sources, file, {}, diagnostics);
-  session.tell(diagnostics);
+  session.report(diagnostics);
   if (!text) return std::nullopt;
   return Formatted{file, std::move(*text)};
 }

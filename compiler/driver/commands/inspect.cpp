@@ -62,12 +62,12 @@ void take_ending(InspectOptions& options) {
   });
   if (format == std::end(formats))
     throw unknown_ending("inspect", options.output, "use .txt or .ir for text, or .dot, .gv, .svg, .json or .graphml");
-  const std::string wanted = list ? "text" : options.format;
-  if (!wanted.empty() && wanted != format->name)
+  const std::string requested = list ? "text" : options.format;
+  if (!requested.empty() && requested != format->name)
     throw wrong_command(Code::command_line,
                         list ? "the list is text, and " + tap::quoted(options.output) + " is the name of a " +
                                    std::string(format->name) + " file"
-                             : "--format=" + wanted + " contradicts the ending of " + tap::quoted(options.output),
+                             : "--format=" + requested + " contradicts the ending of " + tap::quoted(options.output),
                         list ? "use .txt" : "leave --format out, or change the ending");
   options.format = format->name;
 }
@@ -86,19 +86,19 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   take(passes, options.source);
   const bool as_written = !options.choices && options.plan.empty() && !options.splits && !options.device;
   const bool planned = !passes.plan.decisions.empty();
-  pipeline::Options wanted = pipeline_options(passes, as_written        ? pipeline::Stage::built
+  pipeline::Options config = pipeline_options(passes, as_written        ? pipeline::Stage::built
                                                       : options.choices ? pipeline::Stage::simplified
                                                       : !options.splits ? pipeline::Stage::sharded
                                                       : planned         ? pipeline::Stage::fused
                                                                         : pipeline::Stage::simplified);
   if (options.choices) {
-    wanted.offer_rewrites = true;
-    wanted.simplify = offering_passes();
-    wanted.proof = pipeline::Proof::none;
+    config.offer_rewrites = true;
+    config.simplify = offering_passes();
+    config.proof = pipeline::Proof::none;
   }
   Dumps none(session, passes);
   pipeline::Compilation made =
-      compile(session, read_given(session, options.file, options.source), std::move(wanted), passes, none);
+      compile(session, read_program_file(session, options.file, options.source), std::move(config), passes, none);
   Compiled compiled = std::move(made.source);
   compiled.program = std::move(made.program);
   if (options.choices && options.format == "text") text = describe_choices(compiled.program, made.remarks);

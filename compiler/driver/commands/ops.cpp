@@ -62,7 +62,7 @@ std::string indented(std::string_view text, std::string_view by) {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // `add: y = a + b` next to the name `add` is `y = a + b`.
-std::string said_of(const std::string& name, const std::string& doc) {
+std::string summary_of(const std::string& name, const std::string& doc) {
   std::string line = first_line(doc);
   return line.starts_with(name + ": ") ? line.substr(name.size() + 2) : line;
 }
@@ -74,12 +74,12 @@ std::string list_all(const std::vector<Signature>& all, const ast::Module& modul
   for (const ast::MonoidDecl* monoid : monoids) widest = std::max(widest, monoid->name.text.size());
   std::string text;
   for (const Signature& signature : all)
-    text += fmt::format("{:{}}  {}\n", signature.name, widest, said_of(signature.name, signature.doc));
+    text += fmt::format("{:{}}  {}\n", signature.name, widest, summary_of(signature.name, signature.doc));
   if (!all.empty() && !monoids.empty())
     text += "\nmonoids, for reductions such as (m[i], at[i]) = argmax[k] (x[i, k], k):\n\n";
   if (!all.empty())
     for (const ast::MonoidDecl* monoid : monoids)
-      text += fmt::format("{:{}}  {}\n", monoid->name.text, widest, said_of(monoid->name.text, monoid->doc));
+      text += fmt::format("{:{}}  {}\n", monoid->name.text, widest, summary_of(monoid->name.text, monoid->doc));
   return text;
 }
 
@@ -171,7 +171,7 @@ int ops(Session& session, OpsOptions options) {
   require_source(session, file);
   Diagnostics diagnostics;
   std::optional<ast::Module> module = parse(session.sources, file, {}, diagnostics);
-  session.tell(diagnostics);
+  session.report(diagnostics);
   if (!module) return exit_code::wrong_program;
   std::vector<Signature> all = signatures(*module);
   if (options.name.empty()) {

@@ -57,10 +57,10 @@ std::string stage_text(Session& session, const OptOptions& options) {
   pipeline::Stage stop = stop_of(options.stage);
   if (options.stage == PrintedStage::graph && !chosen.chosen && !chosen.plan.decisions.empty())
     stop = pipeline::Stage::fused;
-  pipeline::Options wanted = pipeline_options(chosen, stop);
-  wanted.offer_rewrites = asks_for_choices(chosen);
+  pipeline::Options config = pipeline_options(chosen, stop);
+  config.offer_rewrites = asks_for_choices(chosen);
   pipeline::Compilation made =
-      compile(session, read_given(session, options.file, options.source), wanted, chosen, dumps);
+      compile(session, read_program_file(session, options.file, options.source), config, chosen, dumps);
   if (made.lowered) return backend::print(made.lowered->kernels.kernels);
   return made.expanded() ? ir::print(*made.expanded(), true) : ir::print(made.program);
 }

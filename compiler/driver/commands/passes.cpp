@@ -53,7 +53,7 @@ constexpr std::string_view listed_stages[] = {"expand"};
 
 void show_remarks(Session& session, const std::vector<passes::Remark>& remarks) {
   for (const passes::Remark& remark : remarks)
-    session.tell(
+    session.report(
         Diagnostic(Code::pass_declined, Span{},
                    fmt::format("{} {} `{}` of `{}`{}: {}", remark.pass, remark.dropped ? "dropped" : "kept",
                                remark.operation, remark.graph, remark.dropped ? "" : " unchanged", remark.message)));
@@ -62,18 +62,19 @@ void show_remarks(Session& session, const std::vector<passes::Remark>& remarks) 
 }  // namespace
 
 Dumps::Dumps(const Session& session, const PassOptions& options)
-    : session_(session), wanted_(options.dump_after), folder_(options.dump_dir) {
+    : session_(session), dump_after_(options.dump_after), folder_(options.dump_dir) {
   std::vector<std::string> candidates = passes::pass_names();
   candidates.insert(candidates.end(), std::begin(listed_stages), std::end(listed_stages));
   candidates.insert(candidates.end(), {"all", "changed"});
-  if (!wanted_.empty() && std::find(candidates.begin(), candidates.end(), wanted_) == candidates.end())
-    throw unknown_pass(wanted_, candidates);
+  if (!dump_after_.empty() && std::find(candidates.begin(), candidates.end(), dump_after_) == candidates.end())
+    throw unknown_pass(dump_after_, candidates);
 }
 
 int Dumps::after(std::string_view pass, bool changed, const std::function<std::string()>& text) {
   ++number_;
-  bool wanted = wanted_ == "changed" ? changed : !wanted_.empty() && (wanted_ == "all" || wanted_ == pass);
-  if (!wanted) return number_;
+  bool dump = dump_after_ == "changed" ? changed
+                                       : !dump_after_.empty() && (dump_after_ == "all" || dump_after_ == pass);
+  if (!dump) return number_;
   std::error_code ignored;  // writing reports the failure
   std::filesystem::create_directories(folder_, ignored);
   write_outputs(session_, {{fmt::format("{}/{:02}-{}.txt", folder_, number_, pass), {text()}}});
@@ -125,7 +126,7 @@ pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage s
   return how;
 }
 
-pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
+pipeline::Compilation compile(Session& session, PipelineInput input, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps) {
   Times times;
   pipeline::Observer observer;
@@ -134,18 +135,18 @@ pipeline::Compilation compile(Session& session, Given given, pipeline::Options h
     if (options.time) times.add(run, number);
   };
   // The certificate is written before the check, so that it can be inspected.
-  const bool judged_here = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
-  if (judged_here) how.proof = pipeline::Proof::recorded;
-  const auto* file = std::get_if<GivenFile>(&given);
-  pipeline::Compilation made = file ? compile_given(session, *file, how, observer)
-                                    : pipeline::compile(std::get<ir::Program>(std::move(given)), how, observer);
+  const bool justify_after = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;
+  if (justify_after) how.proof = pipeline::Proof::recorded;
+  const auto* file = std::get_if<ProgramFile>(&input);
+  pipeline::Compilation made = file ? compile_file(session, *file, how, observer)
+                                    : pipeline::compile(std::get<ir::Program>(std::move(input)), how, observer);
   if (!options.certificate.empty()) write_outputs(session, certificate_files(options.certificate, made));
   if (made.expanded()) dumps.after("expand", true, [&] { return ir::print(*made.expanded(), true); });
   if (options.remarks) show_remarks(session, made.remarks);
-  if (options.time) session.tell(times.text());
-  if (options.time && options.verify) session.tell(fmt::format("{:>9.3f} the checker\n", made.checking * 1e3));
-  if (judged_here) pipeline::require_justified(made, options.require_proof);
-  for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
+  if (options.time) session.report(times.text());
+  if (options.time && options.verify) session.report(fmt::format("{:>9.3f} the checker\n", made.checking * 1e3));
+  if (justify_after) pipeline::require_justified(made, options.require_proof);
+  for (const Diagnostic& diagnostic : made.reported) session.report(diagnostic);
   return made;
 }
 

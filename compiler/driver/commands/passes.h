@@ -49,7 +49,7 @@ class Dumps {
 
  private:
   const Session& session_;  // its files are not overwritten
-  std::string wanted_, folder_;
+  std::string dump_after_, folder_;
   int number_ = 0;
 };
 
@@ -57,11 +57,11 @@ class Dumps {
 pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop);
 
 // The input of a compilation: the command's file, or a graph that was made from it.
-using Given = std::variant<GivenFile, ir::Program>;
+using PipelineInput = std::variant<ProgramFile, ir::Program>;
 
 // Compiles, writes the dumps and the certificate, prints warnings, remarks and times on standard error. Throws as
 // pipeline::compile does.
-pipeline::Compilation compile(Session& session, Given given, pipeline::Options how, const PassOptions& options,
+pipeline::Compilation compile(Session& session, PipelineInput input, pipeline::Options how, const PassOptions& options,
                               Dumps& dumps);
 
 // The certificate's file, and FILE.rules.ir with the rules that it refers to.

@@ -64,23 +64,23 @@ pipeline::Compilation scheduled(Session& session, const PricedOptions& options, 
   PassOptions passes;
   read_decisions(session, options.decisions, passes);
   passes.verify = false;
-  const GivenFile given = read_given(session, options.file, options.source);
-  Compiled compiled = build_given(session, given);
+  const ProgramFile program_file = read_program_file(session, options.file, options.source);
+  Compiled compiled = build_file(session, program_file);
   resize_meshes(compiled.program, options.mesh);
   Diagnostics reported;  // all of them are, once the file is built
-  pipeline::RewriteRules rewrites({&session.sources, given.file, given.how, &reported});
+  pipeline::RewriteRules rewrites({&session.sources, program_file.file, program_file.how, &reported});
   take(passes, options.source);
-  pipeline::Options wanted =
+  pipeline::Options config =
       pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
-  let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, wanted);
-  wanted.rules = rewrites.chosen_from(passes.plan, wanted.decide->start);
-  wanted.machine = machine;
+  let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, config);
+  config.rules = rewrites.chosen_from(passes.plan, config.decide->start);
+  config.machine = machine;
   Dumps none(session, passes);
-  return compile(session, std::move(compiled.program), std::move(wanted), passes, none);
+  return compile(session, std::move(compiled.program), std::move(config), passes, none);
 }
 
 // All devices as threads of this machine, as `tapc run` does it.
-CostReport report_here(const pipeline::Compilation& made, const PricedOptions& options, cost::Model& model) {
+CostReport report_of_program(const pipeline::Compilation& made, const PricedOptions& options, cost::Model& model) {
   const std::vector<backend::Kernel>& kernels = made.lowered->kernels.kernels;
   return {options.file, model.of(cost::trace_of(*made.schedule, kernels), kernels),
           memory_of(*made.schedule, kernels, options.threads)};
@@ -111,7 +111,7 @@ PricedProgram price(Session& session, const PricedOptions& options) {
   Phase phase("predicting the cost");
   cost::Model model(std::move(cluster), options.threads);
   CostReport report = options.device ? report_of_device(made.program, options, model)
-                                     : report_here(made, options, model);
+                                     : report_of_program(made, options, model);
   return {std::move(made), std::move(model), std::move(report)};
 }
 

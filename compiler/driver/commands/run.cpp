@@ -54,9 +54,9 @@ bool as_expected(Session& session, const std::vector<InputSpec>& expected, const
   for (const InputSpec& spec : expected)
     for (const NamedTensor& result : results) {
       if (result.name != spec.name) continue;
-      Tensor wanted = materialise(spec, result.tensor.type(), result.tensor.shape(), files);
-      if (auto difference = compare(result, wanted, tolerance)) {
-        session.tell(*difference);
+      Tensor reference = materialise(spec, result.tensor.type(), result.tensor.shape(), files);
+      if (auto difference = compare(result, reference, tolerance)) {
+        session.report(*difference);
         good = false;
       }
     }
@@ -87,8 +87,8 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
 
 // If the tasks of native code cannot be certified, runs an earlier program, and at last interprets the graph, which
 // needs no further certified step.
-Evaluation evaluate_or_go_back(const Session& session, Runnable& runnable, EngineOptions engine,
-                               bool skip_unjustified) {
+Evaluation evaluate_or_fall_back(const Session& session, Runnable& runnable, EngineOptions engine,
+                                 bool skip_unjustified) {
   while (true) {
     try {
       return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
@@ -114,7 +114,7 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
   result.run = [&session, engine, runnable, skip_unjustified] {
-    return evaluate_or_go_back(session, *runnable, engine, skip_unjustified);
+    return evaluate_or_fall_back(session, *runnable, engine, skip_unjustified);
   };
   return result;
 }
@@ -138,7 +138,7 @@ int run(Session& session, const RunOptions& options) {
   // Before anything is published: results that are known to be wrong must not replace files of an earlier run.
   if (!as_expected(session, expected, results, options.tolerance, files)) return exit_code::check_failed;
   if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
-  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.tell(summary_text(summary));
+  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.report(summary_text(summary));
   return exit_code::done;
 }
 
@@ -159,7 +159,7 @@ Action declare_run(CLI::App& app) {
                         "1e-8 for f64, 1e-6 for f32, 1e-3 for f16, 1e-2 for bf16");
   add_engine_options(app, options->engine);
   app.add_flag_function(
-      "--summary,!--no-summary", [options](std::int64_t wanted) { options->summary = wanted > 0; },
+      "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;

@@ -37,7 +37,7 @@ struct ShardingOptions {
 ir::Plan plan_of(Session& session, const ir::Program& program, const passes::ListedValues& listed = {}) {
   passes::ShardedPlan sharded = passes::plan_of_shardings(program, {}, {}, listed);
   for (const passes::LeftWhole& left : sharded.left)
-    session.tell(Diagnostic(Code::pass_declined, Span{}, to_string(left)));
+    session.report(Diagnostic(Code::pass_declined, Span{}, to_string(left)));
   return std::move(sharded.plan);
 }
 

@@ -57,13 +57,14 @@ int verify(Session& session, const VerifyOptions& options) {
   PassOptions passes;
   take(passes, options.source);
   read_decisions(session, options.decisions, passes);
-  pipeline::Options wanted = pipeline_options(passes, stop_of(options.stage));
-  wanted.proof = pipeline::Proof::recorded;
-  let_decide(session, options.decisions, {"", "native", options.source.no_cache}, wanted);
-  const pipeline::Compilation made = compile_given(session, read_given(session, options.file, options.source), wanted);
+  pipeline::Options config = pipeline_options(passes, stop_of(options.stage));
+  config.proof = pipeline::Proof::recorded;
+  let_decide(session, options.decisions, {"", "native", options.source.no_cache}, config);
+  const pipeline::Compilation made =
+      compile_file(session, read_program_file(session, options.file, options.source), config);
   write(session, options, made);
   write_decisions(session, options.decisions, made.plan);
-  for (const Diagnostic& diagnostic : made.told) session.tell(diagnostic);
+  for (const Diagnostic& diagnostic : made.reported) session.report(diagnostic);
   session.print(pipeline::summary(made));
   if (options.time) {
     std::size_t operations = 0;

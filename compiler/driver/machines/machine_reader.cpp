@@ -40,9 +40,10 @@ class MachineReader {
   using Names = std::vector<std::string>;
 
   Failure wrong(const toml::source_position& at, const std::string& what, std::string help) const {
-    ir::TextError place{at.line, "", at.column > 0 ? at.column - 1 : 0};
-    return {exit_code::wrong_data,
-            Diagnostic(Code::data_malformed, pipeline::place_span(source_, file_, place), what).help(std::move(help))};
+    ir::TextError location{at.line, "", at.column > 0 ? at.column - 1 : 0};
+    return {
+        exit_code::wrong_data,
+        Diagnostic(Code::data_malformed, pipeline::error_span(source_, file_, location), what).help(std::move(help))};
   }
   Failure unknown(const toml::key& key, const std::string& kind, const Names& known) const {
     auto near = did_you_mean(std::string(key.str()), known);
@@ -273,9 +274,9 @@ class MachineReader {
         throw wrong(at, fmt::format("`{}` is not a formula", name->str()), "write it in quotes: \"2e-9 * calls\"");
       auto read = cost::read_formula(*formula);
       if (auto* error = std::get_if<cost::FormulaError>(&read)) {
-        auto place = at;
-        place.column += static_cast<toml::source_index>(error->at + 1);
-        throw wrong(place, fmt::format("invalid formula of `{}`: {}", name->str(), error->what),
+        auto location = at;
+        location.column += static_cast<toml::source_index>(error->at + 1);
+        throw wrong(location, fmt::format("invalid formula of `{}`: {}", name->str(), error->what),
                     "formulas have numbers, names, + - * /, min(a, b), max(a, b) and parentheses");
       }
       for (const std::string& used : std::get<cost::Formula>(read).names()) {

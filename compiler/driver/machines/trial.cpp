@@ -27,7 +27,7 @@ TrialResult run_trial(Session& session, const Trial& trial, const ir::Machine& m
   SourceOptions source;
   source.no_cache = true;
   const FileId file = session.sources.add("calibration.tap", trial.text);
-  Compiled compiled = build_given(session, given(session, file, compile_options(source)));
+  Compiled compiled = build_file(session, make_program_file(session, file, compile_options(source)));
   std::vector<Tensor> inputs;
   const ir::Graph& graph = compiled.program[compiled.program.main];
   for (ir::ValueId v : graph.inputs) inputs.push_back(input_of(graph[v].type));

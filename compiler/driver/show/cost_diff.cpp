@@ -143,7 +143,7 @@ std::string diff_table(const ComparedProgram& a, const ComparedProgram& b) {
 }
 
 std::string diff_json(const ComparedProgram& a, const ComparedProgram& b) {
-  AllocationMustSucceed here;
+  AllocationMustSucceed memory_guard;
   nlohmann::ordered_json shardings = nlohmann::ordered_json::array(), operations = nlohmann::ordered_json::array();
   for (const ChangedSharding& one : changed_shardings(a, b))
     shardings.push_back({{"value", one.value}, {"a", json_of(one.a)}, {"b", json_of(one.b)}});

@@ -37,8 +37,8 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
   std::vector<Amount> terms = terms_of(total, model.cluster(), model.device());
   std::vector<bool> shown;  // an empty column is omitted
   for (const Amount& term : terms) {
-    bool some = term.value != 0;
-    shown.push_back(some);
+    bool is_shown = term.value != 0;
+    shown.push_back(is_shown);
   }
   Line head{"operation", "task", "total"};
   for (std::size_t t = 0; t < terms.size(); ++t)
@@ -73,7 +73,7 @@ std::string cost_table(const CostReport& report, const cost::Model& model) {
 }
 
 std::string cost_json(const CostReport& report, const cost::Model& model) {
-  AllocationMustSucceed here;
+  AllocationMustSucceed memory_guard;
   nlohmann::ordered_json out = {
       {"format", "tap-cost"}, {"version", 1}, {"file", report.file}, {"threads", model.threads()}};
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();

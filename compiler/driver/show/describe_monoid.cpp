@@ -81,7 +81,7 @@ ir::Program compile_monoid(Session& session, const ast::MonoidDecl& monoid, File
   Diagnostics diagnostics;
   std::optional<Compiled> compiled = compile(session.sources, sample, options, diagnostics);
   if (compiled && !diagnostics.has_errors()) return std::move(compiled->program);
-  session.tell(diagnostics);
+  session.report(diagnostics);
   throw Reported{exit_code::wrong_program};
 }
 

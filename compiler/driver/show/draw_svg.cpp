@@ -44,21 +44,21 @@ Size size_of(const DrawnNode& node) {
           static_cast<double>(node.lines.size()) * line_height + 2 * padding};
 }
 
-std::string draw_node(const DrawnNode& node, NodeCentre place, Size size) {
+std::string draw_node(const DrawnNode& node, NodeCentre centre, Size size) {
   std::string text = fmt::format(
       R"(  <g class="{}"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="{}" fill="{}" stroke="#374151"/>)",
-      name_of(node.kind), place.x - size.width / 2, place.y - size.height / 2, size.width, size.height,
+      name_of(node.kind), centre.x - size.width / 2, centre.y - size.height / 2, size.width, size.height,
       node.kind == NodeKind::operation ? 3 : 10, fill_of(node.kind));
-  double y = place.y - size.height / 2 + padding + 11;
+  double y = centre.y - size.height / 2 + padding + 11;
   for (std::size_t i = 0; i < node.lines.size(); ++i, y += line_height)
-    text += fmt::format(R"(<text x="{:.1f}" y="{:.1f}"{}>{}</text>)", place.x, y,
+    text += fmt::format(R"(<text x="{:.1f}" y="{:.1f}"{}>{}</text>)", centre.x, y,
                         i == 0 ? R"( font-weight="bold")" : R"( fill="#4b5563")", xml_text(shortened(node.lines[i])));
   return text + "</g>\n";
 }
 
 // A curve that leaves downwards and arrives from above; its title is the value's type, which browsers show on hovering.
 std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::vector<Size>& sizes) {
-  NodeCentre from = layout.places[edge.from], to = layout.places[edge.to];
+  NodeCentre from = layout.centres[edge.from], to = layout.centres[edge.to];
   from.y += sizes[edge.from].height / 2;
   to.y -= sizes[edge.to].height / 2 + 6;
   double bend = (to.y - from.y) / 2;
@@ -88,7 +88,7 @@ std::string to_svg(const Drawing& drawing) {
   for (const DrawnEdge& edge : drawing.edges) text += draw_edge(edge, layout, sizes);
   text += "  </g>\n  <g font-family=\"ui-monospace, monospace\" font-size=\"11\" text-anchor=\"middle\">\n";
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
-    text += draw_node(drawing.nodes[i], layout.places[i], sizes[i]);
+    text += draw_node(drawing.nodes[i], layout.centres[i], sizes[i]);
   return text + "  </g>\n</svg>\n";
 }
 

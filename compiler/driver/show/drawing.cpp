@@ -42,12 +42,13 @@ std::vector<std::string> blocks_of(const ir::Program& program, const ir::Operati
   const ir::Operator& op = program[operation.op];
   std::vector<std::string> lines;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    std::string cut, where;
+    std::string blocks, where;
     for (const ir::Blocking& b : op.blockings)
-      if (b.block_dim == d) cut += (cut.empty() ? "" : ", ") + own_dim_name(op, operation.names, b.dim);
+      if (b.block_dim == d) blocks += (blocks.empty() ? "" : ", ") + own_dim_name(op, operation.names, b.dim);
     for (const ir::BlockPlacement& p : operation.placements)
       if (p.dim == d) where = " over " + place_name(program, p);
-    if (!cut.empty()) lines.push_back(fmt::format("{} in {}{}", cut, plural(op.dims[d].range.size(), "block"), where));
+    if (!blocks.empty())
+      lines.push_back(fmt::format("{} in {}{}", blocks, plural(op.dims[d].range.size(), "block"), where));
     else if (!where.empty()) lines.push_back(own_dim_name(op, operation.names, d) + where);
   }
   for (const ir::BlockPlacement& p : operation.placements)

@@ -158,7 +158,7 @@ ordered_json graph_json(const ir::Program& program, const ir::Graph& graph) {
 }  // namespace
 
 std::string to_json(const ir::Program& program, const std::string& name) {
-  AllocationMustSucceed here;
+  AllocationMustSucceed memory_guard;
   ordered_json graphs = ordered_json::array(), operators = ordered_json::array();
   for (const ir::Graph& graph : program.graphs) graphs.push_back(graph_json(program, graph));
   for (const ir::Operator& op : program.operators) operators.push_back(operator_json(program, op));

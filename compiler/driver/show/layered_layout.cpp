@@ -41,15 +41,16 @@ std::vector<std::size_t> layers_of(std::size_t count, const Edges& edges) {
 
 // Orders a layer by the mean position of each node's neighbours in `neighbours`.
 void sort_by_neighbours(std::vector<std::size_t>& layer, const Neighbours& neighbours, std::vector<double>& position) {
-  std::vector<std::pair<double, std::size_t>> wanted;
+  std::vector<std::pair<double, std::size_t>> barycentres;
   for (std::size_t n : layer) {
     double sum = 0;
     for (std::size_t other : neighbours[n]) sum += position[other];
-    wanted.emplace_back(neighbours[n].empty() ? position[n] : sum / static_cast<double>(neighbours[n].size()), n);
+    barycentres.emplace_back(neighbours[n].empty() ? position[n] : sum / static_cast<double>(neighbours[n].size()), n);
   }
-  std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(barycentres.begin(), barycentres.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < layer.size(); ++i) {
-    layer[i] = wanted[i].second;
+    layer[i] = barycentres[i].second;
     position[layer[i]] = static_cast<double>(i) - static_cast<double>(layer.size()) / 2;
   }
 }
@@ -71,7 +72,7 @@ void order_layers(Layers& layers, const Neighbours& above, const Neighbours& bel
 
 Layout lay_out(const std::vector<Size>& nodes, const Edges& edges) {
   Layout layout;
-  layout.places.resize(nodes.size());
+  layout.centres.resize(nodes.size());
   std::vector<std::size_t> layer = layers_of(nodes.size(), edges);
   Layers layers(nodes.empty() ? 0 : *std::max_element(layer.begin(), layer.end()) + 1);
   for (std::size_t n = 0; n < nodes.size(); ++n) layers[layer[n]].push_back(n);
@@ -94,7 +95,7 @@ Layout lay_out(const std::vector<Size>& nodes, const Edges& edges) {
     double height = 0, x = margin + (widest - widths[row]) / 2;
     for (std::size_t n : layers[row]) height = std::max(height, nodes[n].height);
     for (std::size_t n : layers[row]) {
-      layout.places[n] = {x + nodes[n].width / 2, y + height / 2};
+      layout.centres[n] = {x + nodes[n].width / 2, y + height / 2};
       x += nodes[n].width + column_gap;
     }
     y += height + layer_gap;

@@ -15,7 +15,7 @@ struct NodeCentre {
   double x = 0, y = 0;  // of the centre
 };
 struct Layout {
-  std::vector<NodeCentre> places;  // by node
+  std::vector<NodeCentre> centres;  // by node
   Size size;
 };
 

@@ -34,9 +34,9 @@ ir::TensorType on_a_device(const ir::Program& program, const ir::Value& value) {
 std::optional<ir::Box> box_on(const ir::Program& program, const ir::Value& value, std::int64_t device) {
   if (!value.sharding) return ir::Box::of_shape(value.type.shape);
   const ir::Mesh& mesh = program[value.sharding->mesh];
-  const std::int64_t place = ir::index_in_mesh(mesh, device);
-  if (place < 0) return std::nullopt;
-  return ir::box_at(mesh, *value.sharding, value.type.shape, place);
+  const std::int64_t position = ir::index_in_mesh(mesh, device);
+  if (position < 0) return std::nullopt;
+  return ir::box_at(mesh, *value.sharding, value.type.shape, position);
 }
 
 std::string sharding_text(const ir::Program& program, const ir::Value& value) {
@@ -95,37 +95,37 @@ std::string sums(const ir::Program& program, const ir::Graph& graph) {
 // Follows the origins of one axis of a value back to an annotation.
 class Reasons {
  public:
-  Reasons(const Session& session, const passes::Propagated& found, const ValuePlaces& places)
-      : session_(session), found_(found), program_(found.program), places_(places) {}
+  Reasons(const Session& session, const passes::Propagated& found, const ValueLocations& locations)
+      : session_(session), found_(found), program_(found.program), locations_(locations) {}
 
   std::string of(GraphId graph, ValueId value, std::uint32_t dim, const ir::AxisRef& axis) {
-    std::vector<std::string> way;
-    while (const passes::Origin* origin = way.size() < found_.origins.size() ? origin_of(graph, value, dim, axis)
-                                                                             : nullptr) {
+    std::vector<std::string> chain;
+    while (const passes::Origin* origin = chain.size() < found_.origins.size() ? origin_of(graph, value, dim, axis)
+                                                                               : nullptr) {
       std::string by = origin->operation ? "through the operation that writes " + written_by(graph, *origin->operation)
                                          : std::string("which must have the same sharding");
       if (!origin->from) {
-        way.push_back(fmt::format("{} gets it {}", name(graph, value), by));
-        return told(way);
+        chain.push_back(fmt::format("{} gets it {}", name(graph, value), by));
+        return chain_text(chain);
       }
-      way.push_back(fmt::format("{} gets it from {}, {}", name(graph, value),
-                                name(origin->from->first, origin->from->second), by));
+      chain.push_back(fmt::format("{} gets it from {}, {}", name(graph, value),
+                                  name(origin->from->first, origin->from->second), by));
       std::tie(graph, value) = *origin->from;
       dim = any_dim;
     }
-    way.push_back(fmt::format("{} is annotated with it{}", name(graph, value), place(graph, value)));
-    return told(way);
+    chain.push_back(fmt::format("{} is annotated with it{}", name(graph, value), location_text(graph, value)));
+    return chain_text(chain);
   }
 
  private:
   static constexpr std::uint32_t any_dim = ~0u;
   static constexpr std::size_t shown = 8;  // steps shown at the start of a long chain; the last one is always shown
 
-  static std::string told(const std::vector<std::string>& way) {
+  static std::string chain_text(const std::vector<std::string>& chain) {
     std::string text;
-    for (std::size_t k = 0; k < way.size(); ++k) {
-      if (k < shown || k + 1 == way.size()) text += "    " + way[k] + "\n";
-      else if (k == shown) text += fmt::format("    … {} more\n", plural(way.size() - shown - 1, "step"));
+    for (std::size_t k = 0; k < chain.size(); ++k) {
+      if (k < shown || k + 1 == chain.size()) text += "    " + chain[k] + "\n";
+      else if (k == shown) text += fmt::format("    … {} more\n", plural(chain.size() - shown - 1, "step"));
     }
     return text;
   }
@@ -143,9 +143,9 @@ class Reasons {
     const ir::Operation& written = program_[graph][operation];
     return written.results.empty() ? "nothing" : name(graph, written.results[0]);
   }
-  std::string place(GraphId graph, ValueId value) const {
-    auto at = places_.find(program_[graph][value].name);
-    if (at == places_.end() || !at->second.valid()) return "";
+  std::string location_text(GraphId graph, ValueId value) const {
+    auto at = locations_.find(program_[graph][value].name);
+    if (at == locations_.end() || !at->second.valid()) return "";
     const SourceFile& file = session_.sources.file(at->second.file);
     Position position = file.position(at->second.begin);
     return fmt::format(", at {}:{}:{}", file.path(), position.line, position.column);
@@ -154,11 +154,11 @@ class Reasons {
   const Session& session_;
   const passes::Propagated& found_;
   const ir::Program& program_;
-  const ValuePlaces& places_;
+  const ValueLocations& locations_;
 };
 
 // Shardings that reached an input or a result of the program and were reduced at the end.
-std::string lines_of_what_was_cut_back(const passes::Propagated& found, GraphId graph, ValueId value) {
+std::string dropped_sharding_lines(const passes::Propagated& found, GraphId graph, ValueId value) {
   const Sharding& sharding = *found.program[graph][value].sharding;
   const ir::Mesh& mesh = found.program[sharding.mesh];
   std::vector<std::string> lines;
@@ -236,12 +236,12 @@ std::string list_shardings_on(const ir::Program& program, std::int64_t device) {
   return fmt::format("{}\nall values: {} on device {}\n", text, byte_size(sum), device);
 }
 
-ValuePlaces places_of_values(const Compiled& compiled) {
-  ValuePlaces places;
+ValueLocations locations_of_values(const Compiled& compiled) {
+  ValueLocations locations;
   for (std::size_t g = 0; g < compiled.provenance.graphs.size() && g < compiled.program.graphs.size(); ++g)
     for (std::size_t v = 0; v < compiled.provenance.graphs[g].values.size(); ++v)
-      places.try_emplace(compiled.program.graphs[g].values[v].name, compiled.provenance.graphs[g].values[v]);
-  return places;
+      locations.try_emplace(compiled.program.graphs[g].values[v].name, compiled.provenance.graphs[g].values[v]);
+  return locations;
 }
 
 std::vector<std::pair<std::string, std::string>> shardings_of(const ir::Program& program) {
@@ -259,10 +259,10 @@ std::vector<std::string> names_of_values(const ir::Program& program) {
   return names;
 }
 
-std::string why_sharded(const Session& session, const passes::Propagated& found, const ValuePlaces& places,
+std::string why_sharded(const Session& session, const passes::Propagated& found, const ValueLocations& locations,
                         const std::string& name) {
   const ir::Program& program = found.program;
-  Reasons reasons(session, found, places);
+  Reasons reasons(session, found, locations);
   for (const auto& [graph, path] : ir::graph_paths(program))
     for (std::uint32_t v = 0; v < program[graph].values.size(); ++v) {
       const ir::Value& value = program[graph].values[v];
@@ -277,7 +277,7 @@ std::string why_sharded(const Session& session, const passes::Propagated& found,
       text += fmt::format("  a device holds {} of it, {} of {}\n", to_string(local), byte_size(bytes_of(local)),
                           byte_size(bytes_of(value.type)));
       return text + axis_lines(reasons, program, graph, ir::ValueId(v)) +
-             lines_of_what_was_cut_back(found, graph, ir::ValueId(v));
+             dropped_sharding_lines(found, graph, ir::ValueId(v));
     }
   return "";
 }

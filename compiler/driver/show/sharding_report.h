@@ -21,11 +21,11 @@ std::string list_shardings(const ir::Program& program);
 std::string list_shardings_on(const ir::Program& program, std::int64_t device);
 
 // Source locations of the values of the original program, by name.
-using ValuePlaces = std::map<std::string, Span, std::less<>>;
-ValuePlaces places_of_values(const Compiled& compiled);
+using ValueLocations = std::map<std::string, Span, std::less<>>;
+ValueLocations locations_of_values(const Compiled& compiled);
 
 // Empty if the program has no such value.
-std::string why_sharded(const Session& session, const passes::Propagated& found, const ValuePlaces& places,
+std::string why_sharded(const Session& session, const passes::Propagated& found, const ValueLocations& locations,
                         const std::string& name);
 // Name and sharding of every value.
 std::vector<std::pair<std::string, std::string>> shardings_of(const ir::Program& program);

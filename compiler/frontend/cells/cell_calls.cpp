@@ -271,7 +271,7 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   const auto& op = *definition.as<ast::OpDecl>();
   Signature signature = signature_of(definition);
   std::vector<ThunkEntity> thunks = arguments(env, call, op, frame, expected);
-  std::vector<GivenTensor> given;
+  std::vector<TypedArgument> given;
   std::vector<CellId> cells;
   for (const ThunkEntity& argument : thunks) {
     Cell cell = for_type(argument, frame);

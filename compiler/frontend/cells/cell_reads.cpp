@@ -19,7 +19,7 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Index& inde
     if (auto* bound = std::get_if<ThunkEntity>(&found->second)) {
       if (bound->fold_index) return thunk(*bound, frame, expected);
       // A cell that was passed to an inlined operator: its packs are empty.
-      IndexedAt at{&env, &index.indices, env[id].span, name};
+      IndexedAccess at{&env, &index.indices, env[id].span, name};
       Shape scalar;
       at.shape = &scalar;
       space_.expand(at);
@@ -44,7 +44,7 @@ Cell CellElaborator::read_tensor(const Env& env, ast::ExprId id, const ast::Inde
                                  Frame& frame) {
   if (tensor.poisoned) throw Abandoned{};
   TAP_CHECK(body_, "tensors only in bodies");
-  IndexedAt at{&env, &index.indices, env[id].span, index.base.text, &tensor.type.shape, &tensor.pattern};
+  IndexedAccess at{&env, &index.indices, env[id].span, index.base.text, &tensor.type.shape, &tensor.pattern};
   FrameRead read;
   read.value = body_->local_value(tensor);
   read.type = tensor.type;

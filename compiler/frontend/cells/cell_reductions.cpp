@@ -60,7 +60,7 @@ MonoidInstance CellElaborator::user_monoid(const Env& env, const Env& scope, con
                                  quoted(name) + " has " + counted(components, "component") + "; got " +
                                      counted(reduce.operands.size(), "operand"))
                           .label(definition->name_span, "declared here"));
-  std::vector<GivenComponent> given;
+  std::vector<TypedComponent> given;
   for (std::size_t k = 0; k < components; ++k) {
     Frame scratch(space_);
     Cell cell = elaborate(scope, reduce.operands[k], scratch, std::nullopt);
@@ -116,11 +116,11 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   auto& known = hoisted_[{id.index(), &env}];
   for (const Hoisted& hoisted : known)
     if (!hoisted.guarded || hoisted.guards == guard_ids_.back()) {
-      asked_for_guards_ += hoisted.guarded;
+      guard_dependences_ += hoisted.guarded;
       return read_hoisted(hoisted, frame);
     }
 
-  std::size_t guards_before = asked_for_guards_;
+  std::size_t guards_before = guard_dependences_;
   const Env& scope = reduction_scope(env, id);
   const std::vector<VarId> reduction = space_.reduction_vars(env, id);
   Frame inner(space_);
@@ -174,10 +174,10 @@ Cell CellElaborator::node(const Env& env, ast::ExprId id, const ast::Reduce& red
   };
   collect();
   // A reduction that depends on the guards differs under other guards.
-  bool reads_guarded = asked_for_guards_ != guards_before;
+  bool reads_guarded = guard_dependences_ != guards_before;
   bool can_fail = inner.can_fail();
   Hoisted hoisted{{}, {}, type, {}, can_fail || reads_guarded, guard_ids_.back()};
-  asked_for_guards_ += hoisted.guarded;
+  guard_dependences_ += hoisted.guarded;
   if (hoisted.guarded && for_type_) return unevaluated(type, frame);
   if (can_fail) {
     const ir::Monoid& m = elaboration_.program[monoid];

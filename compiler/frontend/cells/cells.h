@@ -133,7 +133,7 @@ class CellElaborator {
   // False under a condition that is known to be false: what is never evaluated cannot fail.
   bool may_be_reached() {
     bool never = std::any_of(guards_.begin(), guards_.end(), [](const Guard& guard) { return guard.never; });
-    asked_for_guards_ += never;
+    guard_dependences_ += never;
     return !never;
   }
   // Returns the memo's entry for these guards, for some of them or for none; else calls `elaborated`.
@@ -149,8 +149,8 @@ class CellElaborator {
   std::vector<std::uint32_t> guard_ids_{0};
   std::map<std::tuple<std::uint32_t, std::size_t, const Env*, bool>, std::uint32_t> known_guards_;
   std::uint32_t unevaluated_ = 0;
-  bool for_type_ = false;             // only the type of the expression is needed
-  std::size_t asked_for_guards_ = 0;  // how often the result depended on the enclosing guards
+  bool for_type_ = false;              // only the type of the expression is needed
+  std::size_t guard_dependences_ = 0;  // how often the result depended on the enclosing guards
   std::map<std::pair<std::size_t, const Env*>, std::vector<Hoisted>> hoisted_;
   std::vector<const ast::Declaration*> inlining_;
   int depth_ = 0;
@@ -165,10 +165,10 @@ Cell CellElaborator::once(Memo& memo, Key key, Elaborate elaborated) {
   auto memo_lookup = [&](std::uint32_t id, bool for_type) {
     guards = {id, for_type};
     auto found = memo.find(key);
-    asked_for_guards_ += found != memo.end();
+    guard_dependences_ += found != memo.end();
     return found;
   };
-  std::size_t guards_before = asked_for_guards_;
+  std::size_t guards_before = guard_dependences_;
   if (guards_before > 0) {
     if (for_type_)
       if (auto found = memo_lookup(guard_ids_.back(), true); found != memo.end()) return found->second;
@@ -178,7 +178,7 @@ Cell CellElaborator::once(Memo& memo, Key key, Elaborate elaborated) {
   }
   Cell cell = elaborated();
   guards.reset();
-  if (asked_for_guards_ != guards_before) guards = {guard_ids_.back(), for_type_};
+  if (guard_dependences_ != guards_before) guards = {guard_ids_.back(), for_type_};
   return memo[std::move(key)] = cell;
 }
 

@@ -141,13 +141,13 @@ std::vector<VarId> IndexSpace::over_shape(const Shape& shape, Span span) {
 }
 
 void IndexSpace::add_left(const Env& env, const ast::LeftSide& cell, const TensorEntity* declared) {
-  IndexedAt at{&env, &cell.indices, cell.span, cell.base.text};
+  IndexedAccess at{&env, &cell.indices, cell.span, cell.base.text};
   at.left = true;
   if (declared) {
     at.shape = &declared->type.shape;
     at.pattern = &declared->pattern;
   }
-  places_.insert(places_.begin() + static_cast<std::ptrdiff_t>(places_done_), at);
+  accesses_.insert(accesses_.begin() + static_cast<std::ptrdiff_t>(accesses_done_), at);
 }
 
 void IndexSpace::walk(const Env& env, ast::ExprId expr) {

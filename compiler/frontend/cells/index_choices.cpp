@@ -6,28 +6,28 @@ namespace tap {
 namespace {
 
 // One branch of a choice: if `condition` holds, the index is `index`. The last branch has no condition.
-struct Way {
+struct Branch {
   std::string condition, index;
 };
 
-class Ways {
+class ChoiceBranches {
  public:
-  Ways(Elaboration& elaboration, IndexSpace& space, const Env& env)
+  ChoiceBranches(Elaboration& elaboration, IndexSpace& space, const Env& env)
       : elaboration_(elaboration), space_(space), env_(env) {}
 
   // Empty if it is not a choice between affine indices.
-  std::vector<Way> of(ast::ExprId index) {
+  std::vector<Branch> of(ast::ExprId index) {
     const auto& node = env_[index].node;
     if (auto* choice = std::get_if<ast::If>(&node)) {
       if (!affine({choice->then_value, choice->else_value})) return {};
       return {{text(choice->condition), text(choice->then_value)}, {"", text(choice->else_value)}};
     }
     auto* call = std::get_if<ast::Call>(&node);
-    return call && call->callee.size() == 1 && !call->has_params ? of_call(*call) : std::vector<Way>();
+    return call && call->callee.size() == 1 && !call->has_params ? of_call(*call) : std::vector<Branch>();
   }
 
  private:
-  std::vector<Way> of_call(const ast::Call& call) {
+  std::vector<Branch> of_call(const ast::Call& call) {
     std::vector<ast::ExprId> args;
     for (const auto& arg : call.args) args.push_back(arg.value);
     const std::string& name = call.callee[0].text;
@@ -35,14 +35,14 @@ class Ways {
       return {{text(args[0]) + " < 0", "-(" + text(args[0]) + ")"}, {"", text(args[0])}};
     if ((name == "clamp" || name == "clip") && args.size() == 3) return between(args[0], args[1], args[2]);
     if ((name != "min" && name != "max") || args.size() != 2) return {};
-    if (auto ways = of_both(name, args[0], args[1]); !ways.empty()) return ways;
+    if (auto branches = of_both(name, args[0], args[1]); !branches.empty()) return branches;
     if (!affine(args)) return {};
     if (is_constant(args[0])) std::swap(args[0], args[1]);
     return {{text(args[0]) + (name == "max" ? " < " : " > ") + text(args[1]), text(args[1])}, {"", text(args[0])}};
   }
 
   // min(max(i, lo), hi), in either order.
-  std::vector<Way> of_both(const std::string& name, ast::ExprId a, ast::ExprId b) {
+  std::vector<Branch> of_both(const std::string& name, ast::ExprId a, ast::ExprId b) {
     for (auto [outer, inner] : {std::pair(a, b), std::pair(b, a)}) {
       auto* call = std::get_if<ast::Call>(&env_[inner].node);
       if (!call || call->callee.size() != 1 || call->args.size() != 2) continue;
@@ -54,7 +54,7 @@ class Ways {
     return {};
   }
 
-  std::vector<Way> between(ast::ExprId index, ast::ExprId lo, ast::ExprId hi) {
+  std::vector<Branch> between(ast::ExprId index, ast::ExprId lo, ast::ExprId hi) {
     if (!affine({index, lo, hi})) return {};
     return {{text(index) + " < " + text(lo), text(lo)}, {text(index) + " > " + text(hi), text(hi)}, {"", text(index)}};
   }
@@ -79,18 +79,19 @@ Diagnostic not_affine(Elaboration& elaboration, IndexSpace& space, const Env& en
                       const NotAffine& why) {
   Diagnostic d(Code::not_affine, why.span, why.message);
   Span whole = env[read].span, part = env[index].span;
-  std::vector<Way> ways = why.span == part ? Ways(elaboration, space, env).of(index) : std::vector<Way>();
-  if (ways.empty()) {
+  std::vector<Branch> branches = why.span == part ? ChoiceBranches(elaboration, space, env).of(index)
+                                                  : std::vector<Branch>();
+  if (branches.empty()) {
     d.help(!why.help.empty()
                ? why.help
                : "to read at a computed position, store it in a tensor, `at[i] = …`, and read `x[at[i]]`");
     return d;
   }
   std::string text(elaboration.sources.text(whole)), fix_text;
-  for (const Way& way : ways) {
+  for (const Branch& branch : branches) {
     std::string cell = text;
-    cell.replace(part.begin - whole.begin, part.end - part.begin, way.index);
-    fix_text += way.condition.empty() ? cell : "if " + way.condition + " then " + cell + " else ";
+    cell.replace(part.begin - whole.begin, part.end - part.begin, branch.index);
+    fix_text += branch.condition.empty() ? cell : "if " + branch.condition + " then " + cell + " else ";
   }
   d.help("choose between reads, each with an affine index: " + quoted(fix_text)).fix(whole, "(" + fix_text + ")");
   return d;

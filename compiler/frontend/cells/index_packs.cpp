@@ -15,7 +15,7 @@ void IndexSpace::set_pack(std::uint32_t number, std::size_t rank, bool broadcast
 }
 
 // True if this determined a pack.
-bool IndexSpace::solve_pack(const IndexedAt& at) {
+bool IndexSpace::solve_pack(const IndexedAccess& at) {
   if (!at.shape) return false;
   std::vector<std::uint32_t> unknown;
   std::size_t rest = 0;
@@ -53,7 +53,7 @@ void IndexSpace::solve_packs() {
   bool progress = true;
   while (progress) {
     progress = false;
-    for (const auto& at : places_) progress |= solve_pack(at);
+    for (const auto& at : accesses_) progress |= solve_pack(at);
   }
   for (const auto& pack : packs_)
     if (!pack.known)
@@ -62,7 +62,7 @@ void IndexSpace::solve_packs() {
                                        " cannot be inferred from any tensor that it indexes"));
 }
 
-std::vector<AxisIndex> IndexSpace::expand(const IndexedAt& at) {
+std::vector<AxisIndex> IndexSpace::expand(const IndexedAccess& at) {
   std::vector<AxisIndex> axes;
   std::size_t rest = 0;
   for (ast::ExprId id : *at.indices) rest += !std::holds_alternative<ast::PackRef>((*at.env)[id].node);

@@ -12,7 +12,7 @@ void IndexSpace::solve() {
   for (auto& [key, scoped] : scoped_)
     if (scoped.vars.empty()) scoped.vars = in_order(scoped.bound);
   solve_ranges();
-  places_done_ = places_.size();
+  accesses_done_ = accesses_.size();
 }
 
 std::vector<VarId> IndexSpace::in_order(const std::vector<std::pair<bool, std::uint32_t>>& bound) const {
@@ -25,8 +25,8 @@ std::vector<VarId> IndexSpace::in_order(const std::vector<std::pair<bool, std::u
 }
 
 // The size of one of the indexed tensors, by its dim's name if it has one: the end of a range in an example.
-static std::string some_size(const std::vector<IndexedAt>& places) {
-  for (const IndexedAt& at : places) {
+static std::string example_size(const std::vector<IndexedAccess>& accesses) {
+  for (const IndexedAccess& at : accesses) {
     if (!at.shape || at.shape->empty()) continue;
     std::string found;
     for (const Env* env = at.env; env; env = env->parent)
@@ -39,8 +39,8 @@ static std::string some_size(const std::vector<IndexedAt>& places) {
 }
 
 void IndexSpace::solve_ranges() {
-  for (std::size_t i = places_done_; i < places_.size(); ++i) {
-    const IndexedAt& at = places_[i];
+  for (std::size_t i = accesses_done_; i < accesses_.size(); ++i) {
+    const IndexedAccess& at = accesses_[i];
     if (!at.shape) continue;
     std::vector<AxisIndex> axes = expand(at);
     for (std::size_t axis = 0; axis < axes.size(); ++axis)
@@ -62,7 +62,7 @@ void IndexSpace::solve_ranges() {
       for (const auto& c : candidates_[i])
         if (!chosen || weight(c) < weight(*chosen)) chosen = &c;
       if (!chosen) {
-        std::string range = var.name + " in 0.." + some_size(places_);
+        std::string range = var.name + " in 0.." + example_size(accesses_);
         elaboration_.fail(
             Diagnostic(Code::range_unknown, var.span,
                        "the range of " + quoted(var.name) + " is unknown: it is not the sole index of any dim" +
@@ -103,10 +103,10 @@ std::vector<IndexSpace::PartlyRead> IndexSpace::partly_read() const {
     if (var.role != VarRole::left || var.lo || !by_left) continue;
     for (const Candidate& c : candidates) {
       bool whole = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-        return other.place == c.place && other.size == var.range.hi;
+        return other.access == c.access && other.size == var.range.hi;
       });
       if (c.left || c.bounded || whole || c.size <= var.range.hi) continue;
-      found.push_back({VarId(v), c.span, places_[c.place].tensor, c.size});
+      found.push_back({VarId(v), c.span, accesses_[c.access].tensor, c.size});
       break;
     }
   }

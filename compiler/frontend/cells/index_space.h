@@ -48,7 +48,7 @@ struct IndexPack {
 };
 
 // One place where a tensor is indexed.
-struct IndexedAt {
+struct IndexedAccess {
   const Env* env;
   const std::vector<ast::ExprId>* indices;
   Span span;
@@ -96,7 +96,7 @@ class IndexSpace {
   const Env* inner_scope(const Env& env, ast::ExprId expr) const;
   const std::vector<VarId>& reduction_vars(const Env& env, ast::ExprId expr) const;
 
-  std::vector<AxisIndex> expand(const IndexedAt& at);
+  std::vector<AxisIndex> expand(const IndexedAccess& at);
   std::vector<PatternItem> pattern_of(const Env& env, const std::vector<ast::ExprId>& indices) const;
   IndexValue value_of(const Env& env, ast::ExprId expr);  // of an index expression
   VarAffine linear_index(std::uint32_t pack);
@@ -127,7 +127,7 @@ class IndexSpace {
   void bind_pack(Env& env, const ast::Name& name, VarRole role);
   void collect_left_names(Env& env, ast::ExprId expr);
   void solve_packs();
-  bool solve_pack(const IndexedAt& at);
+  bool solve_pack(const IndexedAccess& at);
   void solve_ranges();
   void set_pack(std::uint32_t pack, std::size_t rank, bool broadcast);
   bool resolve_written(VarId self);
@@ -136,7 +136,7 @@ class IndexSpace {
     std::int64_t size;
     Span span;
     bool left, bounded;
-    std::size_t place;  // index into places_
+    std::size_t access;  // index into accesses_
   };
   // A reduction's operand or a let's body: its scope, and the variables that it binds, in order (is pack, number).
   struct Scoped {
@@ -152,8 +152,8 @@ class IndexSpace {
   std::vector<IndexPack> packs_;
   std::vector<VarId> left_;
   std::vector<std::vector<Candidate>> candidates_;
-  std::vector<IndexedAt> places_;
-  std::size_t places_done_ = 0;
+  std::vector<IndexedAccess> accesses_;
+  std::size_t accesses_done_ = 0;
   std::deque<Env> scopes_;
   std::map<std::pair<std::size_t, const Env*>, Scoped> scoped_;
   std::map<std::uint32_t, VarId> counters_;

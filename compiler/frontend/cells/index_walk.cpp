@@ -35,9 +35,9 @@ void IndexWalker::walk(const Env& env, ast::ExprId id, int depth) {
 void IndexWalker::of(const Env& env, ast::ExprId id, const ast::Index& index, int depth) {
   if (auto* tensor = env.find_as<TensorEntity>(index.base.text)) {
     if (tensor->poisoned) throw Abandoned{};
-    IndexedAt at{&env, &index.indices, env[id].span, index.base.text, &tensor->type.shape, &tensor->pattern};
+    IndexedAccess at{&env, &index.indices, env[id].span, index.base.text, &tensor->type.shape, &tensor->pattern};
     at.bounded = index.fill.has_value();
-    space_.places_.push_back(at);
+    space_.accesses_.push_back(at);
   } else if (!space_.of_monoid_ && !env.find(index.base.text)) {
     // Report it now: otherwise its index variables would seem to have no range.
     space_.elaboration_.fail(not_a_tensor(env, index.base.text, index.base.span));

@@ -50,11 +50,11 @@ class NameCollector {
     } else if (auto* tuple = std::get_if<ast::Tuple>(&e.node)) {
       for (ast::ExprId item : tuple->items) expr(item, whole);
     } else if (auto* iterate = std::get_if<ast::Iterate>(&e.node)) {
-      repetition(*iterate);
+      visit_iterate(*iterate);
     }
   }
 
-  void repetition(const ast::Iterate& iterate) {
+  void visit_iterate(const ast::Iterate& iterate) {
     for (const auto& state : iterate.states) expr(state.initial, true);
     std::set<std::string> outer = hidden_;
     for (const auto& state : iterate.states) hidden_.insert(state.name.text);

@@ -46,7 +46,7 @@ std::optional<std::string> value_text(const std::string& name, const Entity& ent
 }
 
 // The location of the parameter in the call, if the condition mentions only this one; else the call.
-Span place_of(const Env& callee, const std::vector<std::string>& names, Span call_span) {
+Span condition_span(const Env& callee, const std::vector<std::string>& names, Span call_span) {
   std::vector<Span> written;
   for (const auto& name : names) {
     auto* parameter = callee.find_as<IntEntity>(name);
@@ -79,7 +79,7 @@ namespace {
   NamesOfCondition names(callee);
   names.collect(*clause.condition);
   std::string values = values_in_condition(callee, *clause.condition);
-  elaboration.fail(Diagnostic(Code::condition_not_met, place_of(callee, names.found, call_span),
+  elaboration.fail(Diagnostic(Code::condition_not_met, condition_span(callee, names.found, call_span),
                               quoted(name) + " requires " + quoted(source_of(elaboration, clause.span)) +
                                   (values.empty() ? ", which does not hold" : "; here " + values))
                        .label(clause.span, "required here"));

@@ -150,8 +150,8 @@ class ShardingResolver {
                                        name.span, name.text, known));
     }
     // A generic monoid is instantiated for this tensor's type.
-    std::vector<GivenComponent> given(definition->as<ast::MonoidDecl>()->components.size(),
-                                      GivenComponent{type_.element, name.span});
+    std::vector<TypedComponent> given(definition->as<ast::MonoidDecl>()->components.size(),
+                                      TypedComponent{type_.element, name.span});
     const ir::Monoid& monoid = elaboration_.program[monoid_of(elaboration_, *definition, given, name.span).id];
     if (monoid.arity() == 1 && monoid.components[0].type == compute_type(type_.element)) return;
     elaboration_.fail(Diagnostic(Code::type_mismatch, name.span,
@@ -201,9 +201,9 @@ class ShardingResolver {
       ir::SubAxis lo = mine.pre_size <= theirs.pre_size ? mine : theirs,
                   hi = mine.pre_size <= theirs.pre_size ? theirs : mine;
       // A full axis, even of size 1, overlaps with every other part.
-      bool apart = axis.sub && other.sub && lo.pre_size * lo.size <= hi.pre_size &&
-                   hi.pre_size % (lo.pre_size * lo.size) == 0;
-      if (apart) continue;
+      bool disjoint = axis.sub && other.sub && lo.pre_size * lo.size <= hi.pre_size &&
+                      hi.pre_size % (lo.pre_size * lo.size) == 0;
+      if (disjoint) continue;
       const char* rule = "axes or sub-axes can only appear once in a sharding: ";
       if (axis.sub && other.sub && lo.pre_size * lo.size > hi.pre_size && !(mine == theirs))
         rule = "sub-axes in a sharding must not overlap: ";

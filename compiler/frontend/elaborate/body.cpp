@@ -25,15 +25,15 @@ ir::ValueId BodyBuilder::add_value(std::string name, ir::TensorType type, Span s
 // If several values have one name, such as the sums of one equation, numbers them in source order: plans name
 // operations by them, and unrelated source changes must not change these names.
 ir::Graph BodyBuilder::take_graph() {
-  std::vector<bool> asked_for(graph_.values.size(), false);  // inputs and results keep their names
+  std::vector<bool> keeps_name(graph_.values.size(), false);  // inputs and results keep their names
   for (const auto* list : {&graph_.inputs, &graph_.outputs})
-    for (ir::ValueId v : *list) asked_for[v.index()] = true;
+    for (ir::ValueId v : *list) keeps_name[v.index()] = true;
   std::unordered_map<std::string, int> count, number;
-  for (std::size_t v = 0; v < asked_for.size(); ++v)
-    if (!asked_for[v]) ++count[graph_.values[v].name];
-  for (std::size_t v = 0; v < asked_for.size(); ++v) {
+  for (std::size_t v = 0; v < keeps_name.size(); ++v)
+    if (!keeps_name[v]) ++count[graph_.values[v].name];
+  for (std::size_t v = 0; v < keeps_name.size(); ++v) {
     std::string& name = graph_.values[v].name;
-    if (asked_for[v] || name.empty() || count[name] < 2) continue;
+    if (keeps_name[v] || name.empty() || count[name] < 2) continue;
     const int k = ++number[name];
     name += "#" + std::to_string(k);
   }

@@ -102,11 +102,11 @@ class BodyBuilder {
   std::vector<Bound> map_call(const ast::Call& call, ast::ExprId id, const std::string& name);
   const Definition& callee_of(const ast::Call& call, Span span);
   std::vector<std::optional<Bound>> tensors_of_one_shape(const ast::Call& call, std::size_t arity, Span span);
-  Bound one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& wanted);
+  Bound one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& expectation);
   // body_iterate.cpp
   std::vector<Bound> iterate(const ast::Iterate& iterate, ast::ExprId id, const std::vector<std::string>& names);
-  ir::Range trips_of(const ast::Iterate& repetition);
-  void build_step(const ast::Iterate& repetition, const std::vector<Bound>& states);
+  ir::Range trips_of(const ast::Iterate& node);
+  void build_trip(const ast::Iterate& node, const std::vector<Bound>& states);
   [[noreturn]] void literal_for(ast::ExprId id);
   Bound literal_tensor(ast::ExprId id, const ir::TensorType& type);
   // body_arithmetic.cpp
@@ -161,7 +161,7 @@ class BodyBuilder {
 
 // The specialised operator for a call with these arguments.
 Instance instantiate(Elaboration& elaboration, const Definition& definition, const Env& caller,
-                     const std::vector<ast::ParamArg>& params, const std::vector<struct GivenTensor>& given,
+                     const std::vector<ast::ParamArg>& params, const std::vector<struct TypedArgument>& given,
                      Span call_span);
 
 }  // namespace tap

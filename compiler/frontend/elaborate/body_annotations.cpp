@@ -48,10 +48,10 @@ const ast::Sharding* BodyBuilder::sharding_written_for(const std::string& name) 
 
 // Y = P with different shardings requests a resharded P: Y is a separate value, equal to P.
 BodyBuilder::Bound BodyBuilder::resharded(const ast::Name& name, Bound source, Span span) {
-  const ast::Sharding* wanted = sharding_written_for(name.text);
+  const ast::Sharding* target = sharding_written_for(name.text);
   auto claimed = claimed_.find(source.value);
-  if (!wanted || claimed == claimed_.end() ||
-      resolve_sharding(elaboration_, *env_.scope, *wanted, source.type) ==
+  if (!target || claimed == claimed_.end() ||
+      resolve_sharding(elaboration_, *env_.scope, *target, source.type) ==
           resolve_sharding(elaboration_, *env_.scope, *claimed->second, source.type))
     return source;
   return copy(name, source, span);

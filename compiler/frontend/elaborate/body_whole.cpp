@@ -60,7 +60,7 @@ std::vector<Bound> BodyBuilder::whole(ast::ExprId id, const std::vector<std::str
       return map_call(*c, id, names.empty() ? name_within_statement(c->callee[0].text) : first);
     return call(*c, id, names);
   }
-  if (auto* repetition = std::get_if<ast::Iterate>(&expr.node)) return iterate(*repetition, id, names);
+  if (auto* iterate_node = std::get_if<ast::Iterate>(&expr.node)) return iterate(*iterate_node, id, names);
   if (auto* tuple = std::get_if<ast::Tuple>(&expr.node)) {
     std::vector<Bound> all;
     for (std::size_t i = 0; i < tuple->items.size(); ++i) {
@@ -233,11 +233,11 @@ const Definition& BodyBuilder::callee_of(const ast::Call& call, Span span) {
 }
 
 // An argument or a state: one tensor, not the several of a tuple or a call.
-Bound BodyBuilder::one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& wanted) {
+Bound BodyBuilder::one_tensor(ast::ExprId id, const std::vector<std::string>& names, const std::string& expectation) {
   auto values = whole(id, names);
   if (values.size() != 1)
     elaboration_.fail(Diagnostic(Code::wrong_argument_count, env_[id].span,
-                                 wanted + "; this has " + counted(values.size(), "result")));
+                                 expectation + "; this has " + counted(values.size(), "result")));
   return values[0];
 }
 
@@ -253,7 +253,7 @@ std::vector<Bound> BodyBuilder::call(const ast::Call& call, ast::ExprId id, cons
     given[i] = one_tensor(call.args[i].value, {}, "one tensor is expected here");
     generics.emplace(signature.inputs[i].type.element.text, given[i]->type.element);
   }
-  std::vector<GivenTensor> tensors;
+  std::vector<TypedArgument> tensors;
   std::vector<ir::ValueId> operands;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     if (!given[i]) {

@@ -19,15 +19,15 @@ std::string joined(const std::vector<std::string>& names) {
 
 const Definition* choose_program(Elaboration& elaboration, const ModuleScope& scope,
                                  const std::vector<const Definition*>& programs) {
-  const std::string& wanted = elaboration.options.program;
+  const std::string& requested = elaboration.options.program;
   std::vector<std::string> names;
   for (const Definition* p : programs) names.push_back(p->name);
-  if (!wanted.empty()) {
+  if (!requested.empty()) {
     for (const Definition* p : programs)
-      if (p->name == wanted) return p;
+      if (p->name == requested) return p;
     Diagnostic d(Code::no_program, programs.empty() ? Span{scope.file, 0, 0} : programs.front()->name_span,
-                 "unknown program " + quoted(wanted) + " in " + elaboration.sources.file(scope.file).path());
-    if (auto near = did_you_mean(wanted, names)) d.help("did you mean " + quoted(*near) + "?");
+                 "unknown program " + quoted(requested) + " in " + elaboration.sources.file(scope.file).path());
+    if (auto near = did_you_mean(requested, names)) d.help("did you mean " + quoted(*near) + "?");
     else d.help(names.empty() ? "it declares no program" : "its programs are " + joined(names));
     elaboration.fail(std::move(d));
   }

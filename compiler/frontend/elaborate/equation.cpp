@@ -258,7 +258,7 @@ std::vector<FrameWrite> EquationBuilder::writes(const std::vector<ElementType>& 
     const ast::LeftSide& cell = equation_.left[i];
     BodyBuilder::Target& t = target(i);
     const Shape* declared = t.declared ? &body_.graph_[t.value].type.shape : nullptr;
-    IndexedAt at{&env_, &cell.indices, cell.span, cell.base.text, declared, nullptr, true};
+    IndexedAccess at{&env_, &cell.indices, cell.span, cell.base.text, declared, nullptr, true};
     FrameWrite write;
     write.element = types[i];
     for (const AxisIndex& axis : space_.expand(at)) write.start.push_back(space_.affine_or_fail(env_, axis));

@@ -17,7 +17,7 @@ namespace {
 class ExternBuilder {
  public:
   ExternBuilder(Elaboration& elaboration, const ast::ExternDecl& decl, const Env& callee,
-                const std::vector<GivenTensor>& given)
+                const std::vector<TypedArgument>& given)
       : elaboration_(elaboration), decl_(decl), env_(callee), given_(given), space_(elaboration) {}
 
   Instance build() {
@@ -103,10 +103,10 @@ class ExternBuilder {
                                        (op_.writes.size() == 1 ? " write" : " writes")));
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
       const auto& result = decl_.results[op_.writes[k].tensor];
-      ElementType element = op_.results[op_.writes[k].tensor].element, wanted = monoid.components[k].type;
-      if (compute_type(element) != wanted)
+      ElementType element = op_.results[op_.writes[k].tensor].element, expected = monoid.components[k].type;
+      if (compute_type(element) != expected)
         elaboration_.fail(Diagnostic(Code::type_mismatch, name->span,
-                                     quoted(name->text) + " reduces " + std::string(name_of(wanted)) + "; " +
+                                     quoted(name->text) + " reduces " + std::string(name_of(expected)) + "; " +
                                          quoted(result.name.text) + " holds " + std::string(name_of(element)))
                               .label(result.name.span, "declared here"));
     }
@@ -149,7 +149,7 @@ class ExternBuilder {
     const Definition* definition = elaboration_.definitions.find(*env_.scope, Sort::monoid, name);
     if (!definition)
       elaboration_.fail(Diagnostic(Code::unknown_name, name.span, "unknown monoid " + quoted(name.text)));
-    std::vector<GivenComponent> given;  // write k holds component k
+    std::vector<TypedComponent> given;  // write k holds component k
     for (const auto& write : decl_.writes)
       for (std::size_t r = 0; r < decl_.results.size(); ++r)
         if (decl_.results[r].name.text == write.tensor.text)
@@ -244,7 +244,7 @@ class ExternBuilder {
   Elaboration& elaboration_;
   const ast::ExternDecl& decl_;
   Env env_;
-  const std::vector<GivenTensor>& given_;
+  const std::vector<TypedArgument>& given_;
   IndexSpace space_;
   std::vector<VarId> vars_;
   std::vector<Span> spans_;
@@ -254,7 +254,7 @@ class ExternBuilder {
 }  // namespace
 
 Instance build_extern(Elaboration& elaboration, const Definition& definition, const Env& callee,
-                      const std::vector<GivenTensor>& given) {
+                      const std::vector<TypedArgument>& given) {
   return ExternBuilder(elaboration, *definition.as<ast::ExternDecl>(), callee, given).build();
 }
 

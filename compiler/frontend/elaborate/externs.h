@@ -5,10 +5,10 @@
 
 namespace tap {
 
-struct GivenTensor;
+struct TypedArgument;
 
 // Pre: `callee` has the signature bound.
 Instance build_extern(Elaboration& elaboration, const Definition& definition, const Env& callee,
-                      const std::vector<GivenTensor>& given);
+                      const std::vector<TypedArgument>& given);
 
 }  // namespace tap

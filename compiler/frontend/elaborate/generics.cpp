@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/frontend/elaborate/foreign_types.h"
 #include "compiler/frontend/elaborate/sizes.h"
-#include "compiler/frontend/elaborate/types_elsewhere.h"
 #include "compiler/frontend/syntax/builtins.h"
 
 namespace tap {
@@ -48,12 +48,12 @@ void fail_without_where(Elaboration& elaboration, const ast::Name& element, cons
 
 void check_class(Elaboration& elaboration, const Env& env, const ast::WhereClause& clause, const std::string& owner,
                  const std::string& part, Span use) {
-  TypeClass wanted = class_of(elaboration, clause);
+  TypeClass required = class_of(elaboration, clause);
   auto type = try_type(env, clause.type_name->text);
   if (!type)
     elaboration.fail(Diagnostic(Code::unknown_name, clause.type_name->span,
                                 "the generic " + quoted(clause.type_name->text) + " is not the type of any " + part));
-  if (belongs_to(*type, wanted)) return;
+  if (belongs_to(*type, required)) return;
   elaboration.fail(Diagnostic(Code::condition_not_met, use,
                               quoted(owner) + " requires " + clause.type_name->text + ": " + clause.type_class->text +
                                   "; got " + std::string(name_of(*type)))

@@ -18,7 +18,7 @@ std::string name_of_operator(const ast::Declaration& declaration) {
 }
 
 Instance build_instance(Elaboration& elaboration, const Definition& definition, const Signature& signature, Env callee,
-                        const std::vector<GivenTensor>& given) {
+                        const std::vector<TypedArgument>& given) {
   const auto* op = definition.as<ast::OpDecl>();
   BodyBuilder body(elaboration, op->name.text);
   body.env() = std::move(callee);
@@ -56,7 +56,7 @@ Instance build_instance(Elaboration& elaboration, const Definition& definition, 
 
 }  // namespace
 
-std::string binding_key(const Env& callee, const Signature& signature, const std::vector<GivenTensor>& given) {
+std::string binding_key(const Env& callee, const Signature& signature, const std::vector<TypedArgument>& given) {
   std::string key;
   for (const auto& param : signature.params) {
     const Entity& entity = callee.names.at(param.name.text);
@@ -72,7 +72,8 @@ std::string binding_key(const Env& callee, const Signature& signature, const std
 }
 
 Instance instantiate(Elaboration& elaboration, const Definition& definition, const Env& caller,
-                     const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
+                     const std::vector<ast::ParamArg>& params, const std::vector<TypedArgument>& given,
+                     Span call_span) {
   Signature signature = signature_of(definition);
   Env callee;
   callee.module = definition.module;

@@ -138,7 +138,7 @@ class GenericBinder {
     env_.scope = definition.scope;
   }
 
-  Env bind(const std::vector<GivenComponent>& given) {
+  Env bind(const std::vector<TypedComponent>& given) {
     for (std::size_t k = 0; k < decl_.components.size(); ++k)
       if (k < given.size() && given[k].type) component(decl_.components[k], *given[k].type, given[k].span);
     for (std::size_t k = 0; k < decl_.components.size(); ++k)
@@ -160,15 +160,15 @@ class GenericBinder {
       return;
     }
     if (bound->type == actual) return;
-    std::string wanted(name_of(bound->type));
+    std::string expected(name_of(bound->type));
     Diagnostic d(Code::type_mismatch, span,
-                 "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + wanted +
+                 "the component " + quoted(component.name.text) + " of " + quoted(decl_.name.text) + " is " + expected +
                      "; got " + std::string(name_of(actual)));
-    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + wanted + " because of this operand");
+    if (bound->span.valid()) d.label(bound->span, quoted(name) + " is " + expected + " because of this operand");
     bool truncates = is_float(actual) && is_integer(bound->type);
     if (truncates) d.help("make the other operand " + std::string(name_of(actual)) + ": an integer loses the fraction");
     if (span.valid() && !truncates && !is_bool(bound->type) && !is_bool(actual)) {
-      std::string fix_text = wanted + "(" + std::string(elaboration_.sources.text(span)) + ")";
+      std::string fix_text = expected + "(" + std::string(elaboration_.sources.text(span)) + ")";
       d.help("convert it: " + quoted(fix_text)).fix(span, fix_text);
     }
     if (span.valid() && is_bool(bound->type) && !is_bool(actual)) {
@@ -195,8 +195,8 @@ class GenericBinder {
 };
 
 // With --require-proof, a monoid that may not commute is combined in order; the other laws are required.
-void tell_assumed(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl,
-                  const LawVerdict& verdict) {
+void report_assumed_laws(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl,
+                         const LawVerdict& verdict) {
   bool require_proof = elaboration.options.require_proof;
   std::string assumed;
   std::vector<std::pair<std::string, std::string>> reasons;  // and the laws with each reason
@@ -237,7 +237,7 @@ void judge(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& 
     elaboration.report(std::move(d));
   }
   if (!verdict.broken.empty()) throw Abandoned{};
-  tell_assumed(elaboration, monoid, decl, verdict);
+  report_assumed_laws(elaboration, monoid, decl, verdict);
   if (auto builtin = differs_from_builtin_only_on_nan(elaboration.program, monoid))
     elaboration.report(Diagnostic(Code::monoid_nan_rule, decl.combine_span,
                                   quoted(monoid.name) + " is the built-in " + quoted(*builtin) +
@@ -254,7 +254,7 @@ bool is_generic(const Definition& monoid) {
 }
 
 MonoidInstance monoid_of(Elaboration& elaboration, const Definition& definition,
-                         const std::vector<GivenComponent>& given, Span use) {
+                         const std::vector<TypedComponent>& given, Span use) {
   const auto& decl = *definition.as<ast::MonoidDecl>();
   auto [checked, fresh] = elaboration.monoids.try_emplace({definition.declaration, "its declaration"});
   if (fresh) {
@@ -285,7 +285,7 @@ void try_monoid(Elaboration& elaboration, const Definition& definition) {
   const auto& decl = *definition.as<ast::MonoidDecl>();
   for (ElementType type : {ElementType::f32, ElementType::i32}) {
     bool fits = type == ElementType::f32 && !is_generic(definition);
-    std::vector<GivenComponent> given;
+    std::vector<TypedComponent> given;
     for (const auto& component : decl.components) {
       const auto* clause = class_clause(decl.where, component.type.text);
       bool takes = clause && belongs_to(type, class_of(elaboration, *clause));

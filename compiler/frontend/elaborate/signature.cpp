@@ -1,9 +1,9 @@
 #include "compiler/frontend/elaborate/signature.h"
 
 #include "compiler/frontend/cells/where_conditions.h"
+#include "compiler/frontend/elaborate/foreign_types.h"
 #include "compiler/frontend/elaborate/generics.h"
 #include "compiler/frontend/elaborate/sizes.h"
-#include "compiler/frontend/elaborate/types_elsewhere.h"
 #include "support/check.h"
 
 namespace tap {
@@ -42,10 +42,10 @@ std::optional<Span> end_of_signature(const Elaboration& elaboration, const Signa
 
 // A float is not converted to an integer: instead, the argument that made the generic an integer becomes a float.
 void convert_the_other(const Elaboration& elaboration, const TypeEntity* generic, ElementType actual,
-                       ElementType wanted, Diagnostic& d) {
+                       ElementType expected, Diagnostic& d) {
   std::string to(name_of(actual));
   if (!generic || !generic->span.valid()) {
-    d.help("pass " + std::string(name_of(wanted)) + ": convert the float with `round` or `floor` first");
+    d.help("pass " + std::string(name_of(expected)) + ": convert the float with `round` or `floor` first");
     return;
   }
   std::string other = source_of(elaboration, generic->span), fix_text = to + "(" + other + ")";
@@ -57,35 +57,36 @@ void convert_the_other(const Elaboration& elaboration, const TypeEntity* generic
 }  // namespace
 
 void bind_element(Elaboration& elaboration, Env& callee, const Signature& signature, const ast::TensorParam& input,
-                  const GivenTensor& given) {
+                  const TypedArgument& given) {
   const ast::Name& element = input.type.element;
   ElementType actual = given.type.element;
-  std::optional<ElementType> wanted = try_type(callee, element.text);
-  if (!wanted) {
+  std::optional<ElementType> expected = try_type(callee, element.text);
+  if (!expected) {
     if (!class_clause(signature.where, element.text)) no_class(elaboration, signature, element);
     callee.names[element.text] = TypeEntity{actual, given.span};
     return;
   }
-  if (*wanted == actual) return;
+  if (*expected == actual) return;
   Diagnostic d(Code::type_mismatch, given.span,
                "the argument " + quoted(input.name.text) + " of " + quoted(signature.name.text) + " is " +
-                   std::string(name_of(*wanted)) + "; got " + std::string(name_of(actual)));
+                   std::string(name_of(*expected)) + "; got " + std::string(name_of(actual)));
   if (auto* generic = callee.find_as<TypeEntity>(element.text))
-    d.label(generic->span, quoted(element.text) + " is " + std::string(name_of(*wanted)) + " because of this argument");
+    d.label(generic->span,
+            quoted(element.text) + " is " + std::string(name_of(*expected)) + " because of this argument");
   else d.label(element.span, "declared here");
-  if (is_float(actual) && is_integer(*wanted)) {
-    convert_the_other(elaboration, callee.find_as<TypeEntity>(element.text), actual, *wanted, d);
+  if (is_float(actual) && is_integer(*expected)) {
+    convert_the_other(elaboration, callee.find_as<TypeEntity>(element.text), actual, *expected, d);
     elaboration.fail(std::move(d));
   }
   std::string source = source_of(elaboration, given.span);
-  d.help("convert it: " + quoted(std::string(name_of(*wanted)) + "(" + source + ")"));
+  d.help("convert it: " + quoted(std::string(name_of(*expected)) + "(" + source + ")"));
   if (given.span.valid() && source == elaboration.sources.text(given.span))
-    d.fix(given.span, std::string(name_of(*wanted)) + "(" + source + ")");
+    d.fix(given.span, std::string(name_of(*expected)) + "(" + source + ")");
   elaboration.fail(std::move(d));
 }
 
 void bind_signature(Elaboration& elaboration, Env& callee, const Signature& signature, const Env& caller,
-                    const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span) {
+                    const std::vector<ast::ParamArg>& params, const std::vector<TypedArgument>& given, Span call_span) {
   if (given.size() != signature.inputs.size())
     elaboration.fail(Diagnostic(Code::wrong_argument_count, call_span,
                                 quoted(signature.name.text) + " takes " + std::to_string(signature.inputs.size()) +

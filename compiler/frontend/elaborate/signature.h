@@ -15,7 +15,7 @@ struct Signature {
 };
 Signature signature_of(const Definition& definition);
 
-struct GivenTensor {
+struct TypedArgument {
   ir::TensorType type;
   Span span;
 };
@@ -27,7 +27,7 @@ void bind_params(Elaboration& elaboration, Env& callee, const Signature& signatu
                  const std::vector<ast::ParamArg>& given, Span call_span);
 // The element type of an input: its first tensor binds a generic; all others must agree.
 void bind_element(Elaboration& elaboration, Env& callee, const Signature& signature, const ast::TensorParam& input,
-                  const GivenTensor& given);
+                  const TypedArgument& given);
 
 // Unifies types with shapes: binds their dims and packs in `env`. Each given shape is matched with one type; the
 // conditions decide what the shapes alone do not.
@@ -43,9 +43,9 @@ void unify_shapes(Elaboration& elaboration, Env& env, std::vector<ShapeEquation>
 
 // The callee's environment with everything bound; else a diagnostic and Abandoned.
 void bind_signature(Elaboration& elaboration, Env& callee, const Signature& signature, const Env& caller,
-                    const std::vector<ast::ParamArg>& params, const std::vector<GivenTensor>& given, Span call_span);
+                    const std::vector<ast::ParamArg>& params, const std::vector<TypedArgument>& given, Span call_span);
 
 // What a call binds, as text: equal for equal parameters, types and shapes.
-std::string binding_key(const Env& callee, const Signature& signature, const std::vector<GivenTensor>& given);
+std::string binding_key(const Env& callee, const Signature& signature, const std::vector<TypedArgument>& given);
 
 }  // namespace tap

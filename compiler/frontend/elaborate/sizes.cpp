@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/elaborate/types_elsewhere.h"
+#include "compiler/frontend/elaborate/foreign_types.h"
 #include "compiler/frontend/elaborate/unknown_names.h"
 #include "compiler/frontend/syntax/builtins.h"
 #include "support/checked.h"

@@ -96,15 +96,15 @@ bool check_brackets(TokenList& list, const ParseLimits& limits, Diagnostics& dia
   bool good = true;
   auto never_closed = [&](std::uint32_t opener, std::size_t found) {
     Diagnostic d(Code::unterminated, list.span(opener), fmt::format("this {} is not closed", shown(list.kind(opener))));
-    std::string_view wanted = shown(closer_of(list.kind(opener)));
-    d.at_caret(fmt::format("needs a {}", wanted));
+    std::string_view expected = shown(closer_of(list.kind(opener)));
+    d.at_caret(fmt::format("needs a {}", expected));
     if (list.kind(found) == TokenKind::end) {
-      d.note(fmt::format("the file ends without its {}", wanted));
+      d.note(fmt::format("the file ends without its {}", expected));
     } else {
-      d.label(list.span(found), fmt::format("found this {} where {} was expected", shown(list.kind(found)), wanted));
+      d.label(list.span(found), fmt::format("found this {} where {} was expected", shown(list.kind(found)), expected));
     }
-    if (const Comment* comment = comment_like_division(list, opener, wanted[1])) {
-      d.label({list.file, comment->begin, comment->end}, fmt::format("this comment contains a {}", wanted));
+    if (const Comment* comment = comment_like_division(list, opener, expected[1])) {
+      d.label({list.file, comment->begin, comment->end}, fmt::format("this comment contains a {}", expected));
       offer_division(list, *comment, d);
     }
     diagnostics.report(std::move(d));

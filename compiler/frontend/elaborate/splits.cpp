@@ -134,20 +134,20 @@ void BodyBuilder::split_over_axis(const ast::SplitStatement& split, ir::SplitReq
   const ast::AxisRef& written = *split.axis_ref;
   const ir::Program& program = elaboration_.program;
   if (split.mesh) resolve_axis(elaboration_, program[mesh_named(elaboration_, *env_.scope, *split.mesh)], written);
-  std::vector<ir::MeshId> holders;
+  std::vector<ir::MeshId> candidates;
   for (std::size_t m = 0; m < program.meshes.size(); ++m)
-    if (find_axis(program.meshes[m], written.name.text)) holders.emplace_back(m);
-  if (holders.empty())
+    if (find_axis(program.meshes[m], written.name.text)) candidates.emplace_back(m);
+  if (candidates.empty())
     elaboration_.fail(Diagnostic(Code::unknown_axis, written.span, "no mesh has an axis " + quoted(written.name.text)));
-  const ir::Mesh& found = program[holders.front()];
-  if (holders.size() > 1)
+  const ir::Mesh& found = program[candidates.front()];
+  if (candidates.size() > 1)
     elaboration_.fail(
         Diagnostic(Code::bad_split, written.span,
-                   "the meshes " + quoted(found.name) + " and " + quoted(program[holders[1]].name) +
+                   "the meshes " + quoted(found.name) + " and " + quoted(program[candidates[1]].name) +
                        " both have an axis " + quoted(written.name.text))
             .help("rename one of them, or use a plan: " +
                   quoted("over " + (split.mesh ? split.mesh->text : found.name) + "." + written.name.text)));
-  request.mesh = holders.front();
+  request.mesh = candidates.front();
   request.mesh_axis = resolve_axis(elaboration_, found, written);
   const std::int64_t size = size_of(found, *request.mesh_axis);
   if (std::ssize(request.blocks) != size)

@@ -114,14 +114,14 @@ class Unifier {
     }
     auto size = try_size(elaboration_, env_, item.size);
     if (auto* unbound = std::get_if<Unbound>(&size)) return solve(e, item, *unbound, actual);
-    std::int64_t wanted = std::get<std::int64_t>(size);
-    if (wanted == actual) return true;
+    std::int64_t expected = std::get<std::int64_t>(size);
+    if (expected == actual) return true;
     if (auto* name = std::get_if<ast::NameRef>(&env_[item.size].node)) {
       if (auto* dim = env_.find_as<DimEntity>(name->name))
-        disagree(Code::dim_conflict, e, name->name, std::to_string(wanted), std::to_string(actual), dim->span,
+        disagree(Code::dim_conflict, e, name->name, std::to_string(expected), std::to_string(actual), dim->span,
                  sources_[name->name]);
     }
-    std::string source = source_of(elaboration_, item.span), value = std::to_string(wanted);
+    std::string source = source_of(elaboration_, item.span), value = std::to_string(expected);
     elaboration_.fail(Diagnostic(blaming(e, Code::shape_mismatch), e.span,
                                  e.what + " has shape " + to_string(e.shape) + "; expected " +
                                      (source == value ? value : quoted(source) + " = " + value) + " at axis " +
@@ -218,7 +218,7 @@ class Unifier {
   template <class Visit>
   void enumerate(const ShapeEquation& e, Visit visit) {
     std::vector<std::size_t> ranks(e.type->dims.size(), 1);
-    std::function<void(std::size_t, std::size_t)> place = [&](std::size_t i, std::size_t left) {
+    std::function<void(std::size_t, std::size_t)> assign_ranks = [&](std::size_t i, std::size_t left) {
       if (i == ranks.size()) {
         if (left == 0) visit(ranks);
         return;
@@ -228,10 +228,10 @@ class Unifier {
       for (std::size_t r = fixed ? *fixed : 0; r <= (fixed ? *fixed : left); ++r) {
         if (r > left) break;
         ranks[i] = r;
-        place(i + 1, left - r);
+        assign_ranks(i + 1, left - r);
       }
     };
-    place(0, e.shape.size());
+    assign_ranks(0, e.shape.size());
   }
 
   // The environment if the packs have these ranks; none if a pack would have two different values.

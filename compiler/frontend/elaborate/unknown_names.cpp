@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/elaborate/types_elsewhere.h"
+#include "compiler/frontend/elaborate/foreign_types.h"
 #include "compiler/frontend/syntax/builtins.h"
 #include "compiler/frontend/syntax/numpy_names.h"
 
@@ -54,7 +54,7 @@ void offer_near_or_list(Diagnostic& d, const std::string& name, Span span, const
 }
 
 // Before the first declaration and its documentation.
-Span place_of_use(const Elaboration& elaboration, const ast::Module& module) {
+Span use_insertion_point(const Elaboration& elaboration, const ast::Module& module) {
   std::string_view text = elaboration.sources.file(module.file).text();
   std::uint32_t begin = module.declarations.front().span.begin;
   auto line_start = [&](std::uint32_t at) {
@@ -145,20 +145,20 @@ void offer_definition(Elaboration& elaboration, const Env& env, Sort sort, const
   bool own_file = env.module && env.module->file == env.scope->file && !env.module->declarations.empty();
   if (own_file && elaboration.definitions.standard_has(sort, name.text)) {
     d.help(quoted(name.text) + " is in the standard library: write `use std` at the top of the file")
-        .fix(place_of_use(elaboration, *env.module), "use std\n");
+        .fix(use_insertion_point(elaboration, *env.module), "use std\n");
     return;
   }
   if (sort == Sort::op)
     for (auto& builtin : builtin_function_names()) known.push_back(builtin);
   std::sort(known.begin(), known.end());
-  if (sort == Sort::op && offer_type_elsewhere(d, name.text, name.span)) return;
+  if (sort == Sort::op && offer_foreign_type(d, name.text, name.span)) return;
   offer_near(d, name.text, name.span, known);
   if (!d.help_text.empty()) return;
   if (sort == Sort::op) d.help("`tapc ops` lists the operators of the standard library");
   if (!own_file) return;
   if (auto near = did_you_mean(name.text, elaboration.definitions.standard_names(sort)))
     d.help("did you mean " + quoted(*near) + " of the standard library? It needs `use std` at the top of the file")
-        .fix(place_of_use(elaboration, *env.module), "use std\n")
+        .fix(use_insertion_point(elaboration, *env.module), "use std\n")
         .fix(name.span, *near);
 }
 

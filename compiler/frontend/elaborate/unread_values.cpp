@@ -24,7 +24,7 @@ class Unread {
       if (auto* index = std::get_if<ast::Index>(&expr.node)) mentions_[index->base.text].push_back(expr.span.begin);
       if (auto* iterate = std::get_if<ast::Iterate>(&expr.node)) iterates_.emplace_back(expr.span, iterate);
     }
-    for (auto& [name, places] : mentions_) std::sort(places.begin(), places.end());
+    for (auto& [name, offsets] : mentions_) std::sort(offsets.begin(), offsets.end());
   }
 
   template <class Declaration>
@@ -50,9 +50,9 @@ class Unread {
   std::size_t count(const std::string& name, Span within) const {
     auto found = mentions_.find(name);
     if (found == mentions_.end()) return 0;
-    const auto& places = found->second;
-    return static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), within.end) -
-                                    std::lower_bound(places.begin(), places.end(), within.begin));
+    const auto& offsets = found->second;
+    return static_cast<std::size_t>(std::lower_bound(offsets.begin(), offsets.end(), within.end) -
+                                    std::lower_bound(offsets.begin(), offsets.end(), within.begin));
   }
 
   static std::vector<ast::Name> written_names(const ast::Statement& statement) {
@@ -75,10 +75,10 @@ class Unread {
       }
     for (const ast::Statement& statement : statements) {
       const std::vector<ast::Name> names = written_names(statement);
-      bool wanted = std::any_of(names.begin(), names.end(), [&](const ast::Name& name) {
+      bool is_read = std::any_of(names.begin(), names.end(), [&](const ast::Name& name) {
         return results.count(name.text) || outside[name.text] > 0;
       });
-      if (wanted) continue;
+      if (is_read) continue;
       for (const ast::Name& name : names)
         if (warned_.insert({within.begin, name.text}).second) warn(name, "");
     }

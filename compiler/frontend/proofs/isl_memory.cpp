@@ -16,11 +16,11 @@ void* looked_at(void* memory, std::size_t bytes) {
 }
 
 void* allocate_number(std::size_t bytes) {
-  InIsl here;
+  InIsl isl_guard;
   return std::malloc(bytes);
 }
 void* resize_number(void* old, std::size_t, std::size_t bytes) {
-  InIsl here;
+  InIsl isl_guard;
   return std::realloc(old, bytes);
 }
 void free_number(void* memory, std::size_t) { std::free(memory); }

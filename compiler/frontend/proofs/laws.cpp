@@ -41,7 +41,7 @@ class LawChecker {
     Sampled tried = sampler_.sample(law, options_.samples / few_of);
     if (tried.broken) return broken(law, std::move(*tried.broken));
     std::string why_not;
-    if (!tried.guarded && tried.asked > 0 && solver_proves(law, tried, why_not)) {
+    if (!tried.guarded && tried.tested > 0 && solver_proves(law, tried, why_not)) {
       if (small_blocks_decide) return proved_of_reals(law);
       why_not = "it is proved only for blocks of up to two elements";
     }

@@ -48,7 +48,7 @@ bool proved_for_numbers(const ir::Program& program, const ir::Monoid& m, const i
   }
 }
 
-bool differs_somewhere(const ir::Program& program, const ir::Monoid& m, const ir::Monoid& builtin) {
+bool differs_on_sample(const ir::Program& program, const ir::Monoid& m, const ir::Monoid& builtin) {
   double nan = std::numeric_limits<double>::quiet_NaN();
   for (auto [a, b] : {std::pair{nan, 1.0}, {1.0, nan}, {0.0, -0.0}, {-0.0, 0.0}}) {
     double mine = combined(program, m, a, b).f, theirs = combined(program, builtin, a, b).f;
@@ -64,7 +64,7 @@ std::optional<std::string> differs_from_builtin_only_on_nan(const ir::Program& p
   if (monoid.arity() != 1 || !is_float(monoid.components[0].type)) return std::nullopt;
   for (const char* name : {"max", "min"}) {
     ir::Monoid builtin = *ir::builtin_monoid(name, monoid.components[0].type);
-    if (same_for_samples(program, monoid, builtin) && differs_somewhere(program, monoid, builtin) &&
+    if (same_for_samples(program, monoid, builtin) && differs_on_sample(program, monoid, builtin) &&
         proved_for_numbers(program, monoid, builtin)) {
       return name;
     }

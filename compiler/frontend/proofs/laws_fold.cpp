@@ -102,8 +102,8 @@ class FoldShape {
   bool combines_linearly(const std::vector<bool>& summed) const {
     std::vector<Degree> degrees = degrees_of(monoid_, summed);
     for (std::size_t k = 0; k < summed.size(); ++k) {
-      Degree wanted = summed[k] ? Degree::linear : Degree::none;
-      if (degrees[monoid_.combine[k].index()] != wanted) return false;
+      Degree expected = summed[k] ? Degree::linear : Degree::none;
+      if (degrees[monoid_.combine[k].index()] != expected) return false;
     }
     return true;
   }

@@ -45,7 +45,7 @@ bool proved_by_normal_form(const ir::Program& program, const ir::Monoid& monoid,
         monoid, q, infinities,
         [&](ElementType type, const std::string&, int infinity) { return lattice.variable(type, infinity); });
     LawQuestions<LatticeAlgebra> laws(program, monoid, lattice, infinities);
-    return ask(laws, q, states).answer == Answer::holds;
+    return evaluate_question(laws, q, states).answer == Answer::holds;
   } catch (const LatticeAlgebra::NoForm&) { return false; }
 }
 
@@ -60,7 +60,7 @@ Proof prove_with_solver(const ir::Program& program, const ir::Monoid& monoid, co
                                                          return symbols.variable(type, name, infinity);
                                                        });
       LawQuestions<SymbolAlgebra> laws(program, monoid, symbols, infinities);
-      if (ask(laws, q, states).answer == Answer::holds) return true;
+      if (evaluate_question(laws, q, states).answer == Answer::holds) return true;
       proof.refuted_by = refuting_states(symbols, states);
       return false;
     });

@@ -21,7 +21,7 @@ struct Question {
 };
 
 template <class Laws, class State>
-auto ask(Laws& laws, const Question& q, const std::vector<State>& s) {
+auto evaluate_question(Laws& laws, const Question& q, const std::vector<State>& s) {
   switch (q.law) {
     case LawName::identity: return laws.identity(s[0]);
     case LawName::associative: return laws.associative(s[0], s[1], s[2]);

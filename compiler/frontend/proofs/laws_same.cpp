@@ -79,7 +79,7 @@ bool computes_the_same(const ir::Program& program, const ir::Monoid& monoid, con
     auto states = variables_of<StepAlgebra::Value>(
         monoid, q, infinities, [&](ElementType type, const std::string&, int) { return steps.variable(type); });
     LawQuestions<StepAlgebra> laws(program, monoid, steps, infinities);
-    return ask(laws, q, states).answer == Answer::holds;
+    return evaluate_question(laws, q, states).answer == Answer::holds;
   } catch (const StepAlgebra::MayStop&) { return false; }
 }
 

@@ -92,11 +92,11 @@ void LawSampler::sample(const Question& q, std::size_t limit, Sampled& result) {
 }
 
 void LawSampler::try_one(const Question& q, const std::vector<NumberState>& states, Sampled& result) {
-  Judgement<NumberState> plain = ask(plain_, q, states);
+  Judgement<NumberState> plain = evaluate_question(plain_, q, states);
   bool is_guarded = plain.answer != Answer::holds && guards_.any(states, q.law);
   if (is_guarded && result.guarded) return;  // one is enough
   Judgement<NumberState> judgement = plain.answer == Answer::holds ? plain : judge(q, states, plain);
-  result.asked += judgement.answer != Answer::not_known;
+  result.tested += judgement.answer != Answer::not_known;
   if (judgement.answer != Answer::fails) return;
   LawCounterexample found = counterexample(q, states, judgement);
   if (is_guarded) result.guarded = std::move(found);
@@ -106,8 +106,8 @@ void LawSampler::try_one(const Question& q, const std::vector<NumberState>& stat
 // Decides unless the answer depends on rounding.
 Judgement<NumberState> LawSampler::judge(const Question& q, const std::vector<NumberState>& states,
                                          const Judgement<NumberState>& plain) {
-  if (is_exact_) return in_numbers(ask(exact_, q, in_algebra(fractions_, states)));
-  auto bounded = ask(bounded_, q, in_algebra(intervals_, states));
+  if (is_exact_) return in_numbers(evaluate_question(exact_, q, in_algebra(fractions_, states)));
+  auto bounded = evaluate_question(bounded_, q, in_algebra(intervals_, states));
   return bounded.answer == Answer::fails && plain.answer == Answer::fails ? plain : in_numbers(bounded);
 }
 

@@ -17,7 +17,7 @@ struct Sampled {
   std::optional<LawCounterexample> broken;
   std::optional<LawCounterexample> same_text_counterexample;  // a failure whose two sides print alike
   std::optional<LawCounterexample> guarded;                   // a failure, but only for states that act as the identity
-  std::size_t asked = 0;                                      // samples on which the law was tested
+  std::size_t tested = 0;                                     // samples on which the law was tested
 };
 
 class LawSampler {

@@ -115,7 +115,7 @@ class SymbolAlgebra {
   void assume(const z3::expr& fact);
   bool is_proved(const z3::expr& claim);
   void spend(std::uint64_t steps);
-  void charge(const z3::solver& asked);
+  void charge(const z3::solver& solver);
   bool are_equal(const Value& a, const Value& b);
 
   Value real(ElementType type, z3::expr top, z3::expr bottom, std::optional<Linear> linear = std::nullopt);

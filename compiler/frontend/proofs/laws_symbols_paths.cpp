@@ -66,8 +66,8 @@ void SymbolAlgebra::spend(std::uint64_t steps) {
 }
 
 // Z3 counts the work per context.
-void SymbolAlgebra::charge(const z3::solver& asked) {
-  z3::stats counts = asked.statistics();
+void SymbolAlgebra::charge(const z3::solver& solver) {
+  z3::stats counts = solver.statistics();
   for (unsigned k = 0; k < counts.size(); ++k) {
     if (counts.key(k) != "rlimit count") continue;
     std::uint64_t done = counts.is_uint(k) ? counts.uint_value(k) : static_cast<std::uint64_t>(counts.double_value(k));

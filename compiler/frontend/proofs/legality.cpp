@@ -165,12 +165,12 @@ struct Legality::State {
   std::optional<Violation> find_write_violation(const Shape& shape, const std::vector<Writer>& writers,
                                                 const std::vector<WriteMap>& maps) {
     ++statistics.by_isl;
-    SplitDigits apart = split_digits(shape, maps);
-    std::optional<Violation> violation = decide_writes(apart.shape, writers, apart.maps);
+    SplitDigits split = split_digits(shape, maps);
+    std::optional<Violation> violation = decide_writes(split.shape, writers, split.maps);
     if (!violation) return violation;
-    if (auto* v = std::get_if<NeverWritten>(&*violation)) v->cell = apart.first_cell(v->cell);
-    if (auto* v = std::get_if<WrittenTwice>(&*violation)) v->cell = apart.cell_of_points(v->cell);
-    if (auto* v = std::get_if<WriteOutside>(&*violation)) v->cell = apart.cell_of_points(v->cell);
+    if (auto* v = std::get_if<NeverWritten>(&*violation)) v->cell = split.first_cell(v->cell);
+    if (auto* v = std::get_if<WrittenTwice>(&*violation)) v->cell = split.cell_of_points(v->cell);
+    if (auto* v = std::get_if<WriteOutside>(&*violation)) v->cell = split.cell_of_points(v->cell);
     return violation;
   }
   // isl finds the smallest witness quickly for typical programs. Otherwise, enumeration is faster if there are few
@@ -197,7 +197,7 @@ Legality::~Legality() = default;
 
 std::optional<ReadOutside> Legality::check_reads(const ir::Operator& op) {
   State& s = *state_;
-  ++s.statistics.asked;
+  ++s.statistics.queries;
   if (op.region() || op.reads.empty()) return ++s.statistics.closed_form, std::nullopt;
   std::vector<bool> suspects = s.options.closed_forms ? unproved_reads(op) : unfilled_reads(op);
   if (std::count(suspects.begin(), suspects.end(), true) == 0) return ++s.statistics.closed_form, std::nullopt;
@@ -212,7 +212,7 @@ std::optional<ReadOutside> Legality::check_reads(const ir::Operator& op) {
 
 std::optional<Violation> Legality::check_writes(const Shape& shape, const std::vector<Writer>& writers) {
   State& s = *state_;
-  ++s.statistics.asked;
+  ++s.statistics.queries;
   WriteQuestion question{shape, {}};
   for (const Writer& writer : writers) question.maps.push_back(write_map(*writer.op, writer.write));
   if (never_applied(question.maps) || (s.options.closed_forms && tiles_exactly(shape, question.maps))) {

@@ -84,7 +84,7 @@ class Legality {
   Shape written_extent(const ir::Operator& op, std::uint32_t write);
 
   struct Statistics {
-    std::size_t asked = 0, cached = 0, closed_form = 0, by_isl = 0, enumerated = 0;
+    std::size_t queries = 0, cached = 0, closed_form = 0, by_isl = 0, enumerated = 0;
   };
   const Statistics& statistics() const;
 

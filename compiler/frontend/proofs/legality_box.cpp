@@ -114,7 +114,7 @@ std::optional<Tile> tile_of(const WriteMap& writer) {
 }
 
 // The axis along which the boxes have the most distinct starts.
-std::size_t most_cut_axis(const std::vector<Box>& boxes, std::size_t rank) {
+std::size_t most_split_axis(const std::vector<Box>& boxes, std::size_t rank) {
   std::size_t best = 0, most = 0;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     std::set<std::int64_t> begins;
@@ -126,7 +126,7 @@ std::size_t most_cut_axis(const std::vector<Box>& boxes, std::size_t rank) {
 
 bool pairwise_disjoint(std::vector<Box> boxes, std::size_t rank) {
   if (rank == 0) return boxes.size() <= 1;
-  std::size_t axis = most_cut_axis(boxes, rank);
+  std::size_t axis = most_split_axis(boxes, rank);
   std::sort(boxes.begin(), boxes.end(), [&](const Box& a, const Box& b) { return a.dims[axis].lo < b.dims[axis].lo; });
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     for (std::size_t j = i + 1; j < boxes.size() && boxes[j].dims[axis].lo < boxes[i].dims[axis].hi; ++j) {

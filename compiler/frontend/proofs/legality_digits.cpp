@@ -74,7 +74,7 @@ ir::AffineExpr value_of(const DimDigit& digit, const WriteMap& map) {
 }
 
 // Whether the writer depends on the dim only through one row.
-bool stands_alone(const WriteMap& map, std::size_t dim) {
+bool is_used_once(const WriteMap& map, std::size_t dim) {
   auto uses = [dim](const ir::AffineExpr& e) { return e.coefficients[dim] != 0; };
   const auto& rows = map.projection.start.rows;
   return std::count_if(rows.begin(), rows.end(), uses) == 1 &&
@@ -92,9 +92,9 @@ void remove_dim(WriteMap& map, std::size_t dim) {
   --map.projection.start.inputs;
 }
 
-class Apart {
+class DigitSplitter {
  public:
-  Apart(const Shape& shape, const std::vector<WriteMap>& maps) : maps_(maps), left_out_(maps.size()) {
+  DigitSplitter(const Shape& shape, const std::vector<WriteMap>& maps) : maps_(maps), removed_dims_(maps.size()) {
     result_.rank = shape.size();
     result_.maps = maps;
     for (WriteMap& map : result_.maps) map.projection = {{map.dims.size(), {}}, {}};
@@ -103,8 +103,8 @@ class Apart {
       else keep(axis, shape[axis]);
     }
     for (std::size_t w = 0; w < maps.size(); ++w) {
-      std::sort(left_out_[w].rbegin(), left_out_[w].rend());
-      for (std::size_t dim : left_out_[w]) remove_dim(result_.maps[w], dim);
+      std::sort(removed_dims_[w].rbegin(), removed_dims_[w].rend());
+      for (std::size_t dim : removed_dims_[w]) remove_dim(result_.maps[w], dim);
     }
   }
   SplitDigits result() && { return std::move(result_); }
@@ -122,12 +122,12 @@ class Apart {
       const DimDigit& first = all.front()[k];
       bool kept = false;
       for (std::size_t w = 0; w < maps_.size(); ++w)
-        kept = kept || all[w][k].reversed != first.reversed || !stands_alone(maps_[w], all[w][k].dim);
+        kept = kept || all[w][k].reversed != first.reversed || !is_used_once(maps_[w], all[w][k].dim);
       result_.digits.push_back({axis, first.stride, kept, first.reversed ? first.count - 1 : 0});
       if (kept) result_.shape.push_back(first.count);
       for (std::size_t w = 0; w < maps_.size(); ++w) {
         if (kept) add_row(w, value_of(all[w][k], maps_[w]), 1);
-        else left_out_[w].push_back(all[w][k].dim);
+        else removed_dims_[w].push_back(all[w][k].dim);
       }
     }
   }
@@ -138,7 +138,7 @@ class Apart {
   }
 
   const std::vector<WriteMap>& maps_;
-  std::vector<std::vector<std::size_t>> left_out_;  // dims by writer
+  std::vector<std::vector<std::size_t>> removed_dims_;  // dims by writer
   SplitDigits result_;
 };
 
@@ -152,6 +152,8 @@ ir::Point SplitDigits::original(const ir::Point& cell, bool of_points) const {
   return result;
 }
 
-SplitDigits split_digits(const Shape& shape, const std::vector<WriteMap>& maps) { return Apart(shape, maps).result(); }
+SplitDigits split_digits(const Shape& shape, const std::vector<WriteMap>& maps) {
+  return DigitSplitter(shape, maps).result();
+}
 
 }  // namespace tap

@@ -27,10 +27,10 @@ class SetAlgebra {
       std::int64_t extent = access.projection.shape[axis];
       if (extent == 0) return sets_.none(dims_);  // an empty region
       const ir::AffineExpr& start = access.projection.start.rows[axis];
-      System before{dims_, {}}, behind{dims_, {}};
+      System before{dims_, {}}, after{dims_, {}};
       before.at_most(start, -1);
-      behind.at_least(start, checked::add(checked::sub(shape[axis], extent), 1));
-      result = result.unite(region.intersect(sets_.of(before))).unite(region.intersect(sets_.of(behind)));
+      after.at_least(start, checked::add(checked::sub(shape[axis], extent), 1));
+      result = result.unite(region.intersect(sets_.of(before))).unite(region.intersect(sets_.of(after)));
     }
     return result;
   }
@@ -52,8 +52,8 @@ ir::Point cell_outside(const ir::Projection& projection, const Shape& shape, con
 }
 
 std::vector<std::optional<IntegerSet>> regions_of(SetAlgebra& algebra, const ir::Operator& op,
-                                                  const std::vector<bool>& wanted) {
-  if (!op.kernel()) return ReadRegions<SetAlgebra>(op, algebra).of(wanted);
+                                                  const std::vector<bool>& selected) {
+  if (!op.kernel()) return ReadRegions<SetAlgebra>(op, algebra).of(selected);
   return std::vector<std::optional<IntegerSet>>(op.reads.size(), algebra.everywhere());
 }
 

@@ -25,7 +25,7 @@ AffineExpr difference(std::size_t dims, std::size_t a, std::size_t b) {
   return AffineExpr::variable(dims, a) - AffineExpr::variable(dims, b);
 }
 
-bool writes_nothing(const WriteMap& map) {
+bool is_empty_write(const WriteMap& map) {
   return map.domain.box.empty() || std::count(map.projection.shape.begin(), map.projection.shape.end(), 0) != 0;
 }
 
@@ -47,8 +47,8 @@ std::optional<Violation> find_write_outside(const IntegerSets& sets, const Shape
   if (!best) return std::nullopt;
   ir::Point cell = map.projection.start(*best);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    bool behind = checked::add(cell[axis], map.projection.shape[axis]) > shape[axis];
-    if (cell[axis] >= 0 && behind) cell[axis] = std::max(cell[axis], shape[axis]);
+    bool beyond = checked::add(cell[axis], map.projection.shape[axis]) > shape[axis];
+    if (cell[axis] >= 0 && beyond) cell[axis] = std::max(cell[axis], shape[axis]);
   }
   return WriteOutside{number, whole_point(writer, map, *best), cell};
 }
@@ -66,20 +66,20 @@ System meeting_pairs(const WriteMap& a, const WriteMap& b) {
     }
   }
   for (std::size_t axis = 0; axis < a.projection.rank(); ++axis) {
-    AffineExpr apart =
+    AffineExpr offset =
         placed(b.projection.start.rows[axis], system.dims, n) - placed(a.projection.start.rows[axis], system.dims, 0);
-    std::int64_t before = a.projection.shape[axis], behind = b.projection.shape[axis];
-    if (before == 1 && behind == 1) {
-      system.equal(apart, 0);
+    std::int64_t extent_a = a.projection.shape[axis], extent_b = b.projection.shape[axis];
+    if (extent_a == 1 && extent_b == 1) {
+      system.equal(offset, 0);
     } else {
-      system.at_most(apart, before - 1);
-      system.at_least(apart, 1 - behind);
+      system.at_most(offset, extent_a - 1);
+      system.at_least(offset, 1 - extent_b);
     }
   }
   return system;
 }
 
-bool tells_apart(const WriteDim& dim) { return dim.role != ir::DimRole::counter && !dim.invariant; }
+bool distinguishes_points(const WriteDim& dim) { return dim.role != ir::DimRole::counter && !dim.invariant; }
 
 // Two different points of one writer: p precedes q in the order of the dims that distinguish points.
 std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const WriteMap& map) {
@@ -87,7 +87,7 @@ std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const Wri
   System meeting = meeting_pairs(map, map);
   std::optional<ir::Point> best;
   for (std::size_t d = 0; d < n; ++d) {
-    if (!tells_apart(map.dims[d])) continue;
+    if (!distinguishes_points(map.dims[d])) continue;
     System system = meeting;
     system.at_least(difference(system.dims, n + d, d), 1);
     std::optional<ir::Point> pair = sets.of(system).lexmin();
@@ -101,18 +101,18 @@ std::optional<ir::Point> smallest_pair_within(const IntegerSets& sets, const Wri
 System meeting_differences(const WriteMap& map) {
   System system{map.dims.size(), {}};
   for (std::size_t d = 0; d < system.dims; ++d) {
-    std::int64_t n = tells_apart(map.dims[d]) ? map.domain.box.dims[d].size() : 1;
+    std::int64_t n = distinguishes_points(map.dims[d]) ? map.domain.box.dims[d].size() : 1;
     system.inside(d, {1 - n, n});
   }
   for (std::size_t axis = 0; axis < map.projection.rank(); ++axis) {
-    AffineExpr apart = map.projection.start.rows[axis];
-    apart.offset = 0;
+    AffineExpr distance = map.projection.start.rows[axis];
+    distance.offset = 0;
     std::int64_t extent = map.projection.shape[axis];
     if (extent == 1) {
-      system.equal(apart, 0);
+      system.equal(distance, 0);
     } else {
-      system.at_most(apart, extent - 1);
-      system.at_least(apart, 1 - extent);
+      system.at_most(distance, extent - 1);
+      system.at_least(distance, 1 - extent);
     }
   }
   return system;
@@ -123,7 +123,7 @@ std::optional<ir::Point> closest_pair_within_box(const IntegerSets& sets, const 
   std::size_t n = map.dims.size();
   System meeting = meeting_differences(map);
   for (std::size_t leading = n; leading-- > 0;) {  // the first nonzero difference
-    if (!tells_apart(map.dims[leading])) continue;
+    if (!distinguishes_points(map.dims[leading])) continue;
     System system = meeting;
     for (std::size_t d = 0; d < leading; ++d) system.equal(AffineExpr::variable(n, d), 0);
     system.at_least(AffineExpr::variable(n, leading), 1);
@@ -158,9 +158,9 @@ std::optional<Violation> find_written_twice(const IntegerSets& sets, const std::
   std::vector<ir::Box> around;
   for (const WriteMap& map : maps) around.push_back(map.projection.bounds(map.domain.box));
   for (std::uint32_t a = 0; a < maps.size(); ++a) {
-    if (writes_nothing(maps[a])) continue;
+    if (is_empty_write(maps[a])) continue;
     for (std::uint32_t b = a; b < maps.size(); ++b) {
-      if (writes_nothing(maps[b]) || disjoint(around[a], around[b])) continue;
+      if (is_empty_write(maps[b]) || disjoint(around[a], around[b])) continue;
       if (auto pair = find_pair(sets, maps[a], maps[b], a == b)) return written_twice(writers, maps, a, b, *pair);
     }
   }
@@ -172,11 +172,11 @@ bool counts_to_whole(const Shape& shape, const std::vector<WriteMap>& maps) {
   try {
     std::int64_t covered = 0;
     for (const WriteMap& map : maps) {
-      if (writes_nothing(map)) continue;
+      if (is_empty_write(map)) continue;
       if (!map.domain.constraints.empty()) return false;
       std::int64_t cells = element_count(map.projection.shape);
       for (std::size_t d = 0; d < map.dims.size(); ++d) {
-        if (tells_apart(map.dims[d])) cells = checked::mul(cells, map.domain.box.dims[d].size());
+        if (distinguishes_points(map.dims[d])) cells = checked::mul(cells, map.domain.box.dims[d].size());
       }
       covered = checked::add(covered, cells);
     }
@@ -219,7 +219,7 @@ IntegerSet written_cells(const IntegerSets& sets, const WriteMap& map,
 }
 
 bool writes_cell(const IntegerSets& sets, const WriteMap& map, const ir::Point& cell) {
-  if (writes_nothing(map)) return false;
+  if (is_empty_write(map)) return false;
   System system{map.dims.size(), {}};
   add_domain(system, map.domain, 0);
   for (std::size_t axis = 0; axis < cell.size(); ++axis) {
@@ -261,16 +261,16 @@ std::optional<Violation> find_never_written(const IntegerSets& sets, const Shape
   const System whole = whole_of(shape, counters);
   IntegerSet missing = sets.of(whole);
   for (const WriteMap& map : maps) {
-    if (!writes_nothing(map)) missing = missing.subtract(written_cells(sets, map, counters));
+    if (!is_empty_write(map)) missing = missing.subtract(written_cells(sets, map, counters));
   }
   std::optional<ir::Point> cell = missing.project_out(0, counters.size()).lexmin();
   if (!cell) return std::nullopt;
   NeverWritten result{*cell};
   if (counters.empty()) return result;
-  System there{whole.dims, {}};
+  System at_cell{whole.dims, {}};
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    there.equal(AffineExpr::variable(whole.dims, counters.size() + axis), (*cell)[axis]);
-  ir::Point first = *missing.intersect(sets.of(there)).lexmin();
+    at_cell.equal(AffineExpr::variable(whole.dims, counters.size() + axis), (*cell)[axis]);
+  ir::Point first = *missing.intersect(sets.of(at_cell)).lexmin();
   for (std::size_t c = 0; c < counters.size(); ++c) result.trip.emplace_back(counters[c].first, first[c]);
   return result;
 }
@@ -287,7 +287,7 @@ ir::Point whole_point(const Writer& writer, const WriteMap& map, const ir::Point
 std::optional<Violation> find_write_violation(const IntegerSets& sets, const Shape& shape,
                                               const std::vector<Writer>& writers, const std::vector<WriteMap>& maps) {
   for (std::uint32_t w = 0; w < maps.size(); ++w) {
-    if (writes_nothing(maps[w])) continue;
+    if (is_empty_write(maps[w])) continue;
     if (auto violation = find_write_outside(sets, shape, writers[w], maps[w], w)) return violation;
   }
   if (auto violation = find_written_twice(sets, writers, maps)) return violation;
@@ -303,9 +303,9 @@ std::optional<ir::Point> find_unwritten_read(const IntegerSets& sets, const Shap
   const IntegerSet whole = sets.of(whole_of(shape, counters));
   IntegerSet missing = sets.none(counters.size() + shape.size());
   for (const WriteMap& read : reads)
-    if (!writes_nothing(read)) missing = missing.unite(written_cells(sets, read, counters).intersect(whole));
+    if (!is_empty_write(read)) missing = missing.unite(written_cells(sets, read, counters).intersect(whole));
   for (const WriteMap& write : writes)
-    if (!writes_nothing(write)) missing = missing.subtract(written_cells(sets, write, counters));
+    if (!is_empty_write(write)) missing = missing.subtract(written_cells(sets, write, counters));
   return missing.project_out(0, counters.size()).lexmin();
 }
 

@@ -63,11 +63,11 @@ std::vector<ir::CellId> coordinate_cells(const ir::Access& access) {
   return cells;
 }
 
-ReadOrder::ReadOrder(const ir::Operator& op, const std::vector<bool>& wanted)
+ReadOrder::ReadOrder(const ir::Operator& op, const std::vector<bool>& selected)
     : roots_(roots_of(op)), leads_(op.exprs.size(), false) {
   visit_used_first(op, roots_, [&](ir::CellId cell, const std::vector<ir::CellId>& used) {
     const ir::CellNode& node = op.exprs[cell];
-    bool leads = node.op == ir::CellOp::read && wanted[node.attribute];
+    bool leads = node.op == ir::CellOp::read && selected[node.attribute];
     for (ir::CellId u : used) leads = leads || leads_[u.index()];
     leads_[cell.index()] = leads;
     if (leads) cells_.push_back(cell);

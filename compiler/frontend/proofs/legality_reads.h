@@ -23,10 +23,10 @@
 
 namespace tap {
 
-// The cells that lead from the roots to a wanted access, each after all cells that use it.
+// The cells that lead from the roots to a selected access, each after all cells that use it.
 class ReadOrder {
  public:
-  ReadOrder(const ir::Operator& op, const std::vector<bool>& wanted);
+  ReadOrder(const ir::Operator& op, const std::vector<bool>& selected);
   const std::vector<ir::CellId>& cells() const { return cells_; }
   bool leads(ir::CellId cell) const { return leads_[cell.index()]; }
   const std::vector<ir::CellId>& roots() const { return roots_; }
@@ -46,9 +46,9 @@ class ReadRegions {
 
   ReadRegions(const ir::Operator& op, Algebra& algebra) : op_(op), algebra_(algebra) {}
 
-  // Per access, where it is evaluated; empty if nowhere, or if it is not wanted.
-  std::vector<std::optional<Region>> of(const std::vector<bool>& wanted) {
-    ReadOrder order(op_, wanted);
+  // Per access, where it is evaluated; empty if nowhere, or if it is not selected.
+  std::vector<std::optional<Region>> of(const std::vector<bool>& selected) {
+    ReadOrder order(op_, selected);
     where_.assign(op_.exprs.size(), std::nullopt);
     std::vector<std::optional<Region>> result(op_.reads.size());
     for (ir::CellId root : order.roots()) reach(order, root, algebra_.everywhere());
@@ -107,7 +107,7 @@ class ReadRegions {
   }
   Region find_truth(ir::CellId condition, bool negated) {
     if (auto all = as_constraints(op_, condition, negated)) return algebra_.satisfying(*all);
-    if (auto all = as_constraints(op_, condition, !negated)) return some_fails(*all);
+    if (auto all = as_constraints(op_, condition, !negated)) return any_fails(*all);
     const ir::CellNode& node = op_.exprs[condition];
     switch (node.op) {
       case ir::CellOp::logical_not: return truth(node.args[0], !negated);
@@ -124,7 +124,7 @@ class ReadRegions {
     }
   }
   // The points where at least one of the constraints does not hold.
-  Region some_fails(const std::vector<ir::Constraint>& all) {
+  Region any_fails(const std::vector<ir::Constraint>& all) {
     std::optional<Region> result;
     auto add = [&](ir::AffineExpr e) {  // e > 0
       e.offset = checked::sub(e.offset, 1);

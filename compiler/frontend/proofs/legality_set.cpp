@@ -131,31 +131,31 @@ IntegerSet& IntegerSet::operator=(IntegerSet other) noexcept {
 IntegerSet::~IntegerSet() { isl_set_free(set_); }
 
 bool IntegerSet::is_empty() const {
-  InIsl here;
+  InIsl isl_guard;
   isl_bool empty = isl_set_is_empty(set_);
   if (empty == isl_bool_error) fail(ctx_);
   return empty == isl_bool_true;
 }
 IntegerSet IntegerSet::unite(const IntegerSet& other) const {
-  InIsl here;
+  InIsl isl_guard;
   return {ctx_, isl_set_coalesce(isl_set_union(isl_set_copy(set_), isl_set_copy(other.set_)))};
 }
 IntegerSet IntegerSet::intersect(const IntegerSet& other) const {
-  InIsl here;
+  InIsl isl_guard;
   return {ctx_, isl_set_intersect(isl_set_copy(set_), isl_set_copy(other.set_))};
 }
 IntegerSet IntegerSet::subtract(const IntegerSet& other) const {
-  InIsl here;
+  InIsl isl_guard;
   return {ctx_, isl_set_subtract(isl_set_copy(set_), isl_set_copy(other.set_))};
 }
 IntegerSet IntegerSet::project_out(std::size_t first, std::size_t count) const {
-  InIsl here;
+  InIsl isl_guard;
   return {ctx_, isl_set_project_out(isl_set_copy(set_), isl_dim_set, static_cast<unsigned>(first),
                                     static_cast<unsigned>(count))};
 }
 
 std::optional<ir::Point> IntegerSet::lexmin() const {
-  InIsl here;
+  InIsl isl_guard;
   std::optional<ir::Point> best;
   Owned<isl_basic_set_list, isl_basic_set_list_free> parts(made(ctx_, isl_set_get_basic_set_list(set_)));
   for (int i = 0; i < isl_basic_set_list_n_basic_set(parts.get()); ++i) {
@@ -166,7 +166,7 @@ std::optional<ir::Point> IntegerSet::lexmin() const {
 }
 
 IntegerSets::IntegerSets() {
-  InIsl here;
+  InIsl isl_guard;
   ctx_ = isl_ctx_alloc();
   if (!ctx_) throw std::bad_alloc();
   isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE);
@@ -179,7 +179,7 @@ void IntegerSets::set_budget(unsigned long operations) const {
 }
 
 IntegerSet IntegerSets::of(const System& system) const {
-  InIsl here;
+  InIsl isl_guard;
   isl_mat* equalities = matrix_of(ctx_, system, ir::Comparison::equal_zero);
   isl_mat* inequalities = matrix_of(ctx_, system, ir::Comparison::at_least_zero);
   isl_basic_set* set = isl_basic_set_from_constraint_matrices(space_of(ctx_, system.dims), equalities, inequalities,
@@ -194,7 +194,7 @@ IntegerSet IntegerSets::of(const ir::Domain& domain) const {
 }
 
 IntegerSet IntegerSets::none(std::size_t dims) const {
-  InIsl here;
+  InIsl isl_guard;
   return {ctx_, isl_set_empty(space_of(ctx_, dims))};
 }
 

@@ -188,8 +188,8 @@ void report_read(Elaboration& elaboration, const ir::Operator& op, const std::op
 
 // y[0] = 1 and y[i] = x[i]: the second equation writes a whole 1-d result, whose first or last cell the other writes.
 // The remaining range: for i in 1..8
-std::optional<std::string> range_beside(const Elaboration& elaboration, const WriterAt& writer, const Shape& shape,
-                                        const ir::Point& cell) {
+std::optional<std::string> remaining_range(const Elaboration& elaboration, const WriterAt& writer, const Shape& shape,
+                                           const ir::Point& cell) {
   const ir::Operator& op = elaboration.program[writer.op];
   std::size_t parallel = 0, dim = 0;
   for (std::size_t d = 0; d < op.dims.size(); ++d)
@@ -232,7 +232,7 @@ void report_writes(Elaboration& elaboration, const std::string& name, Span decla
                      point(v->second, v->second_point));
     if (!one) d.label(writers[v->first].span, "also written here");
     if (declared.valid()) d.label(declared, "declared here");
-    if (auto rest = range_beside(elaboration, writers[v->second], shape, v->cell); rest && !one)
+    if (auto rest = remaining_range(elaboration, writers[v->second], shape, v->cell); rest && !one)
       elaboration.fail(std::move(d).help("exclude that cell: " + quoted("… " + *rest)));
     elaboration.fail(
         std::move(d).help("every cell must be written exactly once; write a sum over an index as `sum[k] …`"));

@@ -175,7 +175,7 @@ class OperatorTrial {
       about_the_operator = true;
       final = final || !depends_on_choice(d.code);
     }
-    if (about_the_operator && (final || refusal_.empty())) refusal_ = told(found, trial, parameters);
+    if (about_the_operator && (final || refusal_.empty())) refusal_ = with_trial_note(found, trial, parameters);
     if (final)
       for (const auto& diagnostic : refusal_) elaboration_.report(diagnostic);
     return final;
@@ -190,13 +190,14 @@ class OperatorTrial {
     sizes.scope = definition_.scope;
     bind_params(elaboration_, sizes, signature_, caller, parameters.args(), {});
     Dims dims(elaboration_, sizes, trial);
-    std::vector<GivenTensor> given;
+    std::vector<TypedArgument> given;
     for (const auto& input : signature_.inputs)
       given.push_back({{try_type(sizes, input.type.element.text).value_or(trial.type), dims.shape_of(input.type)}, {}});
     instantiate(elaboration_, definition_, caller, parameters.args(), given, {});
   }
 
-  std::vector<Diagnostic> told(const Diagnostics& found, const Trial& trial, const Parameters& parameters) const {
+  std::vector<Diagnostic> with_trial_note(const Diagnostics& found, const Trial& trial,
+                                          const Parameters& parameters) const {
     std::string with =
         "found by checking " + quoted(signature_.name.text) + " with dims of " + std::to_string(trial.size) +
         (trial.step == 0 ? "" : ", " + std::to_string(std::max<std::int64_t>(trial.size + trial.step, 1)) + ", …") +

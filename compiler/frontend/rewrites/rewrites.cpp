@@ -65,10 +65,10 @@ class RuleChecker {
         offer_definition(elaboration_, env, Sort::op, call->callee.back(), d);
         elaboration_.fail(std::move(d));
       }
-      std::size_t wanted = signature_of(*definition).inputs.size();
-      if (wanted != call->args.size())
+      std::size_t expected = signature_of(*definition).inputs.size();
+      if (expected != call->args.size())
         elaboration_.fail(Diagnostic(Code::wrong_argument_count, expr.span,
-                                     quoted(callee) + " takes " + counted(wanted, "argument") + "; got " +
+                                     quoted(callee) + " takes " + counted(expected, "argument") + "; got " +
                                          std::to_string(call->args.size()))
                               .label(definition->name_span, "declared here"));
       if (pattern) operators_[callee] = definition;

@@ -54,7 +54,7 @@ class RuleTrials {
     // No tried size satisfies the guard. It may only state where the rule pays, so the sides are compared without it;
     // if they differ, it may also state where the rule holds, and nothing is known.
     if (evaluated_ == 0 && at_.rule.guard) {
-      ask_guard_ = false;
+      require_guard_ = false;
       if (!try_all()) return;
     }
     if (evaluated_ > 0) return;
@@ -67,11 +67,11 @@ class RuleTrials {
 
  private:
   static constexpr unsigned attempts = 150;
-  static constexpr std::size_t instances_wanted = 6;
+  static constexpr std::size_t max_instances = 6;
 
   // False if the sides differ, which is reported.
   bool try_all() {
-    for (unsigned attempt = 0; attempt < attempts && evaluated_ < instances_wanted; ++attempt)
+    for (unsigned attempt = 0; attempt < attempts && evaluated_ < max_instances; ++attempt)
       if (auto types = choose(attempt); types && tried_.insert(types_text(*types)).second)
         if (!agrees_at(*types)) return false;
     return true;
@@ -88,7 +88,7 @@ class RuleTrials {
     try {
       RuleTypes chooser(elaboration_, env_, at_.rule, attempt);
       auto types = chooser.choose();
-      if (!ask_guard_) return types;
+      if (!require_guard_) return types;
       GuardValue guard = chooser.guard();
       if (!guard.fault) guard_decided_ = true;
       if (guard.holds) return types;
@@ -124,7 +124,7 @@ class RuleTrials {
 
   void report_difference(const ir::RuleInstance& instance, const ir::RuleDifference& difference,
                          const std::map<std::string, ir::TensorType>& types) {
-    if (!ask_guard_) return not_tried("no small sizes satisfy this rule's `when`, so the rule is untested");
+    if (!require_guard_) return not_tried("no small sizes satisfy this rule's `when`, so the rule is untested");
     if (difference.types) {
       std::string left = results_text(instance.pattern), right = results_text(instance.replacement);
       return report(Diagnostic(Code::rewrite_changes_result, replacement(),
@@ -161,7 +161,7 @@ class RuleTrials {
   RuleAt at_;
   Env env_;
   std::set<std::string> tried_;
-  bool ask_guard_ = true, guard_decided_ = false;
+  bool require_guard_ = true, guard_decided_ = false;
   std::optional<Diagnostic> guard_fault_;  // for the first types at which the guard has no value
   std::size_t evaluated_ = 0;
   std::string pattern_refused_, replacement_refused_, refused_types_;

@@ -142,7 +142,7 @@ class LexicalProblems {
       std::string_view ascii = ascii_of_sign(text);
       d.help(ascii.empty() ? "spell it in ASCII letters" : fmt::format("write `{}`", ascii));
       bool word = !ascii.empty() && ascii[0] >= 'a' && ascii[0] <= 'z';
-      if (!ascii.empty()) d.fix(d.span, word ? apart(t, std::string(ascii)) : std::string(ascii));
+      if (!ascii.empty()) d.fix(d.span, word ? with_spaces(t, std::string(ascii)) : std::string(ascii));
       diagnostics_.report(std::move(d));
       return;
     }
@@ -160,12 +160,12 @@ class LexicalProblems {
     Diagnostic d(Code::syntax, Span{list_.file, t.begin, t.end},
                  fmt::format("`{}` has no meaning in Tap", excerpt(text)));
     d.help(std::move(help));
-    if (text == "&&" || text == "||") d.fix(d.span, apart(t, text == "&&" ? "and" : "or"));
-    if (text == "!" && !behind_operand(t)) d.fix(d.span, "not ");
+    if (text == "&&" || text == "||") d.fix(d.span, with_spaces(t, text == "&&" ? "and" : "or"));
+    if (text == "!" && !follows_operand(t)) d.fix(d.span, "not ");
     diagnostics_.report(std::move(d));
   }
 
-  bool behind_operand(const Token& t) const {
+  bool follows_operand(const Token& t) const {
     std::size_t at = t.begin;
     while (at > 0 && list_.text[at - 1] == ' ') --at;
     char before = at > 0 ? list_.text[at - 1] : ' ';
@@ -174,7 +174,7 @@ class LexicalProblems {
   }
 
   // A word in place of a symbol, with a space on each side.
-  std::string apart(const Token& t, std::string word) const {
+  std::string with_spaces(const Token& t, std::string word) const {
     if (t.begin > 0 && list_.text[t.begin - 1] != ' ') word.insert(0, " ");
     if (t.end < list_.text.size() && list_.text[t.end] != ' ') word += ' ';
     return word;
@@ -199,12 +199,12 @@ void check_dots(TokenList& list, Diagnostics& diagnostics) {
     if (!after_number && !before_number) continue;
     Span span = join(list.span(after_number ? i - 1 : i), list.span(before_number ? i + 1 : i));
     std::string_view text = list.text.substr(span.begin, span.end - span.begin);
-    std::string wanted = after_number ? std::string(text) + "0" : "0" + std::string(text);
+    std::string replacement = after_number ? std::string(text) + "0" : "0" + std::string(text);
     diagnostics.report(Diagnostic(Code::literal_form, span,
                                   fmt::format("`{}` is not a valid number: a float has digits on both sides of the dot",
                                               excerpt(text)))
-                           .help(fmt::format("write `{}`", excerpt(wanted)))
-                           .fix(span, wanted));
+                           .help(fmt::format("write `{}`", excerpt(replacement)))
+                           .fix(span, replacement));
     list.faults.push_back(static_cast<std::uint32_t>(i));
   }
 }

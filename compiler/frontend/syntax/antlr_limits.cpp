@@ -82,9 +82,9 @@ class Strict final : public antlr4::ANTLRErrorStrategy {
     antlr4::ParserRuleContext* context = parser->getContext();
     problem.start = context->start->getTokenIndex();
     problem.construct = construct_of(context->getRuleIndex(), list_.kind(problem.start));
-    antlr4::misc::IntervalSet wanted = parser->getExpectedTokens();
+    antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
     for (std::size_t k = 0; k < std::size(type_of_kind); ++k)
-      if (wanted.contains(type_of_kind[k])) problem.wanted.set(k);
+      if (expected.contains(type_of_kind[k])) problem.expected.set(k);
     throw SyntaxError{problem};
   }
   const TokenList& list_;

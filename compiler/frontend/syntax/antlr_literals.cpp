@@ -21,13 +21,13 @@ std::optional<long> magnitude(std::string_view text) {
   std::size_t dot = std::min(digits.find('.'), digits.size());
   std::size_t first = digits.find_first_not_of("0.");
   if (first == std::string_view::npos) return std::nullopt;
-  long place = first < dot ? static_cast<long>(dot - first) - 1 : -static_cast<long>(first - dot);
-  if (e == std::string_view::npos) return place;
+  long exponent = first < dot ? static_cast<long>(dot - first) - 1 : -static_cast<long>(first - dot);
+  if (e == std::string_view::npos) return exponent;
   bool negative = text[e + 1] == '-';
   std::string_view power = text.substr(e + 1 + (negative || text[e + 1] == '+'));
   long value = 0;
   for (char c : power) value = std::min(value * 10 + (c - '0'), 1'000'000'000L);
-  return place + (negative ? -value : value);
+  return exponent + (negative ? -value : value);
 }
 
 std::string shortened(const std::string& text) { return text.size() <= 40 ? text : text.substr(0, 37) + "..."; }

@@ -209,9 +209,9 @@ namespace {
 // Makes a list of tokens with unpaired brackets parseable: closes open brackets at the end; errors caused by such a
 // bracket count as reported. False if they nest too deeply.
 bool close_brackets(TokenList& list, const ParseLimits& limits) {
-  Diagnostics unsaid;
-  if (check_brackets(list, limits, unsaid)) return true;
-  for (const Diagnostic& d : unsaid.all())
+  Diagnostics discarded;
+  if (check_brackets(list, limits, discarded)) return true;
+  for (const Diagnostic& d : discarded.all())
     if (d.code == Code::nesting_too_deep) return false;
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = 0; i < list.tokens.size(); ++i) {
@@ -237,11 +237,11 @@ bool close_brackets(TokenList& list, const ParseLimits& limits) {
 // If brackets do not pair, the end of a declaration is uncertain. Each declaration at the left margin is parsed
 // separately, so that its other errors are reported, too.
 void parse_pieces(const SourceMap& sources, FileId file, const ParseLimits& limits, Diagnostics& diagnostics) {
-  Diagnostics unsaid;
+  Diagnostics discarded;
   TokenList list;
   Span all = whole_file(sources, file);
-  if (!check_bytes(sources, all, limits, unsaid)) return;
-  lex(sources, all, list, unsaid);
+  if (!check_bytes(sources, all, limits, discarded)) return;
+  lex(sources, all, list, discarded);
   std::vector<std::uint32_t> starts;
   for (std::size_t i = 0; i + 1 < list.tokens.size(); ++i) {
     std::uint32_t begin = list.tokens[i].begin;
@@ -252,7 +252,7 @@ void parse_pieces(const SourceMap& sources, FileId file, const ParseLimits& limi
   starts.push_back(all.end);
   for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
     TokenList piece;
-    lex(sources, {file, starts[k], starts[k + 1]}, piece, unsaid);
+    lex(sources, {file, starts[k], starts[k + 1]}, piece, discarded);
     if (!close_brackets(piece, limits)) continue;
     retype(piece);
     ast::Module module;

@@ -90,7 +90,7 @@ class Divisor {
   std::size_t at_ = 0;
 };
 
-std::string_view said_by(const TokenList& list, const Comment& comment) {
+std::string_view text_of(const TokenList& list, const Comment& comment) {
   return list.text.substr(comment.begin + 2, comment.end - comment.begin - 2);
 }
 
@@ -99,7 +99,7 @@ std::string_view said_by(const TokenList& list, const Comment& comment) {
 const Comment* comment_like_division(const TokenList& list, std::uint32_t opener, char closer) {
   for (const Comment& comment : list.comments) {
     if (comment.kind != CommentKind::line || comment.begin < list.tokens[opener].end) continue;
-    std::string_view text = said_by(list, comment);
+    std::string_view text = text_of(list, comment);
     std::size_t close = text.find(closer);
     if (close == std::string_view::npos) continue;
     std::string_view divisor = text.substr(0, close);
@@ -114,7 +114,7 @@ const Comment* comment_like_division(const TokenList& list, std::uint32_t opener
 
 void warn_of_division_comments(const TokenList& list, Diagnostics& diagnostics) {
   for (const Comment& comment : list.comments) {
-    if (comment.kind != CommentKind::line || !Divisor(said_by(list, comment)).reads()) continue;
+    if (comment.kind != CommentKind::line || !Divisor(text_of(list, comment)).reads()) continue;
     const Token* before = operand_before(list, comment);
     if (!before || comment.begin > before->end + 1) continue;
     Diagnostic d(Code::comment_for_division, {list.file, comment.begin, comment.end},

@@ -101,7 +101,7 @@ class Formatter {
 
   std::string run() {
     pieces();
-    for (std::size_t i = 0; i < pieces_.size(); ++i) place(i);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) add_piece(i);
     return text();
   }
 
@@ -145,7 +145,7 @@ class Formatter {
     return text;
   }
 
-  void place(std::size_t i) {
+  void add_piece(std::size_t i) {
     const Piece& p = pieces_[i];
     std::size_t line_breaks = i == 0 ? 1 : breaks(pieces_[i - 1].end, p.begin);
     if (line_breaks > 0) {
@@ -218,7 +218,7 @@ class Formatter {
     auto part = [&](std::size_t i) {
       return ends_operand(kind(i)) || arithmetic(kind(i)) || kind(i) == K::dot || opens(kind(i));
     };
-    auto apart = [&](std::size_t left, std::size_t right) {
+    auto separate = [&](std::size_t left, std::size_t right) {
       return ends_operand(kind(left)) && kind(right) != K::lbracket && kind(right) != K::lparen &&
              !arithmetic(kind(right)) && kind(right) != K::dot;
     };
@@ -226,14 +226,14 @@ class Formatter {
     for (std::size_t steps = 0; steps < far; ++steps) {
       std::size_t next = (opens(kind(i)) ? list_.partner[i] : i) + 1;
       if (kind(next) == K::range) return true;
-      if (!part(next) || apart(next - 1, next) || closes(kind(next))) break;
+      if (!part(next) || separate(next - 1, next) || closes(kind(next))) break;
       i = next;
     }
     i = token;
     for (std::size_t steps = 0; steps < far && i > 0; ++steps) {
       std::size_t next = (closes(kind(i)) ? list_.partner[i] : i) - 1;
       if (kind(next) == K::range) return true;
-      if (!part(next) || apart(next, next + 1) || opens(kind(next)) || next == 0) break;
+      if (!part(next) || separate(next, next + 1) || opens(kind(next)) || next == 0) break;
       i = next;
     }
     return false;

@@ -121,7 +121,7 @@ Outline outline(const SourceMap& sources, FileId file) {
     return p.kind == OutlinePiece::Kind::word && is_declaration_word(word_of(p));
   };
   // An operator of an expression, or a separator: an operand follows.
-  auto wants_operand = [&](const OutlinePiece& p) {
+  auto expects_operand = [&](const OutlinePiece& p) {
     if (p.kind != OutlinePiece::Kind::mark) return false;
     char last = text[p.end - 1];
     return last != ')' && last != ']' && last != '}' && last != ';' &&
@@ -129,28 +129,28 @@ Outline outline(const SourceMap& sources, FileId file) {
   };
   Outline result;
   Skimmer skimmer(text, whole_file(sources, file).begin);
-  OutlinePiece before, here = skimmer.next();
+  OutlinePiece previous, current = skimmer.next();
   std::optional<std::uint32_t> doc = skimmer.doc();
-  bool after_starter = false, operand_wanted = false;
-  while (here.kind != OutlinePiece::Kind::end) {
+  bool after_starter = false, operand_expected = false;
+  while (current.kind != OutlinePiece::Kind::end) {
     OutlinePiece next = skimmer.next();
     bool named = next.kind == OutlinePiece::Kind::word;
-    bool begins = is_starter(here) && named && !after_starter && !operand_wanted;
+    bool begins = is_starter(current) && named && !after_starter && !operand_expected;
     if (begins) {
-      Outline::Item item{std::string(word_of(here)), {}, Span{file, doc.value_or(here.begin), here.end}};
+      Outline::Item item{std::string(word_of(current)), {}, Span{file, doc.value_or(current.begin), current.end}};
       if (item.keyword != "rewrite" && item.keyword != "extern") item.name = word_of(next);
       result.items.push_back(std::move(item));
     } else if (!result.items.empty()) {
       Outline::Item& item = result.items.back();
-      if (item.keyword == "extern" && item.name.empty() && before.kind == OutlinePiece::Kind::word &&
-          word_of(before) == "extern" && named)
+      if (item.keyword == "extern" && item.name.empty() && previous.kind == OutlinePiece::Kind::word &&
+          word_of(previous) == "extern" && named)
         item.name = word_of(next);
-      item.span.end = here.end;
+      item.span.end = current.end;
     }
     after_starter = begins;
-    operand_wanted = wants_operand(here);
-    before = here;
-    here = next;
+    operand_expected = expects_operand(current);
+    previous = current;
+    current = next;
     doc = skimmer.doc();
   }
   return result;

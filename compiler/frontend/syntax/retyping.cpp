@@ -228,15 +228,15 @@ class Retyping {
   }
 
   void word(std::size_t i) {
-    K wanted = word_kind(list_.text_of(i));
-    if (wanted == K::name || !acts(i, wanted)) return;
-    t_[i].kind = wanted;
-    if (declares(wanted) && before(i) != K::extern_) declaration_ = wanted;
+    K keyword = word_kind(list_.text_of(i));
+    if (keyword == K::name || !acts(i, keyword)) return;
+    t_[i].kind = keyword;
+    if (declares(keyword) && before(i) != K::extern_) declaration_ = keyword;
   }
 
-  bool acts(std::size_t i, K wanted) const {
+  bool acts(std::size_t i, K keyword) const {
     K next = kind(i + 1);
-    switch (wanted) {
+    switch (keyword) {
       case K::reduction: return next == K::lbracket;
       case K::tap: return i == 0 && next == K::integer;
       case K::op:

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/syntax/builtins.h"
-#include "compiler/frontend/syntax/habit_place.h"
+#include "compiler/frontend/syntax/habit_context.h"
 #include "compiler/frontend/syntax/numpy_names.h"
 
 namespace tap {
@@ -13,20 +13,20 @@ namespace {
 
 using K = TokenKind;
 
-class Habits : HabitPlace {
+class Habits : HabitContext {
  public:
-  using HabitPlace::HabitPlace;
+  using HabitContext::HabitContext;
 
   bool found() {
     return comment() || power() || update() || choice() || habit_of_ranges(list_, at_, d_) || fill() || steps() ||
            name_of_reduction() || named_argument() || product() || cell_of_call() || call_of_call() || shift() ||
-           differs() || choice_behind() || results_without_names() || second_for() || body_behind_equals();
+           differs() || trailing_if() || results_without_names() || second_for() || body_after_equals();
   }
 
  private:
   bool comment() {
     if (list_.kind(at_) != K::hash) return false;
-    tell(list_.span(at_), "Tap has no comments with `#`", "write `// …`");
+    report(list_.span(at_), "Tap has no comments with `#`", "write `// …`");
     d_.fix(d_.span, "//");
     return true;
   }
@@ -35,10 +35,10 @@ class Habits : HabitPlace {
     if (list_.kind(at_) != K::times || before() != K::times || !touches_previous()) return false;
     Span stars = join(list_.span(at_ - 1), list_.span(at_));
     if (at_ < 2 || !ends_operand(before(2)))
-      return tell(stars, "`**` has no meaning in Tap", "write a power as `pow(x, 2)`");
+      return report(stars, "`**` has no meaning in Tap", "write a power as `pow(x, 2)`");
     std::size_t first = operand_begin(at_ - 2), last = operand_end(at_ + 1);
     std::string power = fmt::format("pow({}, {})", text(first, at_ - 2), text(at_ + 1, last));
-    tell(stars, "`**` has no meaning in Tap", fmt::format("write `{}`; for a square, `x * x` works too", power));
+    report(stars, "`**` has no meaning in Tap", fmt::format("write `{}`; for a square, `x * x` works too", power));
     d_.fix(join(list_.span(first), list_.span(last)), power);
     return true;
   }
@@ -47,27 +47,28 @@ class Habits : HabitPlace {
     K sign = before();
     bool arithmetic = sign == K::plus || sign == K::minus || sign == K::times || sign == K::divide;
     if (list_.kind(at_) != K::assign || !arithmetic || !touches_previous()) return false;
-    return tell(join(list_.span(at_ - 1), list_.span(at_)),
-                fmt::format("Tap has no `{}=`: every cell is written exactly once", list_.text_of(at_ - 1)),
-                "write a sum over an index as `y[i] = sum[k] x[i, k]`; give a new value a new name");
+    return report(join(list_.span(at_ - 1), list_.span(at_)),
+                  fmt::format("Tap has no `{}=`: every cell is written exactly once", list_.text_of(at_ - 1)),
+                  "write a sum over an index as `y[i] = sum[k] x[i, k]`; give a new value a new name");
   }
 
   bool choice() {
     if (list_.kind(at_) != K::question || !ends_operand(before())) return false;
-    return tell(list_.span(at_), "Tap has no operator `?`", "write `if c then a else b`");
+    return report(list_.span(at_), "Tap has no operator `?`", "write `if c then a else b`");
   }
 
   bool fill() {
     if (list_.kind(at_) != K::else_) return false;
     if (before() == K::comma) {
       Span comma = list_.span(at_ - 1);
-      tell(join(comma, list_.span(at_)), "no comma is allowed before the `else` of a read",
-           "write it like `x[i - 1 else 0]`");
+      report(join(comma, list_.span(at_)), "no comma is allowed before the `else` of a read",
+             "write it like `x[i - 1 else 0]`");
       d_.fix(comma, "");
       return true;
     }
     if (before() != K::rbracket) return false;
-    return tell(list_.span(at_), "the `else` of a read belongs inside its brackets", "write it like `x[i - 1 else 0]`");
+    return report(list_.span(at_), "the `else` of a read belongs inside its brackets",
+                  "write it like `x[i - 1 else 0]`");
   }
 
   // iterate -1 (v = x) { … }
@@ -75,7 +76,7 @@ class Habits : HabitPlace {
     if (list_.kind(at_) != K::lp_state) return false;
     for (std::size_t i = at_; i-- > 0 && at_ - i <= 8 && !list_.tokens[i + 1].first_on_line;) {
       if (list_.text_of(i) != "iterate" || i + 1 == at_) continue;
-      return tell(
+      return report(
           join(list_.span(i + 1), list_.span(at_ - 1)),
           fmt::format(
               "the trip count of an `iterate` must be a non-negative integer or a counter with a range; got `{}`",
@@ -119,8 +120,8 @@ class Habits : HabitPlace {
     if (list_.kind(at_) != K::assign || before() != K::name || before(2) != K::comma) return false;
     std::size_t open = open_before();
     if (list_.kind(open) != K::lparen || open == 0 || list_.kind(open - 1) != K::name) return false;
-    tell(join(list_.span(at_ - 1), list_.span(at_)),
-         "arguments are positional; named values are parameters and belong in `<…>`", "");
+    report(join(list_.span(at_ - 1), list_.span(at_)),
+           "arguments are positional; named values are parameters and belong in `<…>`", "");
     std::string_view callee = list_.text_of(open - 1);
     bool reduces = is_builtin_reduction(callee) || !instead_of_numpy(callee).empty() || has_axis_form(callee);
     if (std::size_t close = list_.partner[open]; close != TokenList::none) {
@@ -173,7 +174,7 @@ class Habits : HabitPlace {
     if (at_ < 2 || list_.kind(shard) != K::shard || list_.kind(at_) == K::lbracket || shard == 0) return false;
     std::string left = text(operand_begin(shard - 1), shard - 1);
     std::string right = text(shard + 1, operand_end(shard + 1));
-    return tell(
+    return report(
         list_.span(shard), "`@` is not a matrix product in Tap: it attaches a sharding, as in `X @ pod[{data}]`",
         fmt::format("write a matrix product as `matmul({}, {})` from std, or as `y[i, j] = sum[k] a[i, k] * b[k, j]`",
                     left, right));
@@ -189,7 +190,7 @@ class Habits : HabitPlace {
     if (before() != K::rparen) return false;
     std::size_t first = operand_begin(at_ - 1);
     if (first == at_ - 1 || list_.kind(first) != K::name) return false;
-    return tell(
+    return report(
         list_.span(at_), fmt::format("only a name can be indexed, not `{}`", text(first, at_ - 1)),
         fmt::format("bind it first, `h = {}`, then read `h{}`", text(first, at_ - 1), text(at_, operand_end(at_))));
   }
@@ -205,18 +206,18 @@ class Habits : HabitPlace {
     bool maps = name == "vmap", compiles = name == "jit" || name == "pmap" || name == "compile";
     if ((maps || compiles) && open + 2 == at_ - 1 && list_.kind(open + 1) == K::name) {
       std::string call = text(open + 1, open + 1) + text(at_, list_.partner[at_]);
-      tell(list_.span(first), message,
-           fmt::format("{}: write `{}`",
-                       maps ? "an operator accepts any leading dims by a pack, `op f(x: T[d.., n]) …`"
-                            : "every program is compiled",
-                       call));
+      report(list_.span(first), message,
+             fmt::format("{}: write `{}`",
+                         maps ? "an operator accepts any leading dims by a pack, `op f(x: T[d.., n]) …`"
+                              : "every program is compiled",
+                         call));
       d_.fix(join(list_.span(first), list_.span(list_.partner[at_])), call);
       return true;
     }
     if (name == "grad" || name == "value_and_grad")
-      return tell(list_.span(first), message,
-                  "Tap has no automatic differentiation: write the equations of the derivative");
-    return tell(
+      return report(list_.span(first), message,
+                    "Tap has no automatic differentiation: write the equations of the derivative");
+    return report(
         list_.span(first), message,
         fmt::format("parameters go in `<…>` before the arguments: `{}<…>{}`", name, text(at_, list_.partner[at_])));
   }
@@ -226,7 +227,7 @@ class Habits : HabitPlace {
     if (list_.kind(at_) != K::for_) return false;
     for (std::size_t i = at_; i-- > 0 && list_.kind(i) != K::assign && list_.kind(i) != K::lbrace;) {
       if (list_.kind(i) != K::for_) continue;
-      tell(list_.span(at_), "an equation has one `for`, with all its ranges", "separate the ranges by commas");
+      report(list_.span(at_), "an equation has one `for`, with all its ranges", "separate the ranges by commas");
       d_.fix({list_.file, list_.tokens[at_ - 1].end, list_.tokens[at_].end}, ",");
       return true;
     }
@@ -234,25 +235,25 @@ class Habits : HabitPlace {
   }
 
   // program p(x: f32[4]) -> (y: f32[4]) = x
-  bool body_behind_equals() {
+  bool body_after_equals() {
     if (list_.text_of(at_) != "(" || before() != K::arrow || list_.partner[at_] == TokenList::none) return false;
     std::size_t sign = list_.partner[at_] + 1;
     if (list_.kind(sign) != K::assign) return false;
-    return tell(list_.span(sign), "the body of an operator or program must be in braces",
-                "write `{ y = … }`, or `{ y[i] = … }` for its cells, where `y` is the result");
+    return report(list_.span(sign), "the body of an operator or program must be in braces",
+                  "write `{ y = … }`, or `{ y[i] = … }` for its cells, where `y` is the result");
   }
 
   // x <> 0
   bool differs() {
     if (list_.kind(at_) != K::greater || before() != K::less || !touches_previous()) return false;
     Span sign = join(list_.span(at_ - 1), list_.span(at_));
-    tell(sign, "`<>` has no meaning in Tap", "write `!=`");
+    report(sign, "`<>` has no meaning in Tap", "write `!=`");
     d_.fix(sign, "!=");
     return true;
   }
 
   // a if c else b: found at the `else`, or at the `if` where only an operator could follow `a`.
-  bool choice_behind() {
+  bool trailing_if() {
     std::size_t test = at_, other = at_;
     auto jump = [&](std::size_t i) { return opens(list_.kind(i)) && list_.partner[i] != TokenList::none; };
     if (list_.kind(at_) == K::if_) {
@@ -281,7 +282,7 @@ class Habits : HabitPlace {
     if (first == test || last == other) return false;
     std::string choice =
         fmt::format("if {} then {} else {}", text(test + 1, other - 1), text(first, test - 1), text(other + 1, last));
-    tell(list_.span(test), "the condition of an `if` comes first", fmt::format("write `{}`", choice));
+    report(list_.span(test), "the condition of an `if` comes first", fmt::format("write `{}`", choice));
     d_.fix(join(list_.span(first), list_.span(last)), choice);
     return true;
   }
@@ -293,8 +294,8 @@ class Habits : HabitPlace {
     std::size_t type = named ? at_ + 2 : at_, last = operand_end(type);
     if (list_.kind(last) != K::rbracket) return false;
     std::string result = fmt::format("({}{})", named ? "" : "y: ", text(at_, last));
-    tell(join(list_.span(at_), list_.span(last)), "results must have names and be in parentheses",
-         fmt::format("write `-> {}`", result));
+    report(join(list_.span(at_), list_.span(last)), "results must have names and be in parentheses",
+           fmt::format("write `-> {}`", result));
     d_.fix(d_.span, result);
     return true;
   }
@@ -306,8 +307,8 @@ class Habits : HabitPlace {
     std::size_t first = operand_begin(at_ - 2), last = operand_end(at_ + 1);
     std::string fix_text =
         fmt::format("{}({}, {})", sign == K::less ? "shl" : "shr", text(first, at_ - 2), text(at_ + 1, last));
-    tell(join(list_.span(at_ - 1), list_.span(at_)), fmt::format("`{0}{0}` has no meaning in Tap", list_.text_of(at_)),
-         fmt::format("write `{}`", fix_text));
+    report(join(list_.span(at_ - 1), list_.span(at_)),
+           fmt::format("`{0}{0}` has no meaning in Tap", list_.text_of(at_)), fmt::format("write `{}`", fix_text));
     d_.fix(join(list_.span(first), list_.span(last)), fix_text);
     return true;
   }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/frontend/syntax/habit_place.h"
+#include "compiler/frontend/syntax/habit_context.h"
 #include "compiler/frontend/syntax/syntax_habits.h"
 
 namespace tap {
@@ -68,16 +68,16 @@ std::optional<Subscripts> subscripts_of(std::string_view quoted) {
   return count(result.summed, ellipsis) == 0 ? std::optional(result) : std::nullopt;
 }
 
-class Einsum : HabitPlace {
+class Einsum : HabitContext {
  public:
-  using HabitPlace::HabitPlace;
+  using HabitContext::HabitContext;
 
   bool found() {
     if (at_ < 2 || list_.kind(at_ - 1) != K::lparen || list_.text_of(at_ - 2) != "einsum") return false;
     std::size_t close = list_.partner[at_ - 1], first = at_ - 2;
     if (close == TokenList::none) return false;
     while (first >= 2 && list_.kind(first - 1) == K::dot) first -= 2;  // np.einsum
-    tell(join(list_.span(first), list_.span(close)), "Tap has no `einsum`: write an equation", "");
+    report(join(list_.span(first), list_.span(close)), "Tap has no `einsum`: write an equation", "");
     auto subscripts = subscripts_of(list_.text_of(at_));
     auto operands = operands_until(close);
     if (!subscripts || !operands || operands->size() != subscripts->inputs.size()) {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "compiler/frontend/syntax/habit_place.h"
+#include "compiler/frontend/syntax/habit_context.h"
 #include "compiler/frontend/syntax/syntax_habits.h"
 
 namespace tap {
@@ -14,9 +14,9 @@ namespace {
 
 using K = TokenKind;
 
-class Ranges : HabitPlace {
+class Ranges : HabitContext {
  public:
-  using HabitPlace::HabitPlace;
+  using HabitContext::HabitContext;
 
   bool found() { return loop() || c_loop() || range() || range_by_colon() || slice() || inclusive_range(); }
 
@@ -51,12 +51,12 @@ class Ranges : HabitPlace {
     bool plain = list_.kind(at_ + 1) == K::name;
     std::string variable = plain ? std::string(list_.text_of(at_ + 1)) : "i";
     if (auto range = range_of_head())
-      return tell(
+      return report(
           list_.span(at_), message,
           fmt::format("write only the equation, followed by `for {} in {}`; without a range, `{}` runs over the "
                       "whole axis",
                       variable, *range, variable));
-    return tell(
+    return report(
         list_.span(at_), message,
         fmt::format("write only the equation, `y[{0}] = …`: `{0}` runs over the whole axis; for a part of it, append "
                     "`for {0} in lo..hi`",
@@ -69,7 +69,7 @@ class Ranges : HabitPlace {
     if (list_.kind(open) != K::lparen || open == 0 || list_.text_of(open - 1) != "for") return false;
     std::size_t name = list_.kind(open + 2) == K::name ? open + 2 : open + 1;
     std::string variable(list_.kind(name) == K::name ? list_.text_of(name) : "i");
-    return tell(
+    return report(
         list_.span(open - 1), "Tap has no loops around statements: an equation covers all cells of its left side",
         fmt::format("write only the equation, `y[{0}] = …`: `{0}` runs over the whole axis; for a part of it, append "
                     "`for {0} in lo..hi`",
@@ -81,7 +81,7 @@ class Ranges : HabitPlace {
     if (list_.kind(at_) != K::colon || at_ < 3 || list_.kind(operand_begin(at_ - 1) - 1) != K::in) return false;
     std::size_t first = operand_begin(at_ - 1), last = operand_end(at_ + 1);
     std::string written = text(first, at_ - 1) + ".." + text(at_ + 1, last);
-    tell(list_.span(at_), "the bounds of a range are separated by `..`", fmt::format("write `{}`", written));
+    report(list_.span(at_), "the bounds of a range are separated by `..`", fmt::format("write `{}`", written));
     d_.fix(join(list_.span(first), list_.span(last)), written);
     return true;
   }
@@ -94,7 +94,8 @@ class Ranges : HabitPlace {
     auto written = of_call(open);
     if (!written) return false;
     Span call = join(list_.span(open - 1), list_.span(at_ - 1));
-    tell(call, fmt::format("`{}` is not a range in Tap", text(open - 1, at_ - 1)), fmt::format("write `{}`", *written));
+    report(call, fmt::format("`{}` is not a range in Tap", text(open - 1, at_ - 1)),
+           fmt::format("write `{}`", *written));
     d_.fix(call, *written);
     return true;
   }
@@ -153,11 +154,11 @@ class Ranges : HabitPlace {
                  (list_.kind(at_ + 1) == K::comma || list_.kind(at_ + 1) == K::rbracket);
     std::string message = "Tap has no slices with `:`; brackets contain indices";
     if (whole)
-      return tell(list_.span(at_), message,
-                  "for a whole axis, write an index variable, here and on the left: `y[j] = x[j, i]`");
-    return tell(list_.span(at_), message,
-                fmt::format("an index variable runs over the axis or a part of it: `{}`",
-                            as_equation(std::string(list_.text_of(open - 1)), open)));
+      return report(list_.span(at_), message,
+                    "for a whole axis, write an index variable, here and on the left: `y[j] = x[j, i]`");
+    return report(list_.span(at_), message,
+                  fmt::format("an index variable runs over the axis or a part of it: `{}`",
+                              as_equation(std::string(list_.text_of(open - 1)), open)));
   }
 
   // 0..=i
@@ -166,8 +167,8 @@ class Ranges : HabitPlace {
       return false;
     std::size_t last = operand_end(at_ + 1);
     std::string bound = text(at_ + 1, last);
-    tell(join(list_.span(at_ - 1), list_.span(at_)), "a range excludes its upper bound; there is no `..=`",
-         fmt::format("write `..{} + 1`", bound));
+    report(join(list_.span(at_ - 1), list_.span(at_)), "a range excludes its upper bound; there is no `..=`",
+           fmt::format("write `..{} + 1`", bound));
     d_.fix(join(list_.span(at_ - 1), list_.span(last)), fmt::format("..{} + 1", bound));
     return true;
   }

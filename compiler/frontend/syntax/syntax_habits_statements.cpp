@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/syntax/builtins.h"
-#include "compiler/frontend/syntax/habit_place.h"
+#include "compiler/frontend/syntax/habit_context.h"
 #include "compiler/frontend/syntax/syntax_habits.h"
 
 namespace tap {
@@ -13,9 +13,9 @@ namespace {
 
 using K = TokenKind;
 
-class Statements : HabitPlace {
+class Statements : HabitContext {
  public:
-  using HabitPlace::HabitPlace;
+  using HabitContext::HabitContext;
 
   bool found() {
     return other_equals() || word() || typed_name() || c_cast() || reduction() || bare_operand() || nested_brackets();
@@ -29,8 +29,8 @@ class Statements : HabitPlace {
     bool colon = list_.kind(sign) == K::colon && list_.kind(sign + 1) == K::assign;
     if (list_.kind(sign) != K::equal && !colon) return false;
     Span written = colon ? join(list_.span(sign), list_.span(sign + 1)) : list_.span(sign);
-    tell(written, colon ? "`:=` has no meaning in Tap" : "`==` compares; a statement must define a value",
-         "write `=` in equations and bindings");
+    report(written, colon ? "`:=` has no meaning in Tap" : "`==` compares; a statement must define a value",
+           "write `=` in equations and bindings");
     d_.fix(written, "=");
     return true;
   }
@@ -41,8 +41,8 @@ class Statements : HabitPlace {
     std::size_t after = list_.kind(at_ + 2) == K::lbracket ? operand_end(at_ + 1) + 1 : at_ + 2;
     if (list_.kind(after) != K::assign) return false;
     std::string name(list_.text_of(at_ + 1));
-    tell(list_.span(at_), fmt::format("a definition starts with its name; the type is inferred"),
-         fmt::format("write `{} = …`", text(at_ + 1, after - 1)));
+    report(list_.span(at_), fmt::format("a definition starts with its name; the type is inferred"),
+           fmt::format("write `{} = …`", text(at_ + 1, after - 1)));
     d_.fix({list_.file, list_.tokens[at_].begin, list_.tokens[at_ + 1].begin}, "");
     return true;
   }
@@ -53,8 +53,8 @@ class Statements : HabitPlace {
       return false;
     std::size_t last = operand_end(at_);
     std::string fix_text = fmt::format("{}({})", list_.text_of(at_ - 2), text(at_, last));
-    tell(join(list_.span(at_ - 3), list_.span(at_ - 1)), "a conversion is written like a function call",
-         fmt::format("write `{}`", fix_text));
+    report(join(list_.span(at_ - 3), list_.span(at_ - 1)), "a conversion is written like a function call",
+           fmt::format("write `{}`", fix_text));
     d_.fix(join(list_.span(at_ - 3), list_.span(last)), fix_text);
     return true;
   }
@@ -71,8 +71,8 @@ class Statements : HabitPlace {
     if (at_ == 0 || list_.tokens[at_].first_on_line) return false;
     if (before() == K::name && builtin_function(list_.text_of(at_ - 1))) {
       std::string name(list_.text_of(at_ - 1)), operand = text(at_, operand_end(at_));
-      tell(list_.span(at_ - 1), fmt::format("the argument of `{}` must be in parentheses", name),
-           fmt::format("write `{}({})`", name, operand));
+      report(list_.span(at_ - 1), fmt::format("the argument of `{}` must be in parentheses", name),
+             fmt::format("write `{}({})`", name, operand));
       d_.fix(join(list_.span(at_ - 1), list_.span(operand_end(at_))), fmt::format("{}({})", name, operand));
       return true;
     }
@@ -80,8 +80,8 @@ class Statements : HabitPlace {
     std::size_t open = list_.partner[at_ - 1];
     if (open == 0 || !is_builtin_reduction(list_.text_of(open - 1)) || open + 1 == at_ - 1) return false;
     std::string fix_text = fmt::format("{}[{}]", list_.text_of(open - 1), text(open + 1, at_ - 2));
-    tell(join(list_.span(open - 1), list_.span(at_ - 1)), "the variables of a reduction must be in brackets",
-         fmt::format("write `{} {}`", fix_text, text(at_, operand_end(at_))));
+    report(join(list_.span(open - 1), list_.span(at_ - 1)), "the variables of a reduction must be in brackets",
+           fmt::format("write `{} {}`", fix_text, text(at_, operand_end(at_))));
     d_.fix(join(list_.span(open - 1), list_.span(at_ - 1)), fix_text);
     return true;
   }
@@ -89,26 +89,26 @@ class Statements : HabitPlace {
   bool word() {
     std::string_view text = list_.text_of(at_);
     if (text == "while" || text == "until" || text == "do")
-      return tell(
+      return report(
           list_.span(at_), "Tap has no loops with an unknown trip count",
           "repeat a fixed number of times, `v = iterate 50 (w = v0) { step(w) }`; to stop early, keep the state, as "
           "in `if done[] then w[i] else …`");
     if (text == "loop" || text == "repeat")
-      return tell(list_.span(at_), fmt::format("`{}` has no meaning in Tap", text),
-                  "write a loop with its state: `v = iterate 50 (w = v0) { step(w) }`");
+      return report(list_.span(at_), fmt::format("`{}` has no meaning in Tap", text),
+                    "write a loop with its state: `v = iterate 50 (w = v0) { step(w) }`");
     if (text == "print" || text == "assert")
-      return tell(list_.span(at_), fmt::format("every statement of Tap defines a value; `{}` does not", text),
-                  text == "print" ? "make the value a result of the program; `tapc run` prints results"
-                                  : "`tapc run --expect Y=@y.npy` compares a result with its expected value");
+      return report(list_.span(at_), fmt::format("every statement of Tap defines a value; `{}` does not", text),
+                    text == "print" ? "make the value a result of the program; `tapc run` prints results"
+                                    : "`tapc run --expect Y=@y.npy` compares a result with its expected value");
     if (before() == K::name && list_.text_of(at_ - 1) == "lambda")
-      return tell(list_.span(at_ - 1), "Tap has no anonymous functions",
-                  "declare an operator, `op f(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = x[i..] + 1 }`; it "
-                  "can also be applied to cells");
+      return report(list_.span(at_ - 1), "Tap has no anonymous functions",
+                    "declare an operator, `op f(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = x[i..] + 1 }`; it "
+                    "can also be applied to cells");
     if (text == "return")
-      return tell(list_.span(at_), "Tap has no `return`: a result is defined by its name",
-                  "write `y = …`, or `y[i] = …` for its cells, where `y` is the result");
+      return report(list_.span(at_), "Tap has no `return`: a result is defined by its name",
+                    "write `y = …`, or `y[i] = …` for its cells, where `y` is the result");
     if (text == "where")
-      return tell(
+      return report(
           list_.span(at_), "`where` belongs in the head of an operator, not in its body",
           "write a range after the equation, `… for i in lo..hi`, and a condition on cells as `if c then x[i] else 0`");
     return false;
@@ -123,11 +123,11 @@ class Statements : HabitPlace {
     std::string head = text(open - 1, at_ - 1), name(list_.text_of(open - 1));
     Span span = list_.span(open - 1);
     if (std::string fix_text = instead_of_reduction(name, text(open, at_ - 1)); !fix_text.empty())
-      return tell(span, fmt::format("unknown built-in reduction `{}`", name), fix_text);
-    return tell(list_.span(at_), fmt::format("unexpected value after `{}`", head),
-                fmt::format("the built-in reductions are sum, prod, max, min, any and all; a user monoid needs its "
-                            "operand in parentheses: `{} (…)`",
-                            head));
+      return report(span, fmt::format("unknown built-in reduction `{}`", name), fix_text);
+    return report(list_.span(at_), fmt::format("unexpected value after `{}`", head),
+                  fmt::format("the built-in reductions are sum, prod, max, min, any and all; a user monoid needs its "
+                              "operand in parentheses: `{} (…)`",
+                              head));
   }
 };
 

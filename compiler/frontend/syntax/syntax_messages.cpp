@@ -66,11 +66,11 @@ bool in_a_list(Construct construct) {
 }
 
 // Token kinds that mean the same to a user are listed once.
-std::vector<std::string> wanted_words(const SyntaxProblem& problem) {
-  std::bitset<128> wanted = problem.wanted;
-  auto has = [&](K k) { return wanted[static_cast<std::size_t>(k)]; };
+std::vector<std::string> expected_words(const SyntaxProblem& problem) {
+  std::bitset<128> expected = problem.expected;
+  auto has = [&](K k) { return expected[static_cast<std::size_t>(k)]; };
   auto drop = [&](std::initializer_list<K> kinds) {
-    for (K k : kinds) wanted.reset(static_cast<std::size_t>(k));
+    for (K k : kinds) expected.reset(static_cast<std::size_t>(k));
   };
   std::vector<std::string> words;
   if (has(K::group) && has(K::split)) {
@@ -87,8 +87,8 @@ std::vector<std::string> wanted_words(const SyntaxProblem& problem) {
           K::greater_equal, K::and_, K::or_});
   }
   drop({K::end});
-  for (std::size_t k = 0; k < wanted.size(); ++k) {
-    if (!wanted[k]) continue;
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    if (!expected[k]) continue;
     K kind = static_cast<K>(k);
     if (closes(kind) && in_a_list(problem.construct) && !has(K::comma)) words.push_back("`,`");
     std::string word(shown(kind));
@@ -107,9 +107,9 @@ std::string join_words(const std::vector<std::string>& words) {
 }
 
 // iterate 3.5 (v = x), iterate (v = x): no valid trip count; iterate 3 (x), iterate 3 (): no state.
-bool bad_repetition(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
+bool bad_iterate(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
   bool after_iterate = problem.token > 0 && list.text_of(problem.token - 1) == "iterate";
-  bool no_state = list.kind(problem.token) == K::lparen && problem.wanted[static_cast<std::size_t>(K::lp_state)];
+  bool no_state = list.kind(problem.token) == K::lparen && problem.expected[static_cast<std::size_t>(K::lp_state)];
   if (after_iterate)
     d.message = fmt::format("{} where the trip count was expected after `iterate`, an integer or `t in 0..n`",
                             found(list, problem.token));
@@ -120,7 +120,7 @@ bool bad_repetition(const TokenList& list, const SyntaxProblem& problem, Diagnos
 
 // x[i else 0, 1]
 bool else_before_the_end(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
-  if (list.kind(problem.token) != K::comma || !problem.wanted[static_cast<std::size_t>(K::rbracket)]) return false;
+  if (list.kind(problem.token) != K::comma || !problem.expected[static_cast<std::size_t>(K::rbracket)]) return false;
   int open = 0;
   for (std::size_t at = problem.token; at-- > 0;) {
     K kind = list.kind(at);
@@ -137,9 +137,9 @@ bool else_before_the_end(const TokenList& list, const SyntaxProblem& problem, Di
 
 // Errors with only one likely cause: `if` without `then`, `=` for `==`, `return`.
 bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
-  auto wants = [&](K k) { return problem.wanted[static_cast<std::size_t>(k)]; };
-  if (problem.construct == Construct::conditional && (wants(K::then) || wants(K::else_))) {
-    std::string_view missing = wants(K::then) ? "then" : "else";
+  auto expects = [&](K k) { return problem.expected[static_cast<std::size_t>(k)]; };
+  if (problem.construct == Construct::conditional && (expects(K::then) || expects(K::else_))) {
+    std::string_view missing = expects(K::then) ? "then" : "else";
     if (list.kind(problem.token) == K::lbrace) {
       d.span = list.span(problem.start);
       d.message = "`if` chooses between values, not between statements";
@@ -156,13 +156,13 @@ bool known_slip(const TokenList& list, const SyntaxProblem& problem, Diagnostic&
     d.help(std::string(form_of(Construct::conditional)));
     return true;
   }
-  if (problem.construct == Construct::let && wants(K::in)) {
+  if (problem.construct == Construct::let && expects(K::in)) {
     d.message = fmt::format("{} where the `in` of this `let` was expected", found(list, problem.token));
     d.label(list.span(problem.start), "this `let` has no `in`");
     d.help("a statement needs no `let`: write `name = value`; within an expression: `let m = a + b in m * m`");
     return true;
   }
-  if (bad_repetition(list, problem, d) || else_before_the_end(list, problem, d)) return true;
+  if (bad_iterate(list, problem, d) || else_before_the_end(list, problem, d)) return true;
   if (list.kind(problem.token) == K::lp_state && problem.construct != Construct::iterate) {
     d.message = "found `(name = …)`; arguments are positional, named parameters belong in `<…>`";
     d.help("write `f(x)`, or `f<stride = 2>(x)` for a parameter");
@@ -179,7 +179,7 @@ bool is_loose_in_angles(K kind) {
 // op f<a: bool = 1 > 2>(…): the `<` does not open a parameter list, since a comparison there must be in parentheses.
 bool loose_default(const TokenList& list, const SyntaxProblem& problem, Diagnostic& d) {
   std::size_t open = problem.token;
-  if (list.kind(open) != K::less || !problem.wanted[static_cast<std::size_t>(K::lparen)]) return false;
+  if (list.kind(open) != K::less || !problem.expected[static_cast<std::size_t>(K::lparen)]) return false;
   std::size_t first = 0, loose = 0;  // of the current default; in it, what needs parentheses
   for (std::size_t at = open + 1; list.kind(at) != K::end && list.kind(at) != K::lbrace; ++at) {
     K kind = list.kind(at);
@@ -221,7 +221,7 @@ Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, c
   Diagnostic d(Code::syntax, at, {});
   if (habit_of_another_language(list, problem, d) || known_slip(list, problem, d) || loose_default(list, problem, d))
     return d;
-  std::vector<std::string> words = wanted_words(problem);
+  std::vector<std::string> words = expected_words(problem);
   // `(` of one kind where another is expected, which only the grammar distinguishes
   bool same = std::find(words.begin(), words.end(), std::string(shown(list.kind(problem.token)))) != words.end();
   d.message = words.empty() || words.size() > 6 || same
@@ -237,8 +237,8 @@ Diagnostic not_a_declaration(const TokenList& list, std::size_t token) {
   if (is_declaration_word(text)) {
     std::size_t next = token + 1;
     d.span = list.span(next);
-    std::string_view wanted = text == "extern" ? "`op`" : text == "rewrite" ? "a pattern such as `f(x)`" : "a name";
-    d.message = fmt::format("{} where {} was expected after `{}`", found(list, next), wanted, text);
+    std::string_view expected = text == "extern" ? "`op`" : text == "rewrite" ? "a pattern such as `f(x)`" : "a name";
+    d.message = fmt::format("{} where {} was expected after `{}`", found(list, next), expected, text);
     return d;
   }
   if (habit_of_another_language(list, {token, token}, d)) return d;

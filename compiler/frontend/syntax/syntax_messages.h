@@ -36,8 +36,8 @@ struct SyntaxProblem {
   std::size_t token = 0;  // the unexpected one
   std::size_t start = 0;  // where the construct begins
   Construct construct = Construct::other;
-  std::bitset<128> wanted;  // by TokenKind
-  bool too_deep = false;    // nested beyond the limit instead
+  std::bitset<128> expected;  // by TokenKind
+  bool too_deep = false;      // nested beyond the limit instead
 };
 
 Diagnostic syntax_message(const TokenList& list, const SyntaxProblem& problem, const ParseLimits& limits);

@@ -19,13 +19,13 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-struct PlacedJson {
+struct LocatedJson {
   enum class Kind : std::uint8_t { null, boolean, whole, number, text, list, object };
   Kind kind = Kind::null;
   ByteRange at;
-  std::int64_t whole = 0;         // an integer of 64 bits; any other number has the kind `number`
-  std::string text = {};          // for a string
-  std::vector<PlacedJson> items;  // of an array, or the values of an object …
+  std::int64_t whole = 0;          // an integer of 64 bits; any other number has the kind `number`
+  std::string text = {};           // for a string
+  std::vector<LocatedJson> items;  // of an array, or the values of an object …
   struct Name {
     std::string text;
     ByteRange at;
@@ -39,6 +39,6 @@ struct JsonMistake {
   std::string other = {};  // the text at the second location, if there is one
   ByteRange other_at = {};
 };
-std::variant<PlacedJson, JsonMistake> parse_placed_json(std::string_view text);
+std::variant<LocatedJson, JsonMistake> parse_located_json(std::string_view text);
 
 }  // namespace tap::driver

@@ -1,4 +1,4 @@
-#include "backend/loops/cell_places.h"
+#include "backend/loops/cell_placement.h"
 
 #include "backend/loops/may_fail.h"
 
@@ -8,11 +8,11 @@ using ir::CellId;
 using ir::CellNode;
 using ir::CellOp;
 
-CellPlaces::CellPlaces(const Kernel& kernel, const std::vector<CellId>& roots)
+CellPlacement::CellPlacement(const Kernel& kernel, const std::vector<CellId>& roots)
     : kernel_(kernel),
       scopes_(1),
       uses_(kernel.exprs.size()),
-      places_(kernel.exprs.size()),
+      homes_(kernel.exprs.size()),
       harmless_(kernel.exprs.size(), -1) {
   std::vector<bool> seen(kernel.exprs.size());
   std::vector<CellId> order;
@@ -23,7 +23,7 @@ CellPlaces::CellPlaces(const Kernel& kernel, const std::vector<CellId>& roots)
   for (auto id = order.rbegin(); id != order.rend(); ++id) place(*id);  // users first
 }
 
-void CellPlaces::sort(CellId id, std::vector<bool>& seen, std::vector<CellId>& arguments_first) const {
+void CellPlacement::sort(CellId id, std::vector<bool>& seen, std::vector<CellId>& arguments_first) const {
   if (seen[id.index()]) return;
   seen[id.index()] = true;
   const CellNode& node = kernel_.exprs[id];
@@ -37,18 +37,18 @@ void CellPlaces::sort(CellId id, std::vector<bool>& seen, std::vector<CellId>& a
   arguments_first.push_back(id);
 }
 
-void CellPlaces::place(CellId id) {
+void CellPlacement::place(CellId id) {
   const CellNode& node = kernel_.exprs[id];
   if (is_small(node)) return;
   Scopes used = std::move(uses_[id.index()]);
   std::uint32_t scope = innermost(used);
-  Home& place = places_[id.index()];
-  place.depth = scopes_[scope].depth;
-  place.tried = !harmless(id) && !always_used(std::move(used), scope);
-  use_arguments(node, place.tried ? add_scope(scope) : scope);
+  Home& home = homes_[id.index()];
+  home.depth = scopes_[scope].depth;
+  home.tried = !harmless(id) && !always_used(std::move(used), scope);
+  use_arguments(node, home.tried ? add_scope(scope) : scope);
 }
 
-void CellPlaces::use_arguments(const CellNode& node, std::uint32_t scope) {
+void CellPlacement::use_arguments(const CellNode& node, std::uint32_t scope) {
   if (node.op == CellOp::read) {
     const Load& load = kernel_.loads[node.attribute];
     for (const Coordinate& c : load.at)
@@ -66,7 +66,7 @@ void CellPlaces::use_arguments(const CellNode& node, std::uint32_t scope) {
 }
 
 // Numbers, variables, accumulators and reads at affine coordinates: not worth sharing between branches.
-bool CellPlaces::is_small(const CellNode& node) const {
+bool CellPlacement::is_small(const CellNode& node) const {
   auto is_leaf = [](CellOp op) { return op == CellOp::constant || op == CellOp::index || op == CellOp::argument; };
   if (node.op != CellOp::read) return is_leaf(node.op);
   const Load& load = kernel_.loads[node.attribute];
@@ -75,7 +75,7 @@ bool CellPlaces::is_small(const CellNode& node) const {
   return !load.fill || is_leaf(kernel_.exprs[*load.fill].op);
 }
 
-std::uint32_t CellPlaces::innermost(const Scopes& scopes) const {
+std::uint32_t CellPlacement::innermost(const Scopes& scopes) const {
   std::uint32_t common = *scopes.begin();
   for (std::uint32_t scope : scopes)
     while (scope != common) (scope > common ? scope : common) = scopes_[std::max(scope, common)].parent;
@@ -83,7 +83,7 @@ std::uint32_t CellPlaces::innermost(const Scopes& scopes) const {
 }
 
 // Whether every execution of `within` needs the cell: a use there, or on both sides of a branch.
-bool CellPlaces::always_used(Scopes scopes, std::uint32_t within) const {
+bool CellPlacement::always_used(Scopes scopes, std::uint32_t within) const {
   while (!scopes.empty()) {
     std::uint32_t last = *scopes.rbegin();
     if (last == within) return true;
@@ -93,21 +93,21 @@ bool CellPlaces::always_used(Scopes scopes, std::uint32_t within) const {
   return false;
 }
 
-std::uint32_t CellPlaces::add_scope(std::uint32_t parent) {
+std::uint32_t CellPlacement::add_scope(std::uint32_t parent) {
   auto scope = static_cast<std::uint32_t>(scopes_.size());
   scopes_.push_back({parent, scope, scopes_[parent].depth + 1});
   return scope;
 }
 
 // Adds its two sides; returns the first.
-std::uint32_t CellPlaces::add_branch(std::uint32_t parent) {
+std::uint32_t CellPlacement::add_branch(std::uint32_t parent) {
   std::uint32_t first = add_scope(parent), second = add_scope(parent);
   scopes_[first].other = second;
   scopes_[second].other = first;
   return first;
 }
 
-bool CellPlaces::harmless(CellId id) {
+bool CellPlacement::harmless(CellId id) {
   if (harmless_[id.index()] >= 0) return harmless_[id.index()] == 1;
   const CellNode& node = kernel_.exprs[id];
   bool result = may_speculate(node);
@@ -116,7 +116,7 @@ bool CellPlaces::harmless(CellId id) {
   return result;
 }
 
-bool CellPlaces::may_speculate(const CellNode& node) {
+bool CellPlacement::may_speculate(const CellNode& node) {
   const auto& exprs = kernel_.exprs;
   if (node.op == CellOp::read) {
     const Load& load = kernel_.loads[node.attribute];

@@ -16,14 +16,14 @@
 
 namespace tap::backend {
 
-class CellPlaces {
+class CellPlacement {
  public:
   struct Home {
     int depth = -1;      // of the scope, 0 is the statement; -1: cheap, emitted at each use
     bool tried = false;  // in its own scope inside that one
   };
-  CellPlaces(const Kernel& kernel, const std::vector<ir::CellId>& roots);
-  const Home& operator[](ir::CellId id) const { return places_[id.index()]; }
+  CellPlacement(const Kernel& kernel, const std::vector<ir::CellId>& roots);
+  const Home& operator[](ir::CellId id) const { return homes_[id.index()]; }
   // Whether it may be evaluated where the program would not.
   bool harmless(ir::CellId id);
 
@@ -49,7 +49,7 @@ class CellPlaces {
   const Kernel& kernel_;
   std::vector<Scope> scopes_;  // parents before children
   std::vector<Scopes> uses_;   // by cell: the scopes that use it
-  std::vector<Home> places_;
+  std::vector<Home> homes_;
   std::vector<signed char> harmless_;  // by cell; -1: not yet computed
 };
 

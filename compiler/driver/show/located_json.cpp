@@ -1,4 +1,4 @@
-#include "compiler/driver/show/placed_json.h"
+#include "compiler/driver/show/located_json.h"
 
 #include <fmt/format.h>
 
@@ -45,35 +45,35 @@ class Builder {
     if (text.starts_with("\xef\xbb\xbf")) last_ = 3;
   }
 
-  PlacedJson build() {
+  LocatedJson build() {
     json::sax_parse(CountingByte{text_.data(), &reached_}, CountingByte{text_.data() + text_.size(), &reached_}, this);
     return std::move(top_);
   }
 
-  bool null() { return value(PlacedJson::Kind::null); }
-  bool boolean(bool) { return value(PlacedJson::Kind::boolean); }
-  bool number_integer(std::int64_t number) { return number_of(PlacedJson::Kind::whole, number); }
+  bool null() { return value(LocatedJson::Kind::null); }
+  bool boolean(bool) { return value(LocatedJson::Kind::boolean); }
+  bool number_integer(std::int64_t number) { return number_of(LocatedJson::Kind::whole, number); }
   bool number_unsigned(std::uint64_t number) {
-    return number <= INT64_MAX ? number_of(PlacedJson::Kind::whole, static_cast<std::int64_t>(number))
-                               : number_of(PlacedJson::Kind::number, 0);
+    return number <= INT64_MAX ? number_of(LocatedJson::Kind::whole, static_cast<std::int64_t>(number))
+                               : number_of(LocatedJson::Kind::number, 0);
   }
-  bool number_float(double, const std::string&) { return number_of(PlacedJson::Kind::number, 0); }
+  bool number_float(double, const std::string&) { return number_of(LocatedJson::Kind::number, 0); }
   bool string(std::string& text) {
-    add(PlacedJson::Kind::text, token()).text = std::move(text);
+    add(LocatedJson::Kind::text, token()).text = std::move(text);
     return true;
   }
   bool binary(std::vector<std::uint8_t>&) { return false; }  // not in text
   bool key(std::string& text) {
-    PlacedJson& object = *open_.back();
+    LocatedJson& object = *open_.back();
     ByteRange at = token();
-    for (const PlacedJson::Name& other : object.names)
+    for (const LocatedJson::Name& other : object.names)
       if (other.text == text)
         throw JsonMistake{fmt::format("the field `{}` occurs twice", text), at, "here first", other.at};
     object.names.push_back({std::move(text), at});
     return true;
   }
-  bool start_object(std::size_t) { return start(PlacedJson::Kind::object); }
-  bool start_array(std::size_t) { return start(PlacedJson::Kind::list); }
+  bool start_object(std::size_t) { return start(LocatedJson::Kind::object); }
+  bool start_array(std::size_t) { return start(LocatedJson::Kind::list); }
   bool end_object() { return end(); }
   bool end_array() { return end(); }
   bool parse_error(std::size_t bytes, const std::string&, const json::exception&) {
@@ -91,26 +91,26 @@ class Builder {
     return at;
   }
 
-  bool value(PlacedJson::Kind kind) {
+  bool value(LocatedJson::Kind kind) {
     add(kind, token());
     return true;
   }
   // The parser has also read the byte after a number.
-  bool number_of(PlacedJson::Kind kind, std::int64_t number) {
+  bool number_of(LocatedJson::Kind kind, std::int64_t number) {
     std::size_t first = begin();
     last_ = std::min(text_.find_first_not_of("+-.0123456789eE", first), text_.size());
     add(kind, {first, last_}).whole = number;
     return true;
   }
 
-  PlacedJson& add(PlacedJson::Kind kind, ByteRange at) {
-    PlacedJson* value = &top_;
+  LocatedJson& add(LocatedJson::Kind kind, ByteRange at) {
+    LocatedJson* value = &top_;
     if (!open_.empty()) value = &open_.back()->items.emplace_back();
     value->kind = kind;
     value->at = at;
     return *value;
   }
-  bool start(PlacedJson::Kind kind) {
+  bool start(LocatedJson::Kind kind) {
     ByteRange at = token();
     if (open_.size() == deepest) throw JsonMistake{fmt::format("it is nested more than {} deep", deepest), at};
     open_.push_back(&add(kind, at));  // stays valid: its list grows again only after it is closed
@@ -125,14 +125,14 @@ class Builder {
   std::string_view text_;
   const char* reached_;
   std::size_t last_ = 0;  // where the last token ends
-  PlacedJson top_;
-  std::vector<PlacedJson*> open_;
+  LocatedJson top_;
+  std::vector<LocatedJson*> open_;
 };
 
 }  // namespace
 
-std::variant<PlacedJson, JsonMistake> parse_placed_json(std::string_view text) {
-  AllocationMustSucceed here;
+std::variant<LocatedJson, JsonMistake> parse_located_json(std::string_view text) {
+  AllocationMustSucceed memory_guard;
   try {
     return Builder(text).build();
   } catch (JsonMistake& mistake) { return std::move(mistake); }

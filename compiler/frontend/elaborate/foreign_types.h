@@ -6,7 +6,7 @@
 namespace tap {
 
 // Adds the help, and a fix if one type replaces the name. False, without changes, if the name is unknown.
-bool offer_type_elsewhere(Diagnostic& d, const std::string& name, Span span);
+bool offer_foreign_type(Diagnostic& d, const std::string& name, Span span);
 // The same where only a type is possible: also suggests the nearest one.
 void offer_type(Diagnostic& d, const std::string& name, Span span);
 

@@ -9,9 +9,9 @@
 
 namespace tap {
 
-class HabitPlace {
+class HabitContext {
  public:
-  HabitPlace(const TokenList& list, std::size_t at, Diagnostic& d) : list_(list), at_(at), d_(d) {}
+  HabitContext(const TokenList& list, std::size_t at, Diagnostic& d) : list_(list), at_(at), d_(d) {}
 
  protected:
   TokenKind before(std::size_t n = 1) const { return at_ >= n ? list_.kind(at_ - n) : TokenKind::end; }
@@ -24,7 +24,7 @@ class HabitPlace {
     Span all = join(list_.span(first), list_.span(last));
     return std::string(list_.text.substr(all.begin, all.end - all.begin));
   }
-  bool tell(Span span, std::string message, std::string help) {
+  bool report(Span span, std::string message, std::string help) {
     d_.span = span;
     d_.message = std::move(message);
     d_.help(std::move(help));
@@ -57,8 +57,8 @@ class HabitPlace {
     if (list_.partner[second] == TokenList::none) return false;
     std::string fix_text = std::string(list_.text_of(name)) + "[" + text(name + 2, second - 2) + ", " +
                            text(second + 1, list_.partner[second] - 1) + "]";
-    tell(join(list_.span(second - 1), list_.span(second)), "all indices of a cell belong in one pair of brackets",
-         "write `" + fix_text + "`");
+    report(join(list_.span(second - 1), list_.span(second)), "all indices of a cell belong in one pair of brackets",
+           "write `" + fix_text + "`");
     d_.fix(join(list_.span(name), list_.span(list_.partner[second])), fix_text);
     return true;
   }
