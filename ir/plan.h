@@ -10,6 +10,7 @@
 //   place Z over devices {3}
 //   fuse H, H.m, Y over i
 //   unroll u 4
+//   mesh grid = [x: 4, y: 2]              a mesh that the program does not declare
 //   evaluations 64                        the plan is complete
 //
 // An operation is named after the value that it writes (with several writers: `Y@1`, counted from 0), and inside a
@@ -61,6 +62,7 @@ using Decision = std::variant<PlannedChoice, PlannedSplit, PlannedFusion, Planne
 
 struct Plan {
   std::vector<Decision> decisions;
+  std::vector<Mesh> meshes = {};  // in addition to the program's
   // If present, the plan is complete: it decides everything. It was made with at most this many evaluations of the cost
   // model.
   std::optional<std::int64_t> evaluations = std::nullopt;

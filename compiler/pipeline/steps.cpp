@@ -9,6 +9,18 @@
 namespace tap::pipeline {
 namespace {
 
+// The plan's meshes that the program does not declare.
+void add_meshes(ir::Program& program, const ir::Plan& plan) {
+  for (const ir::Mesh& mesh : plan.meshes) {
+    const auto known = ir::find_mesh(program.meshes, mesh.name);
+    if (!known) program.meshes.push_back(mesh);
+    else if (program[*known] != mesh)
+      throw Failure{exit_code::wrong_program,
+                    Diagnostic(Code::plan_not_applicable, Span{},
+                               "the program declares the mesh `" + mesh.name + "` with other axes than the plan")};
+  }
+}
+
 // The operations of the leading decisions: those that are not the user's.
 std::vector<std::string> operations_in_front(const ir::Plan& plan, std::size_t users) {
   std::vector<std::string> names;
@@ -29,6 +41,7 @@ Steps::Steps(Source source, const Options& options, const Observer& observer)
     text_ = std::move(*text);
   } else {
     made_.program = std::move(std::get<ir::Program>(source));
+    add_meshes(made_.program, context_.plan);
     if (options.proof != Proof::none) made_.stages.push_back(made_.program);
   }
 }
@@ -41,6 +54,7 @@ void Steps::build() {
   made_.source = pipeline::build(std::move(parsed_), *text_);
   if (observer_.after_build) observer_.after_build(made_.source);
   made_.program = std::exchange(made_.source.program, {});
+  add_meshes(made_.program, context_.plan);
   if (options_.proof != Proof::none) made_.stages.push_back(made_.program);
   if (context_.rules) return;
   rewrites_.emplace(*text_);

@@ -17,7 +17,7 @@ struct PlanFailure : TextFailure {
 };
 
 constexpr std::int64_t most_devices = 1 << 24;
-constexpr std::array<std::string_view, 6> keywords{"choose", "split", "place", "fuse", "unroll", "evaluations"};
+constexpr std::array<std::string_view, 7> keywords{"choose", "split", "place", "fuse", "unroll", "mesh", "evaluations"};
 constexpr std::int64_t most_evaluations = 1 << 30;
 
 template <class List, class Text>
@@ -83,9 +83,32 @@ class PlanReader {
 
   void read_line(Line& line) {
     const std::size_t begin = line.column();
+    if (line.eat_word("mesh")) return result_.plan.meshes.push_back(mesh(line));
     if (!line.eat_word("evaluations")) return read_decision(line);
     if (result_.plan.evaluations) line.fail_at(begin, "`evaluations` occurs twice");
     result_.plan.evaluations = line.bounded_integer(0, most_evaluations);
+  }
+
+  // mesh grid = [x: 4, y: 2]
+  Mesh mesh(Line& line) const {
+    const std::size_t begin = line.column();
+    Mesh mesh{line.name(), {}, {}};
+    if (find_mesh(result_.plan.meshes, mesh.name))
+      line.fail_at(begin, fmt::format("mesh `{}` occurs twice", mesh.name));
+    line.expect("=");
+    std::int64_t devices = 1;
+    line.list("[", "]", [&] {
+      const std::size_t column = line.column();
+      MeshAxis axis{line.name(), 1};
+      if (find_axis(mesh, axis.name)) line.fail_at(column, fmt::format("axis `{}` occurs twice", axis.name));
+      line.expect(":");
+      axis.size = line.bounded_integer(1, most_devices / devices);
+      devices *= axis.size;
+      mesh.axes.push_back(std::move(axis));
+      return true;
+    });
+    if (mesh.axes.empty()) line.fail_at(begin, "a mesh needs an axis, as in `mesh grid = [x: 4, y: 2]`");
+    return mesh;
   }
 
   void read_decision(Line& line) {
@@ -108,11 +131,10 @@ class PlanReader {
     if (keyword == "fuse") return fusion(line);
     if (keyword == "unroll") return unroll(line);
     refuse(line, begin,
-           keyword.empty()
-               ? "a line must begin with choose, split, place, fuse, unroll or evaluations"
-               : fmt::format(
-                     "`{}` is not a decision; a line must begin with choose, split, place, fuse, unroll or evaluations",
-                     keyword),
+           keyword.empty() ? "a line must begin with choose, split, place, fuse, unroll, mesh or evaluations"
+                           : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse, "
+                                         "unroll, mesh or evaluations",
+                                         keyword),
            near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }
 

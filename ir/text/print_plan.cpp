@@ -46,6 +46,12 @@ std::string text(const PlannedUnroll& unroll) {
   return fmt::format("unroll {} {}", plan_name(unroll.operation), unroll.steps);
 }
 
+std::string mesh_text(const Mesh& mesh) {
+  std::vector<std::string> axes;
+  for (const MeshAxis& axis : mesh.axes) axes.push_back(fmt::format("{}: {}", written_name(axis.name), axis.size));
+  return fmt::format("mesh {} = [{}]", written_name(mesh.name), joined(axes));
+}
+
 }  // namespace
 
 std::size_t plain_length(std::string_view text) {
@@ -92,6 +98,7 @@ std::string decision_text(const Decision& decision) {
 
 std::string print(const Plan& plan) {
   std::string out = "plan 2\n";
+  for (const Mesh& mesh : plan.meshes) out += mesh_text(mesh) + "\n";
   for (const Decision& d : plan.decisions) out += decision_text(d) + "\n";
   if (plan.evaluations) out += fmt::format("evaluations {}\n", *plan.evaluations);
   return out;

@@ -57,15 +57,27 @@ class SiteChooser {
         tensors.push_back({&tensor(k), axes_by_factor(mesh, factors, tensor(k), on_mesh(mesh, k)),
                            cells(graph_[value(k)].type.shape)});
       out_.factors = common_axes(mesh, factors, tensors);
-      if (out_.site.operations.size() > 1) gather_what_is_reduced();
     }
+    return finished();
+  }
+
+  SiteShardings with_axes(MeshId mesh, std::vector<Axes> factors) {
+    out_.mesh = mesh;
+    out_.factors = std::move(factors);
+    return finished();
+  }
+
+ private:
+  // From the axes of the factors to the shardings of the tensors.
+  SiteShardings finished() {
+    const Mesh& mesh = program_[out_.mesh];
+    if (out_.site.operations.size() > 1) gather_what_is_reduced();
     for (std::size_t k = 0; k < known_.size(); ++k)
       (k < out_.site.operands.size() ? out_.operands : out_.results).push_back(needed(mesh, k));
     add_partials(mesh);
     return std::move(out_);
   }
 
- private:
   std::size_t operand_count() const { return out_.site.operands.size(); }
   const TensorFactors& tensor(std::size_t k) const {
     return k < operand_count() ? out_.site.factors.operands[k] : out_.site.factors.results[k - operand_count()];
@@ -171,6 +183,11 @@ std::optional<Sharding> sharding_of_use(const Graph& graph, const Site& site, st
   const auto& own = graph[reader].operand_shardings;
   if (number < own.size() && own[number]) return own[number];
   return graph[site.operands[operand]].sharding;
+}
+
+SiteShardings site_with_axes(const Program& program, const Graph& graph, Site site, MeshId mesh,
+                             std::vector<Axes> factors) {
+  return SiteChooser(program, graph, std::move(site)).with_axes(mesh, std::move(factors));
 }
 
 std::vector<SiteShardings> explicit_shardings(const Program& program, const Graph& graph) {

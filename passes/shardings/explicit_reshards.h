@@ -27,6 +27,10 @@ struct SiteShardings {
 // operand, and their result is resharded.
 std::vector<SiteShardings> explicit_shardings(const ir::Program& program, const ir::Graph& graph);
 
+// A site with these axes of its factors, whatever shardings its tensors have.
+SiteShardings site_with_axes(const ir::Program& program, const ir::Graph& graph, Site site, ir::MeshId mesh,
+                             std::vector<ir::Axes> factors);
+
 // The sharding of an operand at this site: that of the use, else that of the value.
 std::optional<ir::Sharding> sharding_of_use(const ir::Graph& graph, const Site& site, std::size_t operand);
 

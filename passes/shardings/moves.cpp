@@ -9,8 +9,8 @@
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
-#include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/explicit_reshards.h"
+#include "passes/shardings/halos.h"
 #include "support/byte_size.h"
 
 namespace tap::passes {
@@ -49,41 +49,18 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
                     !is_explicit && moves_for_others(step.kind)});
 }
 
-// How far the reads of an operand reach from below a block's own cells to above them.
-std::pair<std::int64_t, std::int64_t> reach_of(const Factors& factors, std::size_t operand, std::size_t axis) {
-  std::optional<std::pair<std::int64_t, std::int64_t>> reach;
-  for (const TensorFactors& read : factors.operands) {
-    if (read.tensor != operand || axis >= read.axes.size()) continue;
-    const auto& [indexed_by, before, after] = read.axes[axis];
-    reach = reach ? std::pair(std::max(reach->first, before), std::max(reach->second, after))
-                  : std::pair(before, after);
-  }
-  return reach.value_or(std::pair<std::int64_t, std::int64_t>{});
-}
-
-// Cells that windows read beyond the edges of a block: neighbours have them.
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
                const std::vector<std::string>& names, const SiteShardings& site, std::vector<Move>& list) {
   if (!site.mesh.valid()) return;
   for (std::size_t k = 0; k < site.operands.size(); ++k) {
-    const ir::Sharding& sharding = site.operands[k];
-    const ir::Mesh& mesh = program[sharding.mesh];
     const ir::Value& value = graph[site.site.operands[k]];
-    const Shape local = local_shape(mesh, sharding, value.type.shape);
-    std::int64_t required = 1, available = 1;
+    const Halo halo = halo_of(program[site.operands[k].mesh], site.site.factors, k, site.operands[k], value.type.shape);
+    if (halo.cells == 0) continue;
     std::string edges;
-    for (std::size_t a = 0; a < local.size(); ++a) {
-      const auto [before, after] = size_of(mesh, sharding.dims[a].axes) > 1 ? reach_of(site.site.factors, k, a)
-                                                                            : std::pair<std::int64_t, std::int64_t>{};
-      required *= std::clamp<std::int64_t>(local[a] + before + after, 0, value.type.shape[a]);
-      available *= std::max<std::int64_t>(std::min(local[a], local[a] + after) - std::max<std::int64_t>(0, -before), 0);
-      if (before != 0 || after != 0)
-        edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", a, before, after);
-    }
-    if (required > available)
-      list.push_back({path + value.name + " for " + names[site.site.operations.front().index()],
-                      "halo_exchange " + edges,
-                      (required - available) * static_cast<std::int64_t>(size_of(value.type.element))});
+    for (const HaloEdge& edge : halo.edges)
+      edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", edge.axis, edge.before, edge.after);
+    list.push_back({path + value.name + " for " + names[site.site.operations.front().index()], "halo_exchange " + edges,
+                    halo.cells * static_cast<std::int64_t>(size_of(value.type.element))});
   }
 }
 

@@ -27,7 +27,9 @@ bool is_region(const Program& program, const Operation& operation, RegionKind ki
 // The splits for the factors of sites.
 class Planner {
  public:
-  Planner(const Program& program, const Plan& but, const ListedValues& listed) : program_(program), listed_(listed) {
+  // `chosen`: null if shardings of values decide.
+  Planner(const Program& program, const Plan& but, const ListedValues& listed, const ChosenSites* chosen)
+      : program_(program), listed_(listed), chosen_(chosen) {
     OperationFinder finder(program);
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
@@ -45,7 +47,7 @@ class Planner {
       std::vector<std::string> names = operation_names(graph);
       for (std::string& name : names) name = path + name;
       if (id == program_.main) add_listed(graph, names);
-      for (const SiteShardings& site : explicit_shardings(program_, graph))
+      for (const SiteShardings& site : sites_in(id))
         if (site.mesh.valid() && is_free(id, site.site)) add_splits(graph, names, site);
       for (std::uint32_t o = 0; o < names.size(); ++o)
         if (is_region(program_, graph[OperationId(o)], RegionKind::group) && !decided_.contains({id, OperationId(o)}))
@@ -55,6 +57,12 @@ class Planner {
   }
 
  private:
+  std::vector<SiteShardings> sites_in(GraphId graph) const {
+    if (!chosen_) return explicit_shardings(program_, program_[graph]);
+    auto found = chosen_->find(graph);
+    return found == chosen_->end() ? std::vector<SiteShardings>{} : found->second;
+  }
+
   bool is_free(GraphId graph, const Site& site) const {
     return std::none_of(site.operations.begin(), site.operations.end(), [&](OperationId o) {
       return decided_.contains({graph, o});
@@ -84,7 +92,7 @@ class Planner {
       for (const AxisRef& axis : dim ? site.factors[f] : Axes{})
         add_split(site.mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, *dim)}, axis);
     }
-    for (std::size_t r = 0; r < site.results.size(); ++r) scatter(graph, names[o.index()], op, site, r);
+    scatter(graph, names[o.index()], op, site);
   }
 
   // On a mesh of one device: an operation with such a sharding runs only there.
@@ -100,25 +108,57 @@ class Planner {
     }
   }
 
-  // Partials are combined such that each device combines only the blocks that it holds: the operation is then their
-  // combination.
-  void scatter(const Graph& graph, const std::string& name, const Operator& op, const SiteShardings& site,
-               std::size_t result) {
+  // Partials are combined such that each device combines only a part: the blocks that it holds (a reduce-scatter), or
+  // a slice that the readers gather (an all-reduce). The operation is the combination of the partials.
+  void scatter(const Graph& graph, const std::string& name, const Operator& op, const SiteShardings& site) {
     const Mesh& mesh = program_[site.mesh];
-    const std::optional<Sharding>& required = graph[site.site.results[result]].sharding;
-    const Sharding& computed = site.results[result];
-    if (!required || required->mesh != site.mesh || computed.unreduced.empty()) return;
-    const std::vector<AxisFactors>& indexed_by = site.site.factors.results[result].axes;
-    for (std::size_t a = 0; a < indexed_by.size(); ++a) {
-      const Axes &own = computed.dims[a].axes, &all = required->dims[a].axes;
-      if (indexed_by[a].factors.empty() || !is_prefix(mesh, own, all)) continue;
-      const std::optional<std::uint32_t> dim = site.site.factors.factors[indexed_by[a].factors.front()].dim;
-      for (const AxisRef& axis : suffix_after(mesh, own, all)) {
-        auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
-        if (!dim || !std::any_of(computed.unreduced.begin(), computed.unreduced.end(), has_axis)) break;
-        add_split(site.mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, axis);
+    Axes left = used_partials(site);
+    for (std::size_t r = 0; r < site.results.size() && !left.empty(); ++r) {
+      const ValueId value = site.site.results[r];
+      const std::optional<Sharding>& target = graph[value].sharding;
+      if (!target || target->mesh != site.mesh) continue;
+      std::vector<std::int64_t> own = local_shape(mesh, site.results[r], graph[value].type.shape);
+      auto take = [&](std::size_t axis, const AxisRef& over) {
+        const std::optional<std::uint32_t> dim = dim_along(site.site.factors, r, axis);
+        if (!dim) return false;
+        add_split(site.mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, over);
+        own[axis] = (own[axis] + size_of(mesh, over) - 1) / size_of(mesh, over);
+        left = without(mesh, left, {over});
+        return true;
+      };
+      for (std::size_t a = 0; a < own.size(); ++a) {
+        const Axes &computed = site.results[r].dims[a].axes, &all = target->dims[a].axes;
+        if (!is_prefix(mesh, computed, all)) continue;
+        for (const AxisRef& axis : suffix_after(mesh, computed, all)) {
+          auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
+          if (!std::any_of(left.begin(), left.end(), has_axis) || !take(a, axis)) break;
+        }
       }
+      if (std::count(graph.outputs.begin(), graph.outputs.end(), value) > 0) continue;  // each device has all of it
+      for (const AxisRef& axis : Axes(left))
+        if (auto a = axis_for_slices(site.site.factors, r, own, size_of(mesh, axis))) take(*a, axis);
     }
+  }
+  static Axes used_partials(const SiteShardings& site) {
+    for (const Sharding& computed : site.results)
+      if (!computed.unreduced.empty()) return computed.unreduced;
+    return {};
+  }
+  // The index dim that runs along an axis of a result.
+  static std::optional<std::uint32_t> dim_along(const Factors& factors, std::size_t result, std::size_t axis) {
+    const std::vector<std::uint32_t>& indexed_by = factors.results[result].axes[axis].factors;
+    return indexed_by.empty() ? std::nullopt : factors.factors[indexed_by.front()].dim;
+  }
+  // The first axis that divides evenly into slices, else the longest one.
+  static std::optional<std::size_t> axis_for_slices(const Factors& factors, std::size_t result,
+                                                    const std::vector<std::int64_t>& sizes, std::int64_t slices) {
+    std::optional<std::size_t> best;
+    for (std::size_t a = 0; a < sizes.size(); ++a) {
+      if (sizes[a] < slices || !dim_along(factors, result, a)) continue;
+      if (sizes[a] % slices == 0) return a;
+      if (!best || sizes[*best] < sizes[a]) best = a;
+    }
+    return best;
   }
 
   // Several writers of one value: each is split along the blocks of the value.
@@ -208,6 +248,7 @@ class Planner {
 
   const Program& program_;
   const ListedValues& listed_;
+  const ChosenSites* chosen_;
   std::set<std::pair<GraphId, OperationId>> decided_;
   ShardedPlan out_;
 };
@@ -238,10 +279,10 @@ bool has_calls(const Program& program) {
   return false;
 }
 
-ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
-                              const ListedValues& listed) {
-  ShardedPlan out = Planner(program, but, listed).plan();
-  // Leaves dims whole that cannot be split, until the others can be.
+namespace {
+
+// Leaves dims whole that cannot be split, until the others can be.
+ShardedPlan applicable(const Program& program, const Caution& caution, ShardedPlan out) {
   for (;;) {
     SplitResult tried = apply_splits(program, out.plan, caution, NoBoxes::refused);
     if (tried.problems.empty()) return out;
@@ -257,6 +298,17 @@ ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, co
       if (!refused.contains(k)) rest.decisions.push_back(std::move(out.plan.decisions[k]));
     out.plan = std::move(rest);
   }
+}
+
+}  // namespace
+
+ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
+                              const ListedValues& listed) {
+  return applicable(program, caution, Planner(program, but, listed, nullptr).plan());
+}
+
+ShardedPlan plan_of_sites(const Program& program, const ChosenSites& sites, const Caution& caution) {
+  return applicable(program, caution, Planner(program, {}, {}, &sites).plan());
 }
 
 }  // namespace tap::passes

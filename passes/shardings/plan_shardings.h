@@ -5,10 +5,12 @@
 //   H[i, o] = sum[k] X[i, k] * W1[k, o] @ pod[{data}, {model}]     split H dim i into 2 over pod.data
 //                                                                  split H dim o into 4 over pod.model
 //
-// If each device holds only a part of the combined result, the combination is split, too: `split Y dim i into 4 over
-// pod.model` after `split Y dim k into 4 over pod.model` is a reduce-scatter. Several axes of one dim become nested
+// Each device combines only a part of the partials: `split Y dim i into 4 over pod.model` after `split Y dim k into 4 over
+// pod.model` is a reduce-scatter, and an all-reduce if readers then gather the parts. Several axes of one dim become nested
 // blocks. If sizes do not divide, these blocks differ from those of the sharding, but are equally correct.
 #pragma once
+
+#include <map>
 
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/plan_listed.h"
@@ -41,5 +43,9 @@ bool has_calls(const ir::Program& program);
 // to. Post: the plan can be applied.
 ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution = {}, const ir::Plan& but = {},
                               const ListedValues& listed = {});
+
+// Sites with the axes of their factors, by graph; `graph[v].sharding` is how their results are held.
+using ChosenSites = std::map<ir::GraphId, std::vector<SiteShardings>>;
+ShardedPlan plan_of_sites(const ir::Program& program, const ChosenSites& sites, const Caution& caution = {});
 
 }  // namespace tap::passes

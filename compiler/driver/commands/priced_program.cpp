@@ -2,11 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
-
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/device_part.h"
+#include "compiler/driver/commands/mesh_sizes.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/failures.h"
 #include "compiler/driver/machine_file.h"
@@ -26,38 +25,6 @@ MemoryCost memory_of(const ir::Schedule& schedule, const std::vector<backend::Ke
   memory.prepared = static_cast<double>(schedule.prepared_bytes);
   memory.scratch = static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(threads);
   return memory;
-}
-
-Failure wrong_mesh(const std::string& text, const std::string& what, std::string help) {
-  return {exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{}, "`--mesh " + text + "` " + what).help(std::move(help))};
-}
-
-// Other sizes for the axes of the program's meshes, which are what it declares otherwise.
-void resize_meshes(ir::Program& program, const std::vector<std::string>& sizes) {
-  for (const std::string& text : sizes) {
-    const std::size_t equals = text.find('=');
-    std::int64_t size = 0;
-    auto [stop, error] =
-        std::from_chars(text.data() + std::min(equals + 1, text.size()), text.data() + text.size(), size);
-    if (equals == text.npos || error != std::errc() || stop != text.data() + text.size() || size < 1 || size > 1 << 20)
-      throw wrong_mesh(text, "is not of the form AXIS=SIZE", "write --mesh data=4,model=2");
-    std::vector<std::string> names;
-    bool found = false;
-    for (ir::Mesh& mesh : program.meshes)
-      for (ir::MeshAxis& axis : mesh.axes) {
-        names.push_back(axis.name);
-        if (axis.name != text.substr(0, equals)) continue;
-        if (!mesh.devices.empty())
-          throw wrong_mesh(text, "resizes a mesh with listed devices", "remove `devices` from the mesh");
-        axis.size = size;
-        found = true;
-      }
-    if (found) continue;
-    auto near = did_you_mean(text.substr(0, equals), names);
-    throw wrong_mesh(text, "is not an axis of the program",
-                     near ? "did you mean `" + *near + "`?" : "declare a mesh in the program");
-  }
 }
 
 pipeline::Compilation scheduled(Session& session, const PricedOptions& options, const ir::Machine& machine) {

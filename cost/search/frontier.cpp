@@ -1,0 +1,276 @@
+#include "cost/search/frontier.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tap::cost {
+
+bool dominates(const Objectives& a, const Objectives& b) {
+  return a.seconds <= b.seconds && a.memory <= b.memory && a.traffic <= b.traffic;
+}
+
+namespace {
+
+// How the live values are held: each value with its versions, the first as it was written.
+struct Holding {
+  std::uint32_t value = 0;
+  std::vector<Held> versions;
+  auto operator<=>(const Holding&) const = default;
+};
+using State = std::vector<Holding>;  // by value
+
+Holding* find(State& state, std::uint32_t value) {
+  auto place = std::lower_bound(state.begin(), state.end(), value,
+                                [](const Holding& holding, std::uint32_t v) { return holding.value < v; });
+  return place != state.end() && place->value == value ? &*place : nullptr;
+}
+Holding& find_or_add(State& state, std::uint32_t value) {
+  auto place = std::lower_bound(state.begin(), state.end(), value,
+                                [](const Holding& holding, std::uint32_t v) { return holding.value < v; });
+  if (place == state.end() || place->value != value) place = state.insert(place, {value, {}});
+  return *place;
+}
+
+// The change of a label by a step.
+struct Change {
+  double seconds = 0, traffic = 0;
+  double before = 0;  // bytes that are added before the step runs
+  double peak = 0;    // bytes above those of before, at the most
+  double freed = 0;   // afterwards
+};
+
+class Simulation {
+ public:
+  Simulation(const SearchProblem& problem, HoldCosts& costs) : problem_(problem), costs_(costs) {
+    last_.assign(problem.values.size(), 0);
+    for (std::size_t s = 0; s < problem.steps.size(); ++s)
+      for (std::uint32_t v : problem.steps[s].operands) last_[v] = s;
+  }
+
+  State start(double& bytes) {
+    State state;
+    for (std::uint32_t v = 0; v < problem_.values.size(); ++v)
+      if (problem_.values[v].fixed) {
+        find_or_add(state, v).versions = {*problem_.values[v].fixed};
+        bytes += costs_.bytes(v, *problem_.values[v].fixed);
+      }
+    return state;
+  }
+
+  Change apply(State& state, std::size_t number, const StepChoice& choice) {
+    const SearchStep& step = problem_.steps[number];
+    Change change{choice.seconds, choice.traffic, 0, 0, 0};
+    for (std::size_t k = 0; k < step.operands.size(); ++k) provide(state, step.operands[k], choice.needs[k], change);
+    double written = 0;
+    for (std::size_t r = 0; r < step.results.size(); ++r) {
+      find_or_add(state, step.results[r]).versions = {choice.leaves[r]};
+      written += costs_.bytes(step.results[r], choice.leaves[r]);
+    }
+    change.before += written;
+    change.peak = change.before + choice.extra;
+    std::erase_if(state, [&](const Holding& holding) { return is_done(holding, number, change); });
+    return change;
+  }
+
+  // Outputs get the shardings that they must have.
+  Change finish(State& state) {
+    Change change;
+    for (std::uint32_t v = 0; v < problem_.values.size(); ++v)
+      if (problem_.values[v].left && find(state, v)) provide(state, v, *problem_.values[v].left, change);
+    change.peak = change.before;
+    return change;
+  }
+
+ private:
+  // Whether no later step depends on how the value is held.
+  bool is_done(const Holding& holding, std::size_t number, Change& change) {
+    const SearchStep& step = problem_.steps[number];
+    const SearchValue& value = problem_.values[holding.value];
+    const bool is_result = std::count(step.results.begin(), step.results.end(), holding.value) > 0;
+    if (last_[holding.value] > number || (last_[holding.value] < number && !is_result) || value.left) return false;
+    if (value.given) return true;  // inputs stay until the end
+    change.freed += bytes_of(holding);
+    if (value.kept) change.freed -= costs_.bytes(holding.value, holding.versions.front());
+    return true;
+  }
+
+  double bytes_of(const Holding& holding) {
+    double bytes = 0;
+    for (Held version : holding.versions) bytes += costs_.bytes(holding.value, version);
+    return bytes;
+  }
+
+  void provide(State& state, std::uint32_t value, Held need, Change& change) {
+    Holding& holding = find_or_add(state, value);
+    if (std::count(holding.versions.begin(), holding.versions.end(), need) > 0) return;
+    const SearchValue& known = problem_.values[value];
+    if (!known.given || known.fixed) {
+      std::optional<TransferCost> best;
+      for (Held version : holding.versions) {
+        const TransferCost cost = costs_.reshard(value, version, need);
+        if (!best || cost.seconds < best->seconds) best = cost;
+      }
+      if (best) {
+        change.seconds += best->seconds;
+        change.traffic += best->bytes;
+      }
+    }
+    change.before += costs_.bytes(value, need);
+    // The first version is the value as written; the order of the others does not matter.
+    const auto behind_first = holding.versions.begin() + (holding.versions.empty() ? 0 : 1);
+    holding.versions.insert(std::upper_bound(behind_first, holding.versions.end(), need), need);
+  }
+
+  const SearchProblem& problem_;
+  HoldCosts& costs_;
+  std::vector<std::size_t> last_;  // by value: the last step that reads it
+};
+
+struct Label {
+  Objectives cost;
+  double live = 0;  // bytes now
+  std::uint32_t node = 0;
+};
+bool dominates(const Label& a, const Label& b) { return cost::dominates(a.cost, b.cost) && a.live <= b.live; }
+
+Label after(const Label& label, const Change& change) {
+  Label next = label;
+  next.cost.seconds += change.seconds;
+  next.cost.traffic += change.traffic;
+  next.cost.memory = std::max(next.cost.memory, label.live + change.peak);
+  next.live += change.before - change.freed;
+  return next;
+}
+
+struct Node {
+  std::uint32_t parent = 0, choice = 0;
+};
+
+class Sweep {
+ public:
+  Sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& limits)
+      : problem_(problem), limits_(limits), simulation_(problem, costs) {}
+
+  Front run() {
+    Label first;
+    State start = simulation_.start(first.live);
+    first.cost.memory = first.live;
+    nodes_.emplace_back();
+    States now;
+    now[std::move(start)] = {first};
+    for (std::size_t s = 0; s < problem_.steps.size(); ++s) now = advance(now, s);
+    std::vector<Label> last;
+    for (const auto& [state, labels] : now) {
+      State end = state;
+      const Change change = simulation_.finish(end);
+      for (const Label& label : labels) insert(last, after(label, change));
+    }
+    for (const Label& label : last) front_.plans.push_back({choices_of(label.node), label.cost});
+    remove_beaten();
+    return std::move(front_);
+  }
+
+ private:
+  using States = std::map<State, std::vector<Label>>;
+
+  States advance(const States& now, std::size_t s) {
+    States next;
+    for (const auto& [state, labels] : now)
+      for (std::uint32_t c = 0; c < problem_.steps[s].choices.size(); ++c) {
+        State changed = state;
+        const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
+        std::vector<Label>& list = next[std::move(changed)];
+        for (const Label& label : labels) {
+          Label made = after(label, change);
+          made.node = static_cast<std::uint32_t>(nodes_.size());
+          if (insert(list, made)) nodes_.push_back({label.node, c});
+        }
+      }
+    for (auto& [state, labels] : next) shorten(labels);
+    return next.size() > limits_.most_states ? fastest_of(std::move(next)) : std::move(next);
+  }
+
+  static bool insert(std::vector<Label>& list, const Label& made) {
+    for (const Label& other : list)
+      if (dominates(other, made)) return false;
+    std::erase_if(list, [&](const Label& other) { return dominates(made, other); });
+    list.push_back(made);
+    return true;
+  }
+
+  // Keeps the fastest, the smallest, and others at even distances in time.
+  void shorten(std::vector<Label>& labels) {
+    std::stable_sort(labels.begin(), labels.end(),
+                     [](const Label& a, const Label& b) { return a.cost.seconds < b.cost.seconds; });
+    if (labels.size() <= limits_.most_labels) return;
+    front_.is_exact = false;
+    std::vector<Label> kept;
+    const std::size_t most = std::max<std::size_t>(limits_.most_labels, 1);
+    for (std::size_t k = 0; k < most; ++k) kept.push_back(labels[most == 1 ? 0 : k * (labels.size() - 1) / (most - 1)]);
+    labels = std::move(kept);
+  }
+
+  States fastest_of(States all) {
+    front_.is_exact = front_.fastest_is_exact = false;
+    std::vector<std::pair<double, States::iterator>> order;
+    for (auto place = all.begin(); place != all.end(); ++place)
+      order.emplace_back(place->second.front().cost.seconds, place);
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    States kept;
+    for (std::size_t k = 0; k < limits_.most_states; ++k) kept.insert(all.extract(order[k].second));
+    return kept;
+  }
+
+  std::vector<std::uint32_t> choices_of(std::uint32_t node) const {
+    std::vector<std::uint32_t> choices(problem_.steps.size());
+    for (std::size_t s = choices.size(); s-- > 0; node = nodes_[node].parent) choices[s] = nodes_[node].choice;
+    return choices;
+  }
+
+  void remove_beaten() {
+    std::vector<Chosen>& plans = front_.plans;
+    std::stable_sort(plans.begin(), plans.end(),
+                     [](const Chosen& a, const Chosen& b) { return a.cost.seconds < b.cost.seconds; });
+    std::vector<Chosen> kept;
+    for (Chosen& plan : plans) {
+      auto beats = [&](const Chosen& other) { return cost::dominates(other.cost, plan.cost); };
+      if (std::none_of(kept.begin(), kept.end(), beats)) kept.push_back(std::move(plan));
+    }
+    plans = std::move(kept);
+  }
+
+  const SearchProblem& problem_;
+  const SearchLimits& limits_;
+  Simulation simulation_;
+  std::vector<Node> nodes_;
+  Front front_;
+};
+
+}  // namespace
+
+Front sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& limits) {
+  return Sweep(problem, costs, limits).run();
+}
+
+std::vector<std::vector<Held>> read_shardings(const SearchProblem& problem, const std::vector<std::uint32_t>& choices) {
+  std::vector<std::vector<Held>> read(problem.values.size());
+  for (std::size_t s = 0; s < problem.steps.size(); ++s)
+    for (std::size_t k = 0; k < problem.steps[s].operands.size(); ++k) {
+      std::vector<Held>& list = read[problem.steps[s].operands[k]];
+      const Held need = problem.steps[s].choices[choices[s]].needs[k];
+      if (std::count(list.begin(), list.end(), need) == 0) list.push_back(need);
+    }
+  return read;
+}
+
+Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices) {
+  Simulation simulation(problem, costs);
+  Label label;
+  State state = simulation.start(label.live);
+  label.cost.memory = label.live;
+  for (std::size_t s = 0; s < problem.steps.size(); ++s)
+    label = after(label, simulation.apply(state, s, problem.steps[s].choices[choices[s]]));
+  return after(label, simulation.finish(state)).cost;
+}
+
+}  // namespace tap::cost

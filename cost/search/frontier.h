@@ -1,0 +1,80 @@
+// Chooses a strategy for every site of a graph: a sweep over its operations in order that keeps, for each combination of
+// shardings in which the live values are held, the choices with the least time, memory and traffic.
+//
+//   A = f(X), B = g(A), C = h(A, B)      after B: A held as [{x}, {}], B as [{}, {x}]: 2.1 ms, 40 MiB, 8 MiB received
+//
+// Values that several operations read in one sharding are moved once. The fastest plan is exact unless more combinations
+// than `most_states` exist at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cost/search/strategies.h"
+#include "cost/search/transfer_time.h"
+
+namespace tap::cost {
+
+struct Objectives {
+  double seconds = 0;
+  double memory = 0;   // bytes, of a device, at the peak
+  double traffic = 0;  // bytes that the busiest device receives
+  bool operator==(const Objectives&) const = default;
+};
+bool dominates(const Objectives& a, const Objectives& b);  // no worse in any, or equal
+
+// How a value is held, by number in the problem's table of shardings.
+using Held = std::uint16_t;
+
+// One choice for a step: what it reads, leaves and costs.
+struct StepChoice {
+  std::vector<Held> needs;   // by operand
+  std::vector<Held> leaves;  // by result
+  double seconds = 0, traffic = 0;
+  double extra = 0;  // bytes of memory while it runs, without operands and results
+};
+struct SearchStep {
+  std::vector<std::uint32_t> operands, results;  // values
+  std::vector<StepChoice> choices;
+};
+struct SearchValue {
+  bool given = false;              // an input: held in any sharding from the start
+  std::optional<Held> fixed = {};  // an input that is held like this
+  bool kept = false;               // an output
+  std::optional<Held> left = {};   // an output that must be held so at the end
+};
+// What a value in one sharding takes, and what it takes to make another one of it.
+class HoldCosts {
+ public:
+  virtual ~HoldCosts() = default;
+  virtual double bytes(std::uint32_t value, Held held) = 0;
+  virtual TransferCost reshard(std::uint32_t value, Held from, Held to) = 0;
+};
+struct SearchProblem {
+  std::vector<SearchValue> values;
+  std::vector<SearchStep> steps;
+};
+struct SearchLimits {
+  std::size_t most_states = 512;
+  std::size_t most_labels = 8;  // of one state that differ in time, memory and traffic
+};
+struct Chosen {
+  std::vector<std::uint32_t> choices;  // by step
+  Objectives cost;
+};
+struct Front {
+  std::vector<Chosen> plans;     // none is beaten in time, memory and traffic at once; fastest first
+  bool fastest_is_exact = true;  // no combination of shardings was dropped
+  bool is_exact = true;          // … and no label
+};
+
+Front sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& limits);
+
+// By value: the shardings in which steps read it, for given choices.
+std::vector<std::vector<Held>> read_shardings(const SearchProblem& problem, const std::vector<std::uint32_t>& choices);
+
+// The cost of given choices.
+Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices);
+
+}  // namespace tap::cost

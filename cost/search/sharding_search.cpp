@@ -1,0 +1,386 @@
+#include "cost/search/sharding_search.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cost/search/site_time.h"
+#include "ir/graph.h"
+#include "ir/graphs/graph_algorithms.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/shardings/mesh_names.h"
+#include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/halos.h"
+
+namespace tap::cost {
+
+using namespace ir;
+using passes::Site;
+using passes::SiteShardings;
+
+namespace {
+
+constexpr std::size_t most_state_choices = 64;  // of one iterate
+
+Sharding unsharded(MeshId mesh, std::size_t rank) { return {mesh, std::vector<DimSharding>(rank), {}, {}, ""}; }
+
+// The shardings of a search by number, without what does not place cells.
+class ShardingTable {
+ public:
+  explicit ShardingTable(const Program& program) : program_(program) {}
+  Held number(const Sharding& sharding) {
+    Sharding placed = bare(program_[sharding.mesh], sharding);
+    auto [place, fresh] = numbers_.try_emplace(to_string(program_.meshes, placed), static_cast<Held>(list_.size()));
+    if (fresh) list_.push_back(std::move(placed));
+    return place->second;
+  }
+  const Sharding& operator[](Held number) const { return list_[number]; }
+
+ private:
+  const Program& program_;
+  std::map<std::string, Held> numbers_;
+  std::vector<Sharding> list_;
+};
+
+class GraphCosts : public HoldCosts {
+ public:
+  GraphCosts(const Program& program, GraphId graph, const ShardingTable& table, TransferTimes& transfers)
+      : program_(program), graph_(program[graph]), table_(table), transfers_(transfers) {}
+
+  double bytes(std::uint32_t value, Held held) override {
+    auto [known, fresh] = bytes_.try_emplace({value, held}, 0);
+    if (fresh) {
+      const TensorType& type = graph_[ValueId(value)].type;
+      double size = static_cast<double>(size_of(type.element));
+      for (std::int64_t n : local_shape(program_[table_[held].mesh], table_[held], type.shape))
+        size *= static_cast<double>(n);
+      known->second = size;
+    }
+    return known->second;
+  }
+  TransferCost reshard(std::uint32_t value, Held from, Held to) override {
+    auto [known, fresh] = reshards_.try_emplace({value, from, to});
+    if (fresh) known->second = transfers_.reshard(table_[from], table_[to], graph_[ValueId(value)].type);
+    return known->second;
+  }
+
+ private:
+  const Program& program_;
+  const Graph& graph_;
+  const ShardingTable& table_;
+  TransferTimes& transfers_;
+  std::map<std::pair<std::uint32_t, Held>, double> bytes_;
+  std::map<std::tuple<std::uint32_t, Held, Held>, TransferCost> reshards_;
+};
+
+// A graph as a problem, and what its choices mean.
+struct GraphProblem {
+  SearchProblem problem;
+  struct Meaning {
+    std::vector<Strategy> strategies;               // of a site, by choice
+    GraphId body = {};                              // of an iterate
+    std::vector<std::vector<std::uint32_t>> inner;  // the choices in it, by choice
+  };
+  std::vector<Meaning> meanings;  // by step
+};
+
+class Searcher {
+ public:
+  Searcher(const Program& program, MeshId mesh, const SearchOptions& options)
+      : program_(program),
+        mesh_(mesh),
+        options_(options),
+        table_(program),
+        transfers_(options.cluster, program, mesh),
+        times_(program, options.cluster, options.threads, options.caution.strict_fp),
+        factors_(program) {}
+
+  FoundFront run() {
+    const GraphId main = program_.main;
+    SearchProblem& problem = prepared(main).problem;
+    const Graph& graph = program_[main];
+    for (ValueId v : graph.inputs) {
+      problem.values[v.index()].given = true;
+      if (graph[v].sharding && graph[v].sharding->mesh == mesh_)
+        problem.values[v.index()].fixed = table_.number(*graph[v].sharding);
+    }
+    for (ValueId v : graph.outputs) {
+      problem.values[v.index()].kept = true;
+      if (graph[v].sharding && graph[v].sharding->mesh == mesh_)
+        problem.values[v.index()].left = table_.number(*graph[v].sharding);
+    }
+    GraphCosts costs(program_, main, table_, transfers_);
+    const Front front = sweep(problem, costs, options_.limits);
+    FoundFront found{{}, exact_ && front.fastest_is_exact, strategies_};
+    for (const Chosen& chosen : front.plans) found.plans.push_back({plan_of(chosen), chosen.cost});
+    return found;
+  }
+
+ private:
+  GraphProblem& prepared(GraphId id) {
+    auto [place, fresh] = problems_.try_emplace(id);
+    if (fresh) prepare(id, place->second);
+    return place->second;
+  }
+
+  void prepare(GraphId id, GraphProblem& made) {
+    const Graph& graph = program_[id];
+    made.problem.values.resize(graph.values.size());
+    std::vector<Site> sites = passes::sites_of(program_, graph, factors_);
+    std::map<OperationId, const Site*> by_last;  // a site is complete after its last operation
+    std::set<OperationId> others;
+    for (const Site& site : sites) {
+      by_last[*std::max_element(site.operations.begin(), site.operations.end())] = &site;
+      others.insert(site.operations.begin(), site.operations.end());
+    }
+    for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+      const OperationId operation(o);
+      if (auto found = by_last.find(operation); found != by_last.end()) add_site(id, *found->second, made);
+      else if (!others.contains(operation)) add_region(id, operation, made);
+    }
+  }
+
+  void add_site(GraphId id, const Site& site, GraphProblem& made) {
+    const Graph& graph = program_[id];
+    SearchStep step;
+    for (ValueId v : site.operands) step.operands.push_back(static_cast<std::uint32_t>(v.index()));
+    for (ValueId v : site.results) step.results.push_back(static_cast<std::uint32_t>(v.index()));
+    GraphProblem::Meaning meaning;
+    std::vector<Strategy> strategies = strategies_of(program_, graph, site, mesh_, options_.most_strategies);
+    exact_ = exact_ && strategies.size() < options_.most_strategies;
+    strategies_ += strategies.size();
+    keep_requested(graph, strategies);
+    std::map<std::pair<std::vector<Held>, std::vector<Held>>, std::size_t> known;
+    for (Strategy& strategy : strategies) {
+      StepChoice choice = choice_of(id, strategy);
+      auto [place, fresh] = known.try_emplace({choice.needs, choice.leaves}, step.choices.size());
+      if (!fresh) {  // reads and leaves the same: only the better one counts
+        if (choice.seconds >= step.choices[place->second].seconds) continue;
+        step.choices[place->second] = std::move(choice);
+        meaning.strategies[place->second] = std::move(strategy);
+        continue;
+      }
+      step.choices.push_back(std::move(choice));
+      meaning.strategies.push_back(std::move(strategy));
+    }
+    made.problem.steps.push_back(std::move(step));
+    made.meanings.push_back(std::move(meaning));
+  }
+
+  // Values inside the program that have shardings keep them, if any strategy gives them.
+  void keep_requested(const Graph& graph, std::vector<Strategy>& strategies) const {
+    auto follows = [&](const Strategy& strategy) {
+      for (std::size_t r = 0; r < strategy.stored.size(); ++r) {
+        const std::optional<Sharding>& given = graph[strategy.site.site.results[r]].sharding;
+        if (!given || given->mesh != mesh_) continue;
+        for (std::size_t d = 0; d < given->dims.size(); ++d) {
+          const Axes &own = given->dims[d].axes, &chosen = strategy.stored[r].dims[d].axes;
+          if (given->dims[d].open ? !is_prefix(program_[mesh_], own, chosen) : own != chosen) return false;
+        }
+      }
+      return true;
+    };
+    if (std::any_of(strategies.begin(), strategies.end(), follows)) std::erase_if(strategies, std::not_fn(follows));
+  }
+
+  StepChoice choice_of(GraphId id, const Strategy& strategy) {
+    const Graph& graph = program_[id];
+    const Mesh& mesh = program_[mesh_];
+    const SiteShardings& site = strategy.site;
+    StepChoice choice;
+    for (std::size_t k = 0; k < site.operands.size(); ++k) {
+      choice.needs.push_back(table_.number(site.operands[k]));
+      const TensorType& type = graph[site.site.operands[k]].type;
+      const passes::Halo halo = passes::halo_of(mesh, site.site.factors, k, site.operands[k], type.shape);
+      Axes split;
+      for (const DimSharding& dim : site.operands[k].dims) split.insert(split.end(), dim.axes.begin(), dim.axes.end());
+      double cells = static_cast<double>(halo.cells);
+      if (cells == 0 && !split.empty() && moves_cells(site.site, k))
+        cells = cells_of(mesh, site.operands[k], type.shape);
+      add(choice, transfers_.exchange(in_mesh_order(mesh, split), cells * static_cast<double>(size_of(type.element))));
+    }
+    for (std::size_t r = 0; r < site.results.size(); ++r) {
+      choice.leaves.push_back(table_.number(strategy.stored[r]));
+      if (site.results[r].unreduced.empty()) continue;
+      const TensorType& type = graph[site.site.results[r]].type;
+      add(choice, transfers_.reshard(bare(mesh, site.results[r]), strategy.stored[r], type));
+      choice.extra += cells_of(mesh, site.results[r], type.shape) * static_cast<double>(size_of(type.element));
+    }
+    for (OperationId o : site.site.operations) choice.seconds += seconds_of(id, o, site);
+    return choice;
+  }
+  static void add(StepChoice& choice, const TransferCost& cost) {
+    choice.seconds += cost.seconds;
+    choice.traffic += cost.bytes;
+  }
+  static double cells_of(const Mesh& mesh, const Sharding& sharding, const Shape& shape) {
+    double cells = 1;
+    for (std::int64_t n : local_shape(mesh, sharding, shape)) cells *= static_cast<double>(n);
+    return cells;
+  }
+  // Whether blocks of the operand are read by other devices than those that compute at the same coordinates.
+  static bool moves_cells(const Site& site, std::size_t operand) {
+    for (const passes::AxisFactors& axis : site.factors.operands[operand].axes)
+      for (std::uint32_t f : axis.factors)
+        if (passes::moves_cells(site.factors.factors[f])) return true;
+    return false;
+  }
+
+  double seconds_of(GraphId graph, OperationId operation, const SiteShardings& site) {
+    const Mesh& mesh = program_[mesh_];
+    const Operator& op = program_[program_[graph][operation].op];
+    std::vector<std::int64_t> parts(op.dims.size(), 1);
+    if (site.site.operations.size() == 1) {
+      for (std::size_t f = 0; f < site.factors.size(); ++f)
+        if (auto dim = site.site.factors.factors[f].dim) parts[*dim] = size_of(mesh, site.factors[f]);
+      return times_.seconds(graph, operation, parts);
+    }
+    double devices = 1;  // several writers share the blocks of their value
+    for (const DimSharding& dim : site.results.front().dims) devices *= static_cast<double>(size_of(mesh, dim.axes));
+    return times_.seconds(graph, operation, parts) / devices;
+  }
+
+  void add_region(GraphId id, OperationId operation, GraphProblem& made) {
+    const Operation& reader = program_[id][operation];
+    const RegionBody* region = program_[reader.op].region();
+    SearchStep step;
+    for (ValueId v : reader.operands) step.operands.push_back(static_cast<std::uint32_t>(v.index()));
+    for (ValueId v : reader.results) step.results.push_back(static_cast<std::uint32_t>(v.index()));
+    GraphProblem::Meaning meaning;
+    if (region && region->kind == RegionKind::iterate) add_iterate(reader, *region, step, meaning);
+    if (step.choices.empty()) step.choices.push_back(unsplit(program_[id], reader));
+    made.problem.steps.push_back(std::move(step));
+    made.meanings.push_back(std::move(meaning));
+  }
+  StepChoice unsplit(const Graph& graph, const Operation& operation) {
+    StepChoice choice;
+    for (ValueId v : operation.operands)
+      choice.needs.push_back(table_.number(unsharded(mesh_, graph[v].type.shape.size())));
+    for (ValueId v : operation.results)
+      choice.leaves.push_back(table_.number(unsharded(mesh_, graph[v].type.shape.size())));
+    return choice;
+  }
+
+  // One choice for each sharding of the states: they are held alike at the start and at the end of a trip.
+  void add_iterate(const Operation& reader, const RegionBody& region, SearchStep& step,
+                   GraphProblem::Meaning& meaning) {
+    GraphProblem& body = prepared(region.graph);
+    const Graph& graph = program_[region.graph];
+    const std::size_t states = graph.outputs.size();
+    meaning.body = region.graph;
+    for (const std::vector<Held>& held : state_shardings(graph)) {
+      SearchProblem problem = body.problem;
+      for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+        SearchValue& value = problem.values[graph.inputs[k].index()];
+        if (k < states) value.fixed = held[k];
+        else value.given = true;
+      }
+      for (std::size_t k = 0; k < states; ++k) {
+        problem.values[graph.outputs[k].index()].kept = true;
+        problem.values[graph.outputs[k].index()].left = held[k];
+      }
+      GraphCosts costs(program_, region.graph, table_, transfers_);
+      const Front front = sweep(problem, costs, options_.limits);
+      exact_ = exact_ && front.fastest_is_exact;
+      for (const Chosen& chosen : front.plans) {
+        const auto read = read_shardings(problem, chosen.choices);
+        StepChoice choice;
+        double given = 0;
+        for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+          const std::vector<Held>& own = read[graph.inputs[k].index()];
+          if (k < states) choice.needs.push_back(held[k]);
+          else if (!own.empty()) choice.needs.push_back(own.front());
+          else choice.needs.push_back(table_.number(unsharded(mesh_, graph[graph.inputs[k]].type.shape.size())));
+          given += costs.bytes(static_cast<std::uint32_t>(graph.inputs[k].index()), choice.needs.back());
+        }
+        for (std::size_t k = 0; k < reader.results.size(); ++k) choice.leaves.push_back(held[k]);
+        const auto trips = static_cast<double>(region.trips.size());
+        choice.seconds = trips * chosen.cost.seconds;
+        choice.traffic = trips * chosen.cost.traffic;
+        choice.extra = std::max(chosen.cost.memory - given, 0.0);
+        step.choices.push_back(std::move(choice));
+        meaning.inner.push_back(chosen.choices);
+      }
+    }
+  }
+
+  // All combinations, or those in which states of one shape are held alike.
+  std::vector<std::vector<Held>> state_shardings(const Graph& graph) {
+    std::map<Shape, std::vector<Held>> of_shape;
+    std::size_t combinations = 1;
+    for (ValueId v : graph.outputs) {
+      auto [place, fresh] = of_shape.try_emplace(graph[v].type.shape);
+      if (fresh)
+        for (const Sharding& sharding : shardings_of(program_, mesh_, graph[v].type.shape))
+          place->second.push_back(table_.number(sharding));
+      combinations = std::min(combinations * place->second.size(), most_state_choices + 1);
+    }
+    const bool alike = combinations > most_state_choices;
+    exact_ = exact_ && !alike;
+    std::vector<std::vector<Held>> all{{}};
+    std::vector<const Shape*> seen;
+    for (ValueId v : graph.outputs) {
+      const Shape& shape = graph[v].type.shape;
+      auto same = [&](const Shape* other) { return *other == shape; };
+      const auto before = std::find_if(seen.begin(), seen.end(), same);
+      std::vector<std::vector<Held>> longer;
+      for (const std::vector<Held>& head : all) {
+        if (alike && before != seen.end()) {
+          longer.push_back(head);
+          longer.back().push_back(head[static_cast<std::size_t>(before - seen.begin())]);
+          continue;
+        }
+        for (Held held : of_shape[shape]) {
+          if (longer.size() >= most_state_choices) break;
+          longer.push_back(head);
+          longer.back().push_back(held);
+        }
+      }
+      all = std::move(longer);
+      seen.push_back(&shape);
+    }
+    return all;
+  }
+
+  passes::ShardedPlan plan_of(const Chosen& chosen) {
+    Program placed = program_;
+    passes::ChosenSites sites;
+    place(program_.main, chosen.choices, placed, sites);
+    passes::ShardedPlan made = passes::plan_of_sites(placed, sites, options_.caution);
+    return made;
+  }
+  void place(GraphId id, const std::vector<std::uint32_t>& choices, Program& placed, passes::ChosenSites& sites) {
+    GraphProblem& made = problems_.at(id);
+    if (!sites.try_emplace(id).second) return;
+    for (std::size_t s = 0; s < choices.size(); ++s) {
+      const GraphProblem::Meaning& meaning = made.meanings[s];
+      if (meaning.body.valid() && choices[s] < meaning.inner.size())
+        place(meaning.body, meaning.inner[choices[s]], placed, sites);
+      if (meaning.strategies.empty()) continue;
+      const Strategy& strategy = meaning.strategies[choices[s]];
+      for (std::size_t r = 0; r < strategy.stored.size(); ++r)
+        placed.graphs[id.index()].values[strategy.site.site.results[r].index()].sharding = strategy.stored[r];
+      sites[id].push_back(strategy.site);
+    }
+  }
+
+  const Program& program_;
+  const MeshId mesh_;
+  const SearchOptions& options_;
+  ShardingTable table_;
+  TransferTimes transfers_;
+  OperationTimes times_;
+  passes::FactorTable factors_;
+  std::map<GraphId, GraphProblem> problems_;
+  bool exact_ = true;
+  std::size_t strategies_ = 0;
+};
+
+}  // namespace
+
+FoundFront search(const Program& program, MeshId mesh, const SearchOptions& options) {
+  return Searcher(program, mesh, options).run();
+}
+
+}  // namespace tap::cost

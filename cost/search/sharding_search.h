@@ -1,0 +1,38 @@
+// Searches for the splits of a program over a mesh that take the least predicted time, memory and traffic.
+//
+//   X (batch) · W1 (wide) · W2 on [data: 4, model: 2]      split H dim i into 4 over grid.data
+//                                                          split H dim o into 2 over grid.model …
+//
+// The search works on sites (passes/shardings/sites.h), the factors of their projections, and the time of loop nests on
+// parts of their index spaces; it knows no operator.
+#pragma once
+
+#include <vector>
+
+#include "cost/search/frontier.h"
+#include "ir/plan.h"
+#include "passes/shardings/plan_shardings.h"
+
+namespace tap::cost {
+
+struct SearchOptions {
+  Cluster cluster = {};
+  std::int64_t threads = 1;
+  passes::Caution caution = {};
+  SearchLimits limits = {};
+  std::size_t most_strategies = 1024;  // of one site
+};
+struct FoundPlan {
+  passes::ShardedPlan sharded;
+  Objectives predicted;
+};
+struct FoundFront {
+  std::vector<FoundPlan> plans;  // none is beaten in time, memory and traffic at once; fastest first
+  bool fastest_is_exact = true;  // for the model: no other division is predicted to be faster
+  std::size_t strategies = 0;    // of all sites
+};
+
+// Pre: no calls, no splits; shardings of inputs, results and values are kept as given.
+FoundFront search(const ir::Program& program, ir::MeshId mesh, const SearchOptions& options);
+
+}  // namespace tap::cost

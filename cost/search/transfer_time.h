@@ -1,0 +1,49 @@
+// The time of the data movement that shardings require, by the links of the cluster.
+//
+//   all_gather over model, 4 devices of one node: 3 messages of a quarter each
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cost/machine/device.h"
+#include "passes/shardings/collectives.h"
+
+namespace tap::cost {
+
+struct TransferCost {
+  double seconds = 0;
+  double bytes = 0;  // that the busiest device receives
+  TransferCost& operator+=(const TransferCost& other) {
+    seconds += other.seconds;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+class TransferTimes {
+ public:
+  TransferTimes(const Cluster& cluster, const ir::Program& program, ir::MeshId mesh);
+
+  // From one sharding of the mesh to another. `from` may have partials.
+  TransferCost reshard(const ir::Sharding& from, const ir::Sharding& to, const ir::TensorType& type);
+  // Bytes that each device receives from its neighbours along these axes.
+  TransferCost exchange(const ir::Axes& axes, double bytes);
+
+ private:
+  // A device receives an equal part from each other member of its group: the devices that differ in these axes alone.
+  TransferCost from_group(const ir::Axes& axes, double bytes);
+  struct Group {
+    double latency = 0;           // of one message from each other member, in sequence
+    double seconds_per_byte = 0;  // if each sends an equal part
+  };
+  const Group& group(const ir::Axes& axes);
+
+  const Cluster& cluster_;
+  const ir::Program& program_;
+  const ir::MeshId mesh_;
+  std::map<std::string, Group> groups_;
+  std::map<std::string, TransferCost> known_;
+};
+
+}  // namespace tap::cost
