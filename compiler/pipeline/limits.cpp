@@ -95,14 +95,32 @@ void require_addressable(const ir::Program& program) {
       if (!fits) continue;  // no cells
       for (std::int64_t extent : value.type.shape)
         if (bytes <= static_cast<unsigned __int128>(uncounted)) bytes *= static_cast<unsigned __int128>(extent);
-      if (bytes <= static_cast<unsigned __int128>(uncounted)) continue;
+      if (bytes <= static_cast<unsigned __int128>(most_bytes)) continue;
       throw Failure{exit_code::resource,
                     Diagnostic(Code::out_of_memory, Span{},
                                fmt::format("`{}{}` is {}, which takes {} bytes; a buffer has at most {}", path,
-                                           value.name, to_string(value.type), decimal(bytes), uncounted))
+                                           value.name, to_string(value.type), decimal(bytes), most_bytes))
                         .help("use smaller sizes, for example with --dim; commands that need no memory, such as `tapc "
                               "verify --stage=sharded`, work with these sizes")};
     }
+}
+
+void require_countable(const ir::Program& program) {
+  for (const auto& [id, path] : graph_paths(program)) {
+    const ir::Graph& graph = program[id];
+    const std::vector<std::string> names = operation_names(graph);
+    for (std::size_t o = 0; o < graph.operations.size(); ++o)
+      for (const ir::IndexDim& dim : program[graph.operations[o].op].dims) {
+        const ir::Range range = dim.range;
+        if (range.lo >= range.hi || (range.lo >= -most_index && range.hi <= most_index)) continue;
+        throw Failure{
+            exit_code::resource,
+            Diagnostic(Code::overflow, Span{},
+                       fmt::format("`{}` of `{}{}` runs over {}..{}; loops of native code count from {} to {}",
+                                   dim.name, path, names[o], range.lo, range.hi, -most_index, most_index))
+                .help("use a smaller range, or `tapc run --engine=interp`")};
+      }
+  }
 }
 
 }  // namespace tap::pipeline

@@ -16,7 +16,14 @@ inline constexpr std::int64_t most_listed_in_all = std::int64_t{1} << 22;  // of
 // Throws TooManyBlocks if the explicit blocks of the program are too many to list.
 void require_listable(const ir::Program& program);
 
-// Throws Failure, exit 4, if the bytes of a value do not fit in 64 bits.
+inline constexpr std::int64_t most_bytes = std::int64_t{1} << 56;  // of a value: addresses have fewer bits
+
+// Throws Failure, exit 4, if a value takes more bytes.
 void require_addressable(const ir::Program& program);
+
+inline constexpr std::int64_t most_index = std::int64_t{1} << 60;  // of a loop: a tile's end must not overflow
+
+// Throws Failure, exit 4, if an index dim reaches further.
+void require_countable(const ir::Program& program);
 
 }  // namespace tap::pipeline

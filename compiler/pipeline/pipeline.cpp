@@ -62,8 +62,10 @@ Compilation compile(Source source, const Options& options, const Observer& obser
   if (made.verdict.refused()) return made;
 
   // Distinct applications → kernels, as loop nests.
-  if (reaches(Stage::loops))
+  if (reaches(Stage::loops)) {
+    require_countable(made.program);
     made.lowered = backend::lower(made.take_blocks(), options.caution.strict_fp, options.machine);
+  }
 
   // Applications and transfers → ordered tasks, buffers, messages. Code is emitted from kernels and schedule (backend/llvm/).
   if (reaches(Stage::schedule)) {

@@ -230,15 +230,23 @@ class Searcher {
   double seconds_of(GraphId graph, OperationId operation, const SiteShardings& site) {
     const Mesh& mesh = program_[mesh_];
     const Operator& op = program_[program_[graph][operation].op];
-    std::vector<std::int64_t> parts(op.dims.size(), 1);
+    OperationTimes::Part part;
     if (site.site.operations.size() == 1) {
+      part.parts.assign(op.dims.size(), 1);
       for (std::size_t f = 0; f < site.factors.size(); ++f)
-        if (auto dim = site.site.factors.factors[f].dim) parts[*dim] = size_of(mesh, site.factors[f]);
-      return times_.seconds(graph, operation, parts);
+        if (auto dim = site.site.factors.factors[f].dim) part.parts[*dim] = size_of(mesh, site.factors[f]);
+      for (const TensorType& type : op.operands) part.operands.push_back(type.shape);
+      for (std::size_t k = 0; k < site.operands.size(); ++k) {
+        Shape& shape = part.operands[site.site.uses[k].second];
+        shape = local_shape(mesh, site.operands[k], shape);
+      }
+      for (std::size_t r = 0; r < site.results.size(); ++r)
+        part.results.push_back(local_shape(mesh, site.results[r], op.results[r].shape));
+      return times_.of(graph, operation, part);
     }
     double devices = 1;  // several writers share the blocks of their value
     for (const DimSharding& dim : site.results.front().dims) devices *= static_cast<double>(size_of(mesh, dim.axes));
-    return times_.seconds(graph, operation, parts) / devices;
+    return times_.of(graph, operation, part) / devices;
   }
 
   void add_region(GraphId id, OperationId operation, GraphProblem& made) {

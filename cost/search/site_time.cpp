@@ -25,39 +25,49 @@ OperationTimes::OperationTimes(const Program& program, const Cluster& cluster, s
       model_(cluster, threads),
       lowered_(backend::lower(passes::expand(program), strict_fp, cluster.types.front().core)),
       boxes_(program.graphs.size()) {
+  for (const Graph& graph : program.graphs)
+    for (const Value& value : graph.values) bytes_of_others_ += bytes_of(value.type);
   for (const BlockGraph& graph : lowered_.blocks.graphs)
     for (const Task& task : graph.tasks)
       if (auto* application = std::get_if<Application>(&task))
         boxes_[graph.graph.index()].emplace(application->operation, application->box);
 }
 
-double OperationTimes::seconds(GraphId graph, OperationId operation, const std::vector<std::int64_t>& parts) {
+double OperationTimes::of(GraphId graph, OperationId operation, const Part& part) {
   const Operation& reader = program_[graph][operation];
   const Operator& op = program_[reader.op];
   auto found = boxes_[graph.index()].find(operation);
-  const auto kernel = lowered_.kernels.of[reader.op.index()];
-  if (found == boxes_[graph.index()].end() || !kernel) return 0;
-  auto [known, fresh] = known_.try_emplace({reader.op, parts}, 0);
+  const auto number = lowered_.kernels.of[reader.op.index()];
+  if (found == boxes_[graph.index()].end() || !number) return 0;
+  auto [known, fresh] = known_.try_emplace({reader.op, part}, 0);
   if (!fresh) return known->second;
   Box box = box_to_run(op, found->second);
   double share = 1;
-  for (std::size_t d = 0; d < op.dims.size() && d < parts.size(); ++d) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
     Range& range = box.dims[d];
     if (op.dims[d].role == DimRole::counter) range = {0, 1};
-    if (parts[d] < 2 || range.size() < 1) continue;
-    const std::int64_t cells = (range.size() + parts[d] - 1) / parts[d];
+    if (d >= part.parts.size() || part.parts[d] < 2 || range.size() < 1) continue;
+    const std::int64_t cells = (range.size() + part.parts[d] - 1) / part.parts[d];
     share *= static_cast<double>(cells) / static_cast<double>(range.size());
     range.hi = range.lo + cells;
   }
-  KernelEvent event{*kernel, std::move(box), 1, 1, {}};
-  event.portions =
-      static_cast<double>(std::max<std::int64_t>(backend::tile_count(lowered_.kernels.kernels[*kernel], event.box), 1));
-  std::size_t memory = 0;
-  for (const auto* list : {&op.operands, &op.results})
-    for (const TensorType& type : *list) event.touches.push_back({memory++, bytes_of(type) * share, 1});
-  const Trace trace{{"", "", 0, std::move(event)}};
-  const Cost cost = model_.of(trace, lowered_.kernels.kernels).total;
-  return known->second = cost.total() - model_.device().run;
+  // The kernel for whole tensors differs from that for parts in strides.
+  std::vector<backend::Kernel> kernels{lowered_.kernels.kernels[*number]};
+  KernelEvent event{0, std::move(box), 1, 1, {}};
+  for (std::size_t t = 0; t < kernels[0].operands + kernels[0].results; ++t) {
+    TensorType& type = kernels[0].tensors[t].type;
+    const bool reads = t < kernels[0].operands;
+    const std::vector<Shape>& own = reads ? part.operands : part.results;
+    const std::size_t k = reads ? t : t - kernels[0].operands;
+    if (k < own.size() && own[k].size() == type.shape.size()) type.shape = own[k];
+    event.touches.push_back({t, bytes_of(type), 1});
+  }
+  event.portions = static_cast<double>(std::max<std::int64_t>(backend::tile_count(kernels[0], event.box), 1));
+  // Between two runs of the operation, all others touch their parts.
+  constexpr std::size_t others = 1 << 20;
+  const CopyEvent between{bytes_of_others_ * share, 1, {}, {others, bytes_of_others_ * share, 1}};
+  const Trace trace{{"", "others", 0, between}, {"", "operation", 1, std::move(event)}};
+  return known->second = model_.of(trace, kernels).rows[1].cost.total();
 }
 
 }  // namespace tap::cost

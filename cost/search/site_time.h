@@ -1,5 +1,4 @@
-// The time of an operation on one device's part of its index space. Its kernel is the one for the whole tensors, which
-// differs from that of the parts in strides only.
+// The time of an operation on one device's part of its index space, from the loops of its kernel.
 #pragma once
 
 #include <map>
@@ -15,15 +14,21 @@ class OperationTimes {
   // Pre: the program has no splits and no calls.
   OperationTimes(const ir::Program& program, const Cluster& cluster, std::int64_t threads, bool strict_fp);
 
-  // Seconds if dim d has 1 / parts[d] of its points. Nothing for operations without a kernel.
-  double seconds(ir::GraphId graph, ir::OperationId operation, const std::vector<std::int64_t>& parts);
+  struct Part {
+    std::vector<std::int64_t> parts = {};            // dim d has 1 / parts[d] of its points
+    std::vector<Shape> operands = {}, results = {};  // what a device has of the tensors; empty: all
+    auto operator<=>(const Part&) const = default;
+  };
+  // In seconds; 0 for operations without a kernel.
+  double of(ir::GraphId graph, ir::OperationId operation, const Part& part);
 
  private:
   const ir::Program& program_;
   Model model_;
   backend::CompiledProgram lowered_;
   std::vector<std::map<ir::OperationId, ir::Box>> boxes_;  // by graph
-  std::map<std::pair<ir::OperatorId, std::vector<std::int64_t>>, double> known_;
+  double bytes_of_others_ = 0;                             // of all values
+  std::map<std::pair<ir::OperatorId, Part>, double> known_;
 };
 
 }  // namespace tap::cost

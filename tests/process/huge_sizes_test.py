@@ -5,7 +5,7 @@ import json
 
 from tapc import *
 
-SIZES = [2**31, 2**32 + 1, 2**61, 2**62, 2**63 - 1]
+SIZES = [2**31, 2**32 + 1, 2**61, 2**62, 2**63 - 2, 2**63 - 1]
 MEMORY = 2 << 30
 # With `{n}` for the size.
 PROGRAMS = {
@@ -25,6 +25,13 @@ PROGRAMS = {
     "blocks": "program main(x: f32[16]) -> (y: f32[16]) { y[i] = x[i] + 1\n split y on axis 0 into {n} }",
     "uneven": "program main(x: f32[{n}]) -> (y: f32[{n}]) { y[i] = x[i] + 1\n split y on axis 0 into [0..3, 3..{n}] }",
     "partials": "program main(x: f32[{n}]) -> (y: f32[]) { y[] = sum[i] x[i]\n split y on i into 1024 }",
+    "bytes": "program main(x: i8[{n}]) -> (y: i8[{n}]) { y[i] = x[i] }",
+    "flags": "program main(x: bool[{n}]) -> (y: bool[{n}]) { y[i] = !x[i] }",
+    "byte sum": "program main(x: u8[{n}]) -> (y: u8[]) { y[] = sum[i] x[i] }",
+    "byte writers": "program main(x: i8[{n}]) -> (y: i8[{n}]) { y[i] = x[i] for i in 0..1; y[i] = -x[i] for i in 1..{n} }",
+    "byte gather": "program main(x: i8[{n}], j: i64[4]) -> (y: i8[4]) { y[i] = x[j[i]] }",
+    "last points": "program main(c: i32[]) -> (y: i32[]) { y[] = sum[i in {n} - 6..{n}] c[] }",
+    "last cells": "program main(c: i32[]) -> (y: i32[6]) { y[i - ({n} - 6)] = c[] for i in {n} - 6..{n} }",
     "mesh": "mesh m = [d: {n}]\nprogram main(x: f32[16] @ m[{d}]) -> (y: f32[16]) { y[i] = x[i] + 1 }",
     "sharded": "mesh m = [d: 4]\nprogram main(x: f32[{n}] @ m[{d}]) -> (y: f32[]) { y[] = sum[i] x[i] }",
     "gather": "program main(x: f32[{n}], j: i64[4]) -> (y: f32[4]) { y[i] = x[j[i]] }",
@@ -57,9 +64,20 @@ class HugeSizes(TapcTest):
     def test_out_of_memory_reports_the_size(self):
         self.write("p.tap", MAP)
         output = r"T1202\]: `x` is f32\[4611686018427387904\], which takes 18446744073709551616 bytes; a buffer has at most " \
-               r"9223372036854775807"
+               r"72057594037927936"
         for command in (["verify"], ["compile", "-o", "p.so"]):
             self.expect(4, output, command[0], "p.tap", *command[1:], memory=MEMORY)
+
+    def test_loops_near_the_largest_index(self):
+        """Native loops stay far from 2^63; the interpreter counts up to it."""
+        for text, result in ((PROGRAMS["last points"], "6"), (PROGRAMS["last cells"], "[1, 1, 1, 1, 1, 1]")):
+            for last in (2**63 - 2, 2**63 - 4, 2**61 + 3):
+                self.write("p.tap", text.replace("{n}", str(last)))
+                self.expect(4, r"T0408.*loops of native code count", "run", "p.tap", "-i", "c=1", memory=MEMORY)
+                output = self.expect(0, ".*", "run", "p.tap", "-i", "c=1", "--engine", "interp", memory=MEMORY).output
+                self.assertIn(result, output)
+            self.write("p.tap", text.replace("{n}", str(2**59)))
+            self.assertIn(result, self.expect(0, ".*", "run", "p.tap", "-i", "c=1", memory=MEMORY).output)
 
     def test_sizes_of_the_command_line(self):
         self.write("p.tap", "dim n = 4\nprogram main(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] + 1 }\n")

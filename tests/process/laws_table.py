@@ -233,6 +233,18 @@ ROWS = [
      lambda a, b: (a[0] + b[0] if a[0] * a[0] == b[0] * b[0] + 1 - 1 else a[0] + b[0] + 0 * (a[0] * a[0]),), "aaa"),
     ("no_number_if_large", F1, "0", "if isinf(a.v * b.v * 1e10) then 0 else a.v + b.v",
      lambda a, b: (0 if np.isinf(F(a[0]) * b[0] * 1e10) else a[0] + b[0],), "pap"),
+    ("doubled_and_halved", F1, "0", "(a.v * 2 + b.v * 2) / 2", lambda a, b: ((F(a[0]) * 2 + F(b[0]) * 2) / 2,), "aap"),
+    ("tripled_and_divided", F1, "0", "(a.v * 3 + b.v * 3) / 3", lambda a, b: ((F(a[0]) * 3 + F(b[0]) * 3) / 3,), "aap"),
+    ("scaled_back", F1, "0", "(a.v + b.v) * 1024 * 0.0009765625", lambda a, b: ((F(a[0]) + b[0]) * 1024 * 0.0009765625,), "aap"),
+    ("double_product_halved", F1, "1", "a.v * b.v * 2 / 2", lambda a, b: (F(a[0]) * b[0] * 2 / 2,), "aap"),
+    ("greatest_eightfold", F1, "-inf", "max(a.v * 8, b.v * 8) * 0.125", lambda a, b: (max(F(a[0]) * 8, F(b[0]) * 8) * 0.125,), "aap"),
+    ("logarithm_of_a_cancelled_sum", F1, "0", "a.v + b.v + log(1 + abs(a.v) - abs(a.v))",
+     lambda a, b: (a[0] + b[0] + log(1 + abs(F(a[0])) - abs(F(a[0]))),), "aaa"),
+    ("quotient_by_a_cancelled_sum", F1, "0", "b.v + a.v / (1 + abs(a.v) - abs(a.v))",
+     lambda a, b: (b[0] + div(a[0], 1 + abs(F(a[0])) - abs(F(a[0]))),), "aaa"),
+    ("guarded_cancelled_sum", F1, "0", "if 1 + abs(a.v) - abs(a.v) > 0 then a.v / (1 + abs(a.v) - abs(a.v)) + b.v else a.v + b.v",
+     lambda a, b: (div(a[0], 1 + abs(F(a[0])) - abs(F(a[0]))) + b[0] if 1 + abs(F(a[0])) - abs(F(a[0])) > 0
+                   else a[0] + b[0],), "ppp"),
     ("longest_by_squares", F1, "0", "sqrt(max(a.v * a.v, b.v * b.v))",
      lambda a, b: (sqrt(max(a[0] * a[0], b[0] * b[0])),), "nap"),
     # integers

@@ -62,11 +62,21 @@ std::size_t knee_of(const std::vector<cost::FoundPlan>& plans) {
   return static_cast<std::size_t>(best - plans.begin());
 }
 
+// Of those that are as fast, within the accuracy of the model, the one with the least traffic.
+std::size_t fastest_of(const std::vector<cost::FoundPlan>& plans) {
+  constexpr double as_fast = 1.02;
+  std::size_t best = 0;
+  for (std::size_t k = 1; k < plans.size(); ++k)
+    if (plans[k].predicted.seconds <= as_fast * plans.front().predicted.seconds &&
+        plans[k].predicted.traffic < plans[best].predicted.traffic)
+      best = k;
+  return best;
+}
+
 std::size_t picked(const std::vector<cost::FoundPlan>& plans, const std::string& pick) {
   if (pick == "knee") return knee_of(plans);
-  auto key = [&](const cost::Objectives& own) {
-    return pick == "smallest" ? own.memory : pick == "least-traffic" ? own.traffic : own.seconds;
-  };
+  if (pick == "fastest") return fastest_of(plans);
+  auto key = [&](const cost::Objectives& own) { return pick == "smallest" ? own.memory : own.traffic; };
   auto best = std::min_element(plans.begin(), plans.end(),
                                [&](const auto& a, const auto& b) { return key(a.predicted) < key(b.predicted); });
   return static_cast<std::size_t>(best - plans.begin());
@@ -129,10 +139,10 @@ Action declare_plan(CLI::App& app) {
       ->allow_extra_args(false)
       ->required();
   app.add_option("-o,--output", options->output, "The plan to write (default: standard output)");
-  app.add_option(
-         "--pick", options->pick,
-         "Which plan: fastest (default), smallest (least memory per device), least-traffic, or knee (a compromise "
-         "between time and memory)")
+  app.add_option("--pick", options->pick,
+                 "Which plan: fastest (default; within 2 %, the one with the least traffic), smallest (least memory "
+                 "per device), least-traffic, or knee (a compromise "
+                 "between time and memory)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(picks), std::end(picks))));
   app.add_flag("--list", options->list, "List every plan that no other beats in time, memory and traffic at once");
   app.add_option("--threads", options->threads,

@@ -2,6 +2,7 @@
 // floats, are all intermediate values in it, too?
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "compiler/frontend/proofs/laws_proof.h"
 #include "compiler/frontend/proofs/laws_symbols.h"
@@ -19,12 +20,14 @@ struct MultipleAlgebra {
     std::optional<double> number = {};
   };
   struct NoMultiple {};
+  std::unordered_set<const ir::CellNode*> results;
 
   Value constant(const ir::Scalar& s) const {
     if (!is_float(s.type)) return {s.type};
     return {s.type, std::isfinite(s.f) ? std::log2(std::max(1.0, std::fabs(s.f))) : 0, s.f};
   }
   Value apply(const ir::CellNode& node, const std::vector<Value>& args) const {
+    if (results.contains(&node)) return {node.type};
     if (!is_float(node.type)) {
       if (info(node.op).kind != ir::CellKind::comparison || node.op == CellOp::isinf) throw NoMultiple{};
       return {node.type};
@@ -39,6 +42,7 @@ struct MultipleAlgebra {
       case CellOp::sub: return bounded({node.type, std::max(a.log2, b.log2) + 1});
       case CellOp::mul:
         if (!a.number && !b.number) throw NoMultiple{};
+        if ((a.number ? a : b).log2 > 0) throw NoMultiple{};  // it may overflow where the result does not
         return bounded({node.type, a.log2 + b.log2});
       default: throw NoMultiple{};
     }
@@ -47,10 +51,19 @@ struct MultipleAlgebra {
 
  private:
   static Value bounded(Value v) {
-    if (v.log2 > 12) throw NoMultiple{};
+    if (v.log2 > 1) throw NoMultiple{};  // as in laws_symbols_sizes.cpp
     return v;
   }
 };
+
+// Cells that are components of a state: they are in range.
+std::unordered_set<const ir::CellNode*> results_of(const ir::Monoid& monoid) {
+  std::unordered_set<const ir::CellNode*> results;
+  for (ir::CellId root : monoid.combine) results.insert(&monoid.exprs[root]);
+  if (monoid.fold)
+    for (ir::CellId root : monoid.fold->roots) results.insert(&monoid.fold->exprs[root]);
+  return results;
+}
 
 // Every combination in a law is one of two states, so two symbols stand for all; but the identity law combines only
 // with the identity. For a fold, blocks of one and two elements. `compute` runs a computation on two such states.
@@ -71,7 +84,7 @@ void compute_all(const ir::Program& program, const ir::Monoid& monoid, LawName l
 
 bool is_of_multiples(const ir::Program& program, const ir::Monoid& monoid, LawName law) {
   try {
-    MultipleAlgebra multiples;
+    MultipleAlgebra multiples{results_of(monoid)};
     auto states = variables_of<MultipleAlgebra::Value>(
         monoid, {law, 2}, infinities_of(program, monoid),
         [](ElementType type, const std::string&, int) { return MultipleAlgebra::Value{type}; });
@@ -88,7 +101,7 @@ std::string why_not_in_range(const ir::Program& program, const ir::Monoid& monoi
   if (!has_floats || is_of_multiples(program, monoid, law)) return "";
   try {
     SymbolAlgebra symbols(integer_model(monoid), steps);
-    symbols.measure_sizes();
+    symbols.measure_sizes(results_of(monoid));
     std::vector<int> infinities = infinities_of(program, monoid);
     compute_all(program, monoid, law, symbols, [&](auto computation) {
       symbols.on_all_paths([&] {

@@ -76,7 +76,10 @@ Value SymbolAlgebra::constant(const ir::Scalar& s) {
 Value SymbolAlgebra::apply(const ir::CellNode& node, const std::vector<Value>& args) {
   spend(100);
   Value result = strict(node, args);
-  if (measures_) result.magnitude = magnitude_of(node, args, result);
+  if (measures_) {
+    result.magnitude = magnitude_of(node, args, result);
+    if (results_.contains(&node)) result.magnitude = {Magnitude::Kind::state};
+  }
   return result;
 }
 
@@ -97,6 +100,7 @@ Value SymbolAlgebra::compare(CellOp op, const Value& a, const Value& b) {
   if (a.kind != Kind::finite || b.kind != Kind::finite) return compare_kinds(op, a, b);
   bool floats = is_float(a.type);
   may_not_vanish(a), may_not_vanish(b);
+  note_tested(a, b);
   z3::expr x = floats ? ratio(a) : a.top, y = floats ? ratio(b) : b.top;
   switch (op) {
     case CellOp::equal: return boolean(x == y);

@@ -18,9 +18,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <z3++.h>
@@ -45,18 +47,25 @@ IntegerModel integer_model(const ir::Monoid& monoid);
 class SymbolAlgebra {
  public:
   enum class Kind : std::uint8_t { finite, minus_infinity, plus_infinity, nan };
+  struct Rounded;
   // Over symbols whose exponential is known: atom, factor.
   using Linear = std::map<std::size_t, std::int64_t>;
   struct Value {
     ElementType type;
     Kind kind;
-    z3::expr top, bottom;          // a float is top / bottom; others are `top`
-    std::optional<Linear> linear;  // for a float that is a sum of atoms
-    bool is_positive;              // known from its form
-    bool vanishes = false;         // an exponential in it may have rounded it to 0
-    bool has_exponential = false;  // rounding may cancel it completely in a difference
-    unsigned degree = 1;           // an upper bound on the polynomials' degree
-    Magnitude magnitude = {};      // for a finite float, if sizes are measured
+    z3::expr top, bottom;                         // a float is top / bottom; others are `top`
+    std::optional<Linear> linear;                 // for a float that is a sum of atoms
+    bool is_positive;                             // known from its form
+    bool vanishes = false;                        // an exponential in it may have rounded it to 0
+    bool has_exponential = false;                 // rounding may cancel it completely in a difference
+    unsigned degree = 1;                          // an upper bound on the polynomials' degree
+    Magnitude magnitude = {};                     // for a finite float, if sizes are measured
+    std::shared_ptr<const Rounded> rounded = {};  // null: not a rounded sum, product or quotient
+  };
+  // What a float was computed from: its sign may differ from the real value's (laws_symbols_signs.cpp).
+  struct Rounded {
+    bool is_sum;  // else a product or a quotient
+    Value a, b;
   };
   // Thrown if a proof is abandoned: too much work, or beyond what is modelled.
   struct GaveUp {
@@ -67,7 +76,11 @@ class SymbolAlgebra {
   SymbolAlgebra(IntegerModel integers, std::uint64_t& steps);
 
   // From now on, gives up if an intermediate may overflow although the states and the results do not.
-  void measure_sizes() { measures_ = true; }
+  // The cells in `results` are components of a state.
+  void measure_sizes(std::unordered_set<const ir::CellNode*> results) {
+    measures_ = true;
+    results_ = std::move(results);
+  }
 
   // Paths. Runs `claim` on every path; true if it holds on all of them.
   template <class Claim>
@@ -137,6 +150,10 @@ class SymbolAlgebra {
   z3::expr expand(const z3::expr& e);
   z3::expr ratio(const Value& v);
   int sign_of(const Value& v);  // forks the path
+  int sign_in_domain(const Value& v);
+  bool has_exact_sign(const Value& v);
+  void must_have_exact_sign(const Value& v);
+  void note_tested(const Value& a, const Value& b);
   void may_not_vanish(const Value& v) const;
   void must_stay_below(const Value& v, std::int64_t bound);
 
@@ -184,12 +201,14 @@ class SymbolAlgebra {
   std::size_t at_ = 0;           // the next decision
   std::vector<z3::expr> facts_;  // of the path so far
   std::vector<z3::expr> linear_facts_;
+  std::vector<z3::expr> tested_;    // on the path: values whose sign a condition tests
   z3::solver feasible_;             // knows the linear facts of the last path that it was queried about …
   std::vector<z3::expr> asserted_;  // … which are these, each on its own level
   std::vector<Atom> atoms_;
   std::map<std::string, std::size_t> atom_by_text_;
   std::optional<z3::model> refutation_;
   bool measures_ = false;
+  std::unordered_set<const ir::CellNode*> results_;
   bool uses_powers_ = false;  // whether any exponential was taken
 };
 

@@ -82,6 +82,7 @@ void SymbolAlgebra::begin_path() {
   at_ = 0;
   facts_.clear();
   linear_facts_.clear();
+  tested_.clear();
 }
 
 // Backtracks to the last decision whose other branch was not followed.

@@ -77,6 +77,7 @@ Value SymbolAlgebra::negated(const Value& a) {
   result.degree = a.degree;
   result.vanishes = a.vanishes;
   result.has_exponential = a.has_exponential;
+  if (a.rounded) result.rounded = std::make_shared<Rounded>(Rounded{false, a, real(a.type, -1)});
   if (result.linear) {
     for (auto& [atom, factor] : *result.linear) factor = -factor;
   }
@@ -103,6 +104,7 @@ Value SymbolAlgebra::sum(const Value& a, const Value& b) {
   bool positives = a.is_positive && b.is_positive;
   result.vanishes = positives ? a.vanishes && b.vanishes : a.vanishes || b.vanishes;
   result.has_exponential = a.has_exponential || b.has_exponential;
+  result.rounded = std::make_shared<Rounded>(Rounded{true, a, b});
   return positives ? positive(result) : result;
 }
 
@@ -114,6 +116,7 @@ Value SymbolAlgebra::product(const Value& a, const Value& b) {
     result.degree = degree;
     result.vanishes = a.vanishes || b.vanishes;
     result.has_exponential = a.has_exponential || b.has_exponential;
+    result.rounded = std::make_shared<Rounded>(Rounded{false, a, b});
     return a.is_positive && b.is_positive ? positive(result) : result;
   }
   int sign = sign_of(a) * sign_of(b);
@@ -125,6 +128,7 @@ Value SymbolAlgebra::quotient(const Value& a, const Value& b) {
   if (is_nan(a) || is_nan(b) || (infinity(a) != 0 && infinity(b) != 0)) return nan(a.type);
   if (b.kind != Kind::finite) return real(a.type, 0);
   may_not_vanish(b);
+  must_have_exact_sign(b);
   if (!b.is_positive && decide(b.top == 0)) {
     if (a.kind == Kind::finite && !a.is_positive && decide(a.top == 0)) return nan(a.type);
     throw GaveUp{"a division by 0 is not excluded"};
@@ -135,6 +139,7 @@ Value SymbolAlgebra::quotient(const Value& a, const Value& b) {
   result.degree = degree;
   result.vanishes = a.vanishes;
   result.has_exponential = a.has_exponential || b.has_exponential;
+  result.rounded = std::make_shared<Rounded>(Rounded{false, a, b});
   return a.is_positive && b.is_positive ? positive(result) : result;
 }
 
@@ -177,7 +182,7 @@ Value SymbolAlgebra::overflowing_exponential(const Value& a) {
 // log(s) is a new atom whose exponential is s.
 Value SymbolAlgebra::logarithm(const Value& a) {
   if (is_nan(a) || infinity(a) > 0) return a;
-  int sign = sign_of(a);
+  int sign = sign_in_domain(a);
   if (sign <= 0) return sign == 0 ? infinite(a.type, -1) : nan(a.type);
   z3::expr value = z3_.real_const(("log " + ratio(a).to_string()).c_str());
   return real(a.type, value, one(), Linear{{atom_of({value, a.top, a.bottom, true}), 1}});
@@ -185,7 +190,7 @@ Value SymbolAlgebra::logarithm(const Value& a) {
 
 Value SymbolAlgebra::square_root(const Value& a) {
   if (is_nan(a) || infinity(a) > 0) return a;
-  int sign = sign_of(a);
+  int sign = sign_in_domain(a);
   if (sign <= 0) return sign == 0 ? a : nan(a.type);
   z3::expr root = z3_.real_const(("sqrt " + ratio(a).to_string()).c_str());
   assume(root > 0 && root * root * a.bottom == a.top);
@@ -226,6 +231,7 @@ Value SymbolAlgebra::with_domain(const ir::CellNode& node, const std::vector<Val
   if (a.kind != Kind::finite) throw GaveUp{"a function of an infinity is not modelled"};
   z3::expr x = ratio(a);
   may_not_vanish(a);
+  must_have_exact_sign(a);
   switch (node.op) {
     case CellOp::asin:
     case CellOp::acos: return decide(x >= -1 && x <= 1) ? opaque(node, args) : nan(node.type);
@@ -272,7 +278,7 @@ Value SymbolAlgebra::float_apply(const ir::CellNode& node, const std::vector<Val
     case CellOp::sign: return is_nan(a) ? a : real(node.type, sign_of(a));
     case CellOp::mod:
       if (is_nan(a) || is_nan(args[1])) return nan(node.type);
-      return sign_of(args[1]) == 0 ? nan(node.type) : opaque(node, args);
+      return sign_in_domain(args[1]) == 0 ? nan(node.type) : opaque(node, args);
     case CellOp::exp: return overflowing_exponential(a);
     case CellOp::log: return logarithm(a);
     case CellOp::sqrt: return square_root(a);

@@ -19,9 +19,11 @@ namespace {
 using ir::CellOp;
 using SizeKind = Magnitude::Kind;
 
-// Values that exceed the states by at most this factor count as in range: a reduction of numbers within a factor of
-// 2^12 of the largest float cannot sum them, either. A number may be as large as e^80.
-constexpr double most_of_states = 12, most_of_numbers = 120, least_factor = -10;
+// A sum of two components counts as in range, so a proof covers states of up to half the largest float. Nothing else may
+// exceed the states, other than a result and its terms. A number may be as large as e^80.
+// Half a step of the largest float of 16 bits is 16.
+constexpr double least_half_step = 3;
+constexpr double most_of_states = 1, most_of_numbers = 120, least_factor = 1 - 1e-9;
 
 bool is_unbounded(const SymbolAlgebra::Value& v) {
   return v.kind == SymbolAlgebra::Kind::finite && v.magnitude.kind == SizeKind::term;
@@ -66,7 +68,7 @@ std::map<std::vector<unsigned>, double> SymbolAlgebra::monomials_of(const z3::ex
   return result;
 }
 
-// Whether a monomial of one side cancels in the sum, or nearly.
+// Whether a monomial of one side is smaller in the sum.
 bool SymbolAlgebra::cancels(const Value& a, const Value& b, const Value& sum) {
   z3::expr common = expand(a.bottom * b.bottom);
   auto left = monomials_of(expand(a.top * b.bottom * sum.bottom)),
@@ -76,7 +78,7 @@ bool SymbolAlgebra::cancels(const Value& a, const Value& b, const Value& sum) {
     for (const auto& [symbols, factor] : side) {
       auto it = all.find(symbols);
       double left_over = it == all.end() ? 0 : std::fabs(it->second);
-      if (left_over < std::fabs(factor) * std::exp2(least_factor)) return true;
+      if (left_over < std::fabs(factor) * least_factor) return true;
     }
   return false;
 }
@@ -98,6 +100,10 @@ Magnitude SymbolAlgebra::magnitude_of_sum(const Value& a, const Value& b, const 
   if (is_unbounded(a) && is_unbounded(b) && cancels(a, b, result))
     may_overflow("values are assumed to stay finite: terms that cancel may overflow");
   if (is_unbounded(a) || is_unbounded(b)) return {SizeKind::term};
+  if (x.kind != y.kind) {  // the largest float does not grow by a small number
+    const Magnitude &state = x.kind == SizeKind::state ? x : y, &number = x.kind == SizeKind::state ? y : x;
+    if (number.log2 <= least_half_step) return state;
+  }
   return at_most({std::max(x.kind, y.kind), std::max(x.log2, y.log2) + 1});
 }
 
@@ -105,6 +111,7 @@ Magnitude SymbolAlgebra::magnitude_of_sum(const Value& a, const Value& b, const 
 Magnitude SymbolAlgebra::magnitude_of_product(const Value& a, const Value& b) {
   const Magnitude &x = a.magnitude, &y = b.magnitude;
   if (!is_unbounded(a) && !is_unbounded(b)) {
+    if (x.kind != y.kind && x.log2 + y.log2 > 0) return {SizeKind::term};
     if (x.kind == SizeKind::number || y.kind == SizeKind::number)
       return at_most({std::max(x.kind, y.kind), x.log2 + y.log2});
     return {SizeKind::term, 0, std::pair(a.top, a.bottom)};
@@ -112,7 +119,7 @@ Magnitude SymbolAlgebra::magnitude_of_product(const Value& a, const Value& b) {
   if (is_unbounded(a) && is_unbounded(b)) product_may_overflow();
   const Value &term = is_unbounded(a) ? a : b, &factor = is_unbounded(a) ? b : a;
   if (auto number = constant_of(factor)) {
-    if (std::fabs(*number) < std::exp2(least_factor)) product_may_overflow();
+    if (std::fabs(*number) < least_factor) product_may_overflow();
     return {SizeKind::term};
   }
   if (!term.magnitude.factor) product_may_overflow();
@@ -124,8 +131,9 @@ Magnitude SymbolAlgebra::magnitude_of_product(const Value& a, const Value& b) {
 Magnitude SymbolAlgebra::magnitude_of_quotient(const Value& a, const Value& b) {
   if (is_unbounded(b)) product_may_overflow();
   auto number_below = constant_of(b);
-  if (is_unbounded(a) && (!number_below || std::fabs(*number_below) > std::exp2(-least_factor))) product_may_overflow();
+  if (is_unbounded(a) && (!number_below || std::fabs(*number_below) * least_factor > 1)) product_may_overflow();
   if (is_unbounded(a)) return {SizeKind::term};
+  if (number_below && a.magnitude.kind == SizeKind::state && std::fabs(*number_below) < 1) return {SizeKind::term};
   if (number_below) return at_most({a.magnitude.kind, a.magnitude.log2 - std::log2(std::fabs(*number_below))});
   return is_no_larger(a, b) ? number(0) : Magnitude{SizeKind::term};
 }
@@ -160,10 +168,12 @@ Magnitude SymbolAlgebra::magnitude_of(const ir::CellNode& node, const std::vecto
     case CellOp::div: return magnitude_of_quotient(a, args[1]);
     default: break;
   }
+  const bool is_exponential = node.op == CellOp::exp || node.op == CellOp::expm1;
+  if (is_exponential && !may_be(ratio(a) > 0)) return number(0);  // also of an argument that overflows
   if (has_term) product_may_overflow();
   switch (node.op) {
     case CellOp::exp:
-    case CellOp::expm1: return number(may_be(ratio(a) > 0) ? most_of_numbers : 1);
+    case CellOp::expm1: return number(most_of_numbers);
     case CellOp::sinh:
     case CellOp::cosh: return number(most_of_numbers);
     case CellOp::pow: {

@@ -1,0 +1,147 @@
+// The sweep against every combination of choices, on random problems.
+#include "cost/search/frontier.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace tap::cost {
+namespace {
+
+constexpr Held shardings = 4;
+
+class RandomCosts : public HoldCosts {
+ public:
+  RandomCosts(std::mt19937& random, std::size_t values) : bytes_(values), seconds_(values) {
+    for (std::size_t v = 0; v < values; ++v)
+      for (Held from = 0; from < shardings; ++from) {
+        bytes_[v].push_back(1 + random() % 8);
+        for (Held to = 0; to < shardings; ++to) seconds_[v].push_back(from == to ? 0 : 1 + random() % 16);
+      }
+  }
+  double bytes(std::uint32_t value, Held held) override { return static_cast<double>(bytes_[value][held]); }
+  TransferCost reshard(std::uint32_t value, Held from, Held to) override {
+    const auto seconds = static_cast<double>(seconds_[value][from * shardings + to]);
+    return {seconds, 3 + seconds / 2};
+  }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> bytes_, seconds_;
+};
+
+// A graph in order: each step reads one to three earlier values and writes one.
+SearchProblem random_problem(std::mt19937& random) {
+  SearchProblem problem;
+  const std::size_t inputs = 1 + random() % 2, steps = 2 + random() % 4;
+  problem.values.resize(inputs + steps);
+  for (std::size_t v = 0; v < inputs; ++v) {
+    problem.values[v].given = true;
+    if (random() % 3 == 0) problem.values[v].fixed = static_cast<Held>(random() % shardings);
+  }
+  for (std::size_t s = 0; s < steps; ++s) {
+    SearchStep step;
+    for (std::size_t k = 1 + random() % 3; k > 0; --k)
+      step.operands.push_back(static_cast<std::uint32_t>(random() % (inputs + s)));
+    step.results.push_back(static_cast<std::uint32_t>(inputs + s));
+    for (std::size_t c = 2 + random() % 3; c > 0; --c) {
+      StepChoice choice;
+      for (std::size_t k = 0; k < step.operands.size(); ++k)
+        choice.needs.push_back(static_cast<Held>(random() % shardings));
+      choice.leaves.push_back(static_cast<Held>(random() % shardings));
+      choice.seconds = static_cast<double>(random() % 10);
+      choice.traffic = static_cast<double>(random() % 4);
+      choice.extra = static_cast<double>(random() % 4);
+      step.choices.push_back(std::move(choice));
+    }
+    problem.steps.push_back(std::move(step));
+  }
+  problem.values.back().kept = true;
+  if (random() % 2 == 0) problem.values.back().left = static_cast<Held>(random() % shardings);
+  return problem;
+}
+
+std::vector<Objectives> every_cost(const SearchProblem& problem, HoldCosts& costs) {
+  std::vector<Objectives> all;
+  std::vector<std::uint32_t> choices(problem.steps.size(), 0);
+  for (;;) {
+    all.push_back(cost_of(problem, costs, choices));
+    std::size_t s = 0;
+    while (s < choices.size() && ++choices[s] == problem.steps[s].choices.size()) choices[s++] = 0;
+    if (s == choices.size()) return all;
+  }
+}
+
+std::vector<Objectives> best_of(std::vector<Objectives> all) {
+  std::vector<Objectives> best;
+  for (const Objectives& own : all) {
+    auto beats = [&](const Objectives& other) { return dominates(other, own) && other != own; };
+    if (std::none_of(all.begin(), all.end(), beats) && std::count(best.begin(), best.end(), own) == 0)
+      best.push_back(own);
+  }
+  std::stable_sort(best.begin(), best.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.seconds, a.memory, a.traffic) < std::tie(b.seconds, b.memory, b.traffic);
+  });
+  return best;
+}
+
+TEST(Frontier, FindsEveryPlanThatNoOtherBeats) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const SearchProblem problem = random_problem(random);
+    RandomCosts costs(random, problem.values.size());
+    const Front front = sweep(problem, costs, {10000, 10000});
+    EXPECT_TRUE(front.is_exact);
+    std::vector<Objectives> found;
+    for (const Chosen& chosen : front.plans) {
+      EXPECT_EQ(cost_of(problem, costs, chosen.choices), chosen.cost) << "seed " << seed;
+      found.push_back(chosen.cost);
+    }
+    EXPECT_TRUE(best_of(found) == best_of(every_cost(problem, costs))) << "seed " << seed;
+  }
+}
+
+TEST(Frontier, OneLabelFindsTheFastest) {
+  for (unsigned seed = 1000; seed < 1300; ++seed) {
+    std::mt19937 random(seed);
+    const SearchProblem problem = random_problem(random);
+    RandomCosts costs(random, problem.values.size());
+    const Front front = sweep(problem, costs, {10000, 1});
+    ASSERT_FALSE(front.plans.empty());
+    EXPECT_TRUE(front.fastest_is_exact);
+    EXPECT_EQ(front.plans.front().cost.seconds, best_of(every_cost(problem, costs)).front().seconds) << "seed " << seed;
+  }
+}
+
+TEST(Frontier, LimitsAreReported) {
+  std::mt19937 random(5);
+  const SearchProblem problem = random_problem(random);
+  RandomCosts costs(random, problem.values.size());
+  const Front front = sweep(problem, costs, {1, 1});
+  EXPECT_FALSE(front.fastest_is_exact);
+  ASSERT_EQ(front.plans.size(), 1u);
+  EXPECT_EQ(cost_of(problem, costs, front.plans.front().choices), front.plans.front().cost);
+}
+
+// x is read as 1 by two steps and moved once: 5 seconds, not 10.
+TEST(Frontier, AMovedValueIsMovedOnce) {
+  SearchProblem problem;
+  problem.values.resize(4);
+  problem.values[0] = {true, Held(0), false, {}};
+  problem.values[2].kept = problem.values[3].kept = true;
+  problem.steps.push_back({{0}, {1}, {{{0}, {0}, 1, 0, 0}}});
+  problem.steps.push_back({{1}, {2}, {{{1}, {0}, 1, 0, 0}}});
+  problem.steps.push_back({{1}, {3}, {{{1}, {0}, 1, 0, 0}}});
+  struct : HoldCosts {
+    double bytes(std::uint32_t, Held) override { return 1; }
+    TransferCost reshard(std::uint32_t, Held from, Held to) override {
+      return from == to ? TransferCost{} : TransferCost{5, 7};
+    }
+  } costs;
+  const Objectives cost = cost_of(problem, costs, {0, 0, 0});
+  EXPECT_EQ(cost.seconds, 8);
+  EXPECT_EQ(cost.traffic, 7);
+}
+
+}  // namespace
+}  // namespace tap::cost

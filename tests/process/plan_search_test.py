@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+"""tapc plan: the plans that it finds are certified, and programs compute the same under them; known answers.
+plan_search_test.py TAPC [EXAMPLES]"""
+import re
+
+from tapc import *
+
+MLP = """use std
+dim batch = 16, d = 32, h = 64
+program mlp(X: f32[batch, d], W1: f32[d, h], W2: f32[h, d]) -> (Y: f32[batch, d]) {
+    H = relu(matmul(X, W1))
+    Y = matmul(H, W2)
+}
+"""
+# Whole numbers, so that every order of combination gives the same bits.
+PROGRAMS = {
+    "product": "program main(A: i32[12, 8], B: i32[8, 10]) -> (C: i32[12, 10]) { C[i, j] = sum[k] A[i, k] * B[k, j] }",
+    "chain": "program main(A: i32[12, 8], B: i32[8, 12]) -> (C: i32[12, 12], s: i32[]) {\n"
+             "    T[i, j] = sum[k] A[i, k] * B[k, j]\n    C[i, j] = T[i, j] - T[j, i]\n    s[] = sum[i, j] C[i, j] * T[i, j]\n}",
+    "stencil": "program main(x: i64[40]) -> (y: i64[40]) {\n"
+               "    y = iterate 3 (u = x) { v[i] = u[i - 1 else 0] + u[i] - u[i + 1 else 0]; v }\n}",
+    "reversed": "program main(x: i32[24]) -> (y: i32[24]) { t[i] = x[23 - i] * 2 for i in 0..24; y[i] = t[i] + t[23 - i] }",
+    "scan": "program main(x: i32[6, 16]) -> (y: i32[6, 16]) { y[r, i] = sum[k in 0..i + 1] x[r, k] }",
+    "writers": "program main(x: i32[16]) -> (y: i32[16], z: i32[16]) {\n"
+               "    y[i] = x[i] for i in 0..8\n    y[i] = -x[i] for i in 8..16\n    z[i] = y[i] + y[15 - i]\n}",
+    "gather": "program main(t: i32[20, 4], k: i32[10]) -> (y: i32[10, 4]) { y[n, c] = t[k[n] % 20, c] }",
+    "two results": "program main(x: i32[8, 12]) -> (m: i32[8], s: i32[12]) { m[i] = max[j] x[i, j]; s[j] = sum[i] x[i, j] }",
+    "odd": "program main(x: i32[7, 5]) -> (y: i32[7]) { t[i, j] = x[i, j] * x[i, j]; y[i] = sum[j] t[i, j] }",
+    "states": "program main(x: i32[12], y: i32[12]) -> (a: i32[12], b: i32[12]) {\n"
+              "    (a, b) = iterate 4 (u = x, v = y) { p[i] = u[i] + v[i]; q[i] = u[i] - v[11 - i]; (p, q) }\n}",
+}
+MESHES = ("x=2", "x=4", "a=2,b=2", "a=3,b=2", "a=1,b=4")
+PICKS = ("fastest", "smallest", "least-traffic", "knee")
+
+
+class PlanSearch(TapcTest):
+    def inputs(self, program):
+        found = re.findall(r"(\w+): (\w+)\[([^]]*)\]", program.split("->")[0])
+        return [w for k, (name, kind, shape) in enumerate(found) for w in ("-i", f"{name}={kind}[{shape}]=rand:{k + 1}")]
+
+    def results(self, file, *options):
+        return self.expect(0, ".*", "run", file, *options, "--no-cache").stdout.decode()
+
+    def test_found_plans_compute_the_same(self):
+        number = 0
+        for name, text in PROGRAMS.items():
+            self.write("p.tap", text)
+            inputs = self.inputs(text)
+            expected = self.results("p.tap", "--plan", "none", *inputs)
+            for mesh in MESHES:
+                with self.subTest(program=name, mesh=mesh):
+                    self.expect(0, ".*", "plan", "p.tap", "--mesh", mesh, "--pick", PICKS[number % 4], "-o", "p.plan")
+                    self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+                    self.assertEqual(self.results("p.tap", "--plan", "p.plan", *inputs), expected)
+                number += 1
+
+    def test_the_same_plan_each_time(self):
+        self.write("p.tap", MLP)
+        plans = {self.expect(0, ".*", "plan", "p.tap", "--mesh", "data=4,model=2").stdout.decode() for _ in range(3)}
+        self.assertEqual(len(plans), 1)
+
+    def test_a_large_batch_is_divided(self):
+        self.write("p.tap", MLP.replace("batch = 16", "batch = 65536"))
+        plan = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4").stdout.decode()
+        self.assertRegex(plan, r"split H\.matmul dim i into 4 over axis grid\.x\n")
+        self.assertRegex(plan, r"split Y dim i into 4 over axis grid\.x\n")
+        self.assertRegex(plan, r"0 bytes received")
+
+    def test_large_weights_are_divided(self):
+        """Column and row: one reduction of partials, none between the products."""
+        self.write("p.tap", MLP.replace("d = 32, h = 64", "d = 4096, h = 16384"))
+        plan = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--pick", "least-traffic").stdout.decode()
+        self.assertRegex(plan, r"split H\.matmul dim o into 4 over axis grid\.x\n")
+        self.assertRegex(plan, r"split Y dim k into 4 over axis grid\.x\n")
+        self.assertNotRegex(plan, r"split H\.matmul dim k")
+
+    def test_least_of_each(self):
+        self.write("p.tap", MLP)
+        listed = self.expect(0, ".*", "plan", "p.tap", "--mesh", "data=4,model=2", "--list").stdout.decode()
+        self.assertRegex(listed, r"^mesh grid \[data: 4, model: 2\], 8 devices; \d+ strategies, searched exhaustively\n")
+        self.assertGreater(len(listed.splitlines()), 2)
+
+    def test_given_shardings_stay(self):
+        self.write("p.tap", "mesh pod = [x: 4]\nprogram main(A: i32[8, 8] @ pod[{}, {x}]) -> (B: i32[8, 8] @ pod[{}, {x}]) {\n"
+                            "    T[i, j] = A[i, j] + 1\n    B[i, j] = T[i, j] * 2\n}\n")
+        plan = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4").stdout.decode()
+        self.assertNotIn("mesh ", plan.replace("over mesh", ""))
+        self.assertRegex(plan, r"split B dim j into 4 over axis (pod\.)?x\n")
+
+    def test_wrong_meshes(self):
+        self.write("p.tap", MLP)
+        for mesh, why in (("x", "is not of the form AXIS=SIZE"), ("x=0", "is not of the form"), ("x=2,x=2", "names an axis twice"),
+                          ("x=1048576,y=2", "gives more than 1048576 devices")):
+            self.expect(2, why, "plan", "p.tap", "--mesh", mesh)
+
+
+if __name__ == "__main__":
+    unittest.main()
