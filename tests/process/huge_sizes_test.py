@@ -74,10 +74,10 @@ class HugeSizes(TapcTest):
             for last in (2**63 - 2, 2**63 - 4, 2**61 + 3):
                 self.write("p.tap", text.replace("{n}", str(last)))
                 self.expect(4, r"T0408.*loops of native code count", "run", "p.tap", "-i", "c=1", memory=MEMORY)
-                output = self.expect(0, ".*", "run", "p.tap", "-i", "c=1", "--engine", "interp", memory=MEMORY).output
+                output = self.expect(0, ".*", "run", "p.tap", "-i", "c=1", "--engine", "interp", memory=MEMORY).stdout.decode()
                 self.assertIn(result, output)
             self.write("p.tap", text.replace("{n}", str(2**59)))
-            self.assertIn(result, self.expect(0, ".*", "run", "p.tap", "-i", "c=1", memory=MEMORY).output)
+            self.assertIn(result, self.expect(0, ".*", "run", "p.tap", "-i", "c=1", memory=MEMORY).stdout.decode())
 
     def test_sizes_of_the_command_line(self):
         self.write("p.tap", "dim n = 4\nprogram main(x: f32[n]) -> (y: f32[n]) { y[i] = x[i] + 1 }\n")
