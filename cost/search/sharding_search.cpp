@@ -196,7 +196,7 @@ class Searcher {
       Axes split;
       for (const DimSharding& dim : site.operands[k].dims) split.insert(split.end(), dim.axes.begin(), dim.axes.end());
       double cells = static_cast<double>(halo.cells);
-      if (cells == 0 && !split.empty() && moves_cells(site.site, k))
+      if (cells == 0 && !split.empty() && moves_cells(site, k))
         cells = cells_of(mesh, site.operands[k], type.shape);
       add(choice, transfers_.exchange(in_mesh_order(mesh, split), cells * static_cast<double>(size_of(type.element))));
     }
@@ -220,10 +220,10 @@ class Searcher {
     return cells;
   }
   // Whether blocks of the operand are read by other devices than those that compute at the same coordinates.
-  static bool moves_cells(const Site& site, std::size_t operand) {
-    for (const passes::AxisFactors& axis : site.factors.operands[operand].axes)
+  static bool moves_cells(const SiteShardings& site, std::size_t operand) {
+    for (const passes::AxisFactors& axis : site.site.factors.operands[operand].axes)
       for (std::uint32_t f : axis.factors)
-        if (passes::moves_cells(site.factors.factors[f])) return true;
+        if (!site.factors[f].empty() && passes::moves_cells(site.site.factors.factors[f])) return true;
     return false;
   }
 

@@ -2,6 +2,7 @@
 """tapc plan: the plans that it finds are certified, and programs compute the same under them; known answers.
 plan_search_test.py TAPC [EXAMPLES]"""
 import re
+import shlex
 
 from tapc import *
 
@@ -53,6 +54,28 @@ class PlanSearch(TapcTest):
                     self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
                     self.assertEqual(self.results("p.tap", "--plan", "p.plan", *inputs), expected)
                 number += 1
+
+    def test_examples(self):
+        """Each at the sizes and with the inputs of its first lines."""
+        tried = 0
+        for number, path in enumerate(sorted((ROOT / "examples").glob("*.tap"))):
+            text = path.read_text()
+            line = re.search(r"// try: tapc run \S+ ?((?:[^\n]*\n//   )*[^\n]*)", text)
+            if not line:
+                continue
+            words = shlex.split(re.sub(r"\n//", " ", line.group(1)))
+            own = [w for k, w in enumerate(words) if w in ("--dim", "--program") or words[k - 1] in ("--dim", "--program")]
+            mesh = MESHES[number % len(MESHES)]
+            with self.subTest(example=path.name, mesh=mesh):
+                self.expect(0, ".*", "plan", path, *own, "--mesh", mesh, "--pick", PICKS[number % 4], "-o", "p.plan")
+                self.expect(0, ".*", "verify", path, *own, "--plan", "p.plan")
+                results = []
+                for k, plan in enumerate((["--plan", "none"], ["--plan", "p.plan"])):
+                    self.expect(0, ".*", "run", path, *words, *plan, "-o", f"@{k}.npz")
+                    results.append(f"{k}.npz")
+                self.expect(0, ".*", "cmp", *results, "--rtol", "1e-4", "--atol", "1e-4")
+                tried += 1
+        self.assertGreater(tried, 12)
 
     def test_the_same_plan_each_time(self):
         self.write("p.tap", MLP)

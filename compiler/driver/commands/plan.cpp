@@ -32,6 +32,7 @@ struct PlanOptions {
   std::string file, machine, output, pick = "fastest";
   std::vector<std::string> mesh;  // data=4
   std::int64_t threads = 0;
+  std::int64_t states = 512;
   bool list = false;
   SourceOptions source;
 };
@@ -112,6 +113,7 @@ int plan(Session& session, const PlanOptions& options) {
   search.cluster = cluster_for(session, *backend::target_named("native"), options.machine);
   search.threads = options.threads;
   search.caution = {options.source.strict_fp, false};
+  search.limits.most_states = static_cast<std::size_t>(options.states);
   const cost::FoundFront front = cost::search(program, mesh, search);
   if (options.list) {
     session.print(list_of(program[mesh], front));
@@ -145,6 +147,9 @@ Action declare_plan(CLI::App& app) {
                  "between time and memory)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(picks), std::end(picks))));
   app.add_flag("--list", options->list, "List every plan that no other beats in time, memory and traffic at once");
+  app.add_option("--states", options->states,
+                 "How many combinations of shardings the search keeps after each operation (default: 512)")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--threads", options->threads,
                  "Number of threads of each device (default: as many as this process may use)")
       ->check(CLI::Range(1, 4096));
