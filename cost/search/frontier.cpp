@@ -1,23 +1,43 @@
 #include "cost/search/frontier.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <span>
+#include <unordered_map>
 
 namespace tap::cost {
 
-bool dominates(const Objectives& a, const Objectives& b) {
-  return a.seconds <= b.seconds && a.memory <= b.memory && a.traffic <= b.traffic;
-}
-
 namespace {
 
-// How the live values are held: each value with its versions, the first as it was written.
+// How a live value is held: its versions, the first as it was written.
 struct Holding {
   std::uint32_t value = 0;
-  std::vector<Held> versions;
-  auto operator<=>(const Holding&) const = default;
+  std::uint16_t count = 0;
+  std::array<Held, 7> held = {};  // more are not remembered, so that they are moved again
+  std::span<const Held> versions() const { return {held.data(), count}; }
+  bool operator==(const Holding&) const = default;
+
+  void set(Held version) { *this = {value, 1, {version}}; }
+  // The order of the versions after the first does not matter.
+  void add(Held version) {
+    if (count == held.size()) return;
+    std::size_t at = count++;
+    for (; at > 1 && held[at - 1] > version; --at) held[at] = held[at - 1];
+    held[at] = version;
+  }
 };
 using State = std::vector<Holding>;  // by value
+
+struct HashOfState {
+  std::size_t operator()(const State& state) const {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const Holding& holding : state) {
+      hash = (hash ^ holding.value) * 0x100000001b3;
+      for (Held version : holding.versions()) hash = (hash ^ version) * 0x100000001b3;
+    }
+    return hash ^ (hash >> 32);
+  }
+};
 
 Holding* find(State& state, std::uint32_t value) {
   auto place = std::lower_bound(state.begin(), state.end(), value,
@@ -27,7 +47,7 @@ Holding* find(State& state, std::uint32_t value) {
 Holding& find_or_add(State& state, std::uint32_t value) {
   auto place = std::lower_bound(state.begin(), state.end(), value,
                                 [](const Holding& holding, std::uint32_t v) { return holding.value < v; });
-  if (place == state.end() || place->value != value) place = state.insert(place, {value, {}});
+  if (place == state.end() || place->value != value) place = state.insert(place, Holding{value});
   return *place;
 }
 
@@ -51,7 +71,7 @@ class Simulation {
     State state;
     for (std::uint32_t v = 0; v < problem_.values.size(); ++v)
       if (problem_.values[v].fixed) {
-        find_or_add(state, v).versions = {*problem_.values[v].fixed};
+        find_or_add(state, v).set(*problem_.values[v].fixed);
         bytes += costs_.bytes(v, *problem_.values[v].fixed);
       }
     return state;
@@ -63,7 +83,7 @@ class Simulation {
     for (std::size_t k = 0; k < step.operands.size(); ++k) provide(state, step.operands[k], choice.needs[k], change);
     double written = 0;
     for (std::size_t r = 0; r < step.results.size(); ++r) {
-      find_or_add(state, step.results[r]).versions = {choice.leaves[r]};
+      find_or_add(state, step.results[r]).set(choice.leaves[r]);
       written += costs_.bytes(step.results[r], choice.leaves[r]);
     }
     change.before += written;
@@ -90,23 +110,23 @@ class Simulation {
     if (last_[holding.value] > number || (last_[holding.value] < number && !is_result) || value.left) return false;
     if (value.given) return true;  // inputs stay until the end
     change.freed += bytes_of(holding);
-    if (value.kept) change.freed -= costs_.bytes(holding.value, holding.versions.front());
+    if (value.kept) change.freed -= costs_.bytes(holding.value, holding.held[0]);
     return true;
   }
 
   double bytes_of(const Holding& holding) {
     double bytes = 0;
-    for (Held version : holding.versions) bytes += costs_.bytes(holding.value, version);
+    for (Held version : holding.versions()) bytes += costs_.bytes(holding.value, version);
     return bytes;
   }
 
   void provide(State& state, std::uint32_t value, Held need, Change& change) {
     Holding& holding = find_or_add(state, value);
-    if (std::count(holding.versions.begin(), holding.versions.end(), need) > 0) return;
+    if (std::ranges::count(holding.versions(), need) > 0) return;
     const SearchValue& known = problem_.values[value];
     if (!known.given || known.fixed) {
       std::optional<TransferCost> best;
-      for (Held version : holding.versions) {
+      for (Held version : holding.versions()) {
         const TransferCost cost = costs_.reshard(value, version, need);
         if (!best || cost.seconds < best->seconds) best = cost;
       }
@@ -116,9 +136,7 @@ class Simulation {
       }
     }
     change.before += costs_.bytes(value, need);
-    // The first version is the value as written; the order of the others does not matter.
-    const auto behind_first = holding.versions.begin() + (holding.versions.empty() ? 0 : 1);
-    holding.versions.insert(std::upper_bound(behind_first, holding.versions.end(), need), need);
+    holding.add(need);
   }
 
   const SearchProblem& problem_;
@@ -142,6 +160,23 @@ Label after(const Label& label, const Change& change) {
   return next;
 }
 
+// Labels by state, in the order in which the states were found.
+class States {
+ public:
+  std::vector<Label>& operator[](State state) {
+    auto [place, fresh] = numbers_.try_emplace(std::move(state), all_.size());
+    if (fresh) all_.emplace_back(&place->first, std::vector<Label>());
+    return all_[place->second].second;
+  }
+  auto begin() { return all_.begin(); }
+  auto end() { return all_.end(); }
+  std::size_t size() const { return all_.size(); }
+
+ private:
+  std::unordered_map<State, std::size_t, HashOfState> numbers_;  // does not move its keys
+  std::vector<std::pair<const State*, std::vector<Label>>> all_;
+};
+
 struct Node {
   std::uint32_t parent = 0, choice = 0;
 };
@@ -161,7 +196,7 @@ class Sweep {
     for (std::size_t s = 0; s < problem_.steps.size(); ++s) now = advance(now, s);
     std::vector<Label> last;
     for (const auto& [state, labels] : now) {
-      State end = state;
+      State end = *state;
       const Change change = simulation_.finish(end);
       for (const Label& label : labels) insert(last, after(label, change));
     }
@@ -171,13 +206,11 @@ class Sweep {
   }
 
  private:
-  using States = std::map<State, std::vector<Label>>;
-
-  States advance(const States& now, std::size_t s) {
+  States advance(States& now, std::size_t s) {
     States next;
     for (const auto& [state, labels] : now)
       for (std::uint32_t c = 0; c < problem_.steps[s].choices.size(); ++c) {
-        State changed = state;
+        State changed = *state;
         const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
         std::vector<Label>& list = next[std::move(changed)];
         for (const Label& label : labels) {
@@ -212,12 +245,14 @@ class Sweep {
 
   States fastest_of(States all) {
     front_.is_exact = front_.fastest_is_exact = false;
-    std::vector<std::pair<double, States::iterator>> order;
-    for (auto place = all.begin(); place != all.end(); ++place)
-      order.emplace_back(place->second.front().cost.seconds, place);
-    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.second.front().cost.seconds < b.second.front().cost.seconds;
+    });
     States kept;
-    for (std::size_t k = 0; k < limits_.most_states; ++k) kept.insert(all.extract(order[k].second));
+    for (auto& [state, labels] : all) {
+      if (kept.size() == limits_.most_states) break;
+      kept[*state] = std::move(labels);
+    }
     return kept;
   }
 

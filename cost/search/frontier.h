@@ -22,7 +22,10 @@ struct Objectives {
   double traffic = 0;  // bytes that the busiest device receives
   bool operator==(const Objectives&) const = default;
 };
-bool dominates(const Objectives& a, const Objectives& b);  // no worse in any, or equal
+// No worse in any.
+inline bool dominates(const Objectives& a, const Objectives& b) {
+  return a.seconds <= b.seconds && a.memory <= b.memory && a.traffic <= b.traffic;
+}
 
 // How a value is held, by number in the problem's table of shardings.
 using Held = std::uint16_t;

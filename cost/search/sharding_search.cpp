@@ -46,23 +46,30 @@ class ShardingTable {
 class GraphCosts : public HoldCosts {
  public:
   GraphCosts(const Program& program, GraphId graph, const ShardingTable& table, TransferTimes& transfers)
-      : program_(program), graph_(program[graph]), table_(table), transfers_(transfers) {}
+      : program_(program), graph_(program[graph]), table_(table), transfers_(transfers) {
+    bytes_.resize(graph_.values.size());
+    reshards_.resize(graph_.values.size());
+  }
 
   double bytes(std::uint32_t value, Held held) override {
-    auto [known, fresh] = bytes_.try_emplace({value, held}, 0);
-    if (fresh) {
+    std::vector<double>& known = bytes_[value];
+    if (held >= known.size()) known.resize(held + 1, -1);
+    if (known[held] < 0) {
       const TensorType& type = graph_[ValueId(value)].type;
       double size = static_cast<double>(size_of(type.element));
       for (std::int64_t n : local_shape(program_[table_[held].mesh], table_[held], type.shape))
         size *= static_cast<double>(n);
-      known->second = size;
+      known[held] = size;
     }
-    return known->second;
+    return known[held];
   }
   TransferCost reshard(std::uint32_t value, Held from, Held to) override {
-    auto [known, fresh] = reshards_.try_emplace({value, from, to});
-    if (fresh) known->second = transfers_.reshard(table_[from], table_[to], graph_[ValueId(value)].type);
-    return known->second;
+    std::vector<std::vector<TransferCost>>& known = reshards_[value];
+    if (from >= known.size()) known.resize(from + 1);
+    if (to >= known[from].size()) known[from].resize(to + 1, {-1, 0});
+    TransferCost& cost = known[from][to];
+    if (cost.seconds < 0) cost = transfers_.reshard(table_[from], table_[to], graph_[ValueId(value)].type);
+    return cost;
   }
 
  private:
@@ -70,8 +77,8 @@ class GraphCosts : public HoldCosts {
   const Graph& graph_;
   const ShardingTable& table_;
   TransferTimes& transfers_;
-  std::map<std::pair<std::uint32_t, Held>, double> bytes_;
-  std::map<std::tuple<std::uint32_t, Held, Held>, TransferCost> reshards_;
+  std::vector<std::vector<double>> bytes_;                        // by value and sharding; negative: unknown
+  std::vector<std::vector<std::vector<TransferCost>>> reshards_;  // by value and both shardings
 };
 
 // A graph as a problem, and what its choices mean.
@@ -196,8 +203,7 @@ class Searcher {
       Axes split;
       for (const DimSharding& dim : site.operands[k].dims) split.insert(split.end(), dim.axes.begin(), dim.axes.end());
       double cells = static_cast<double>(halo.cells);
-      if (cells == 0 && !split.empty() && moves_cells(site, k))
-        cells = cells_of(mesh, site.operands[k], type.shape);
+      if (cells == 0 && !split.empty() && moves_cells(site, k)) cells = cells_of(mesh, site.operands[k], type.shape);
       add(choice, transfers_.exchange(in_mesh_order(mesh, split), cells * static_cast<double>(size_of(type.element))));
     }
     for (std::size_t r = 0; r < site.results.size(); ++r) {
@@ -276,6 +282,7 @@ class Searcher {
     GraphProblem& body = prepared(region.graph);
     const Graph& graph = program_[region.graph];
     const std::size_t states = graph.outputs.size();
+    GraphCosts costs(program_, region.graph, table_, transfers_);
     meaning.body = region.graph;
     for (const std::vector<Held>& held : state_shardings(graph)) {
       SearchProblem problem = body.problem;
@@ -288,7 +295,6 @@ class Searcher {
         problem.values[graph.outputs[k].index()].kept = true;
         problem.values[graph.outputs[k].index()].left = held[k];
       }
-      GraphCosts costs(program_, region.graph, table_, transfers_);
       const Front front = sweep(problem, costs, options_.limits);
       exact_ = exact_ && front.fastest_is_exact;
       for (const Chosen& chosen : front.plans) {
