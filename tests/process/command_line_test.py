@@ -35,6 +35,11 @@ class Options(TapcTest):
                     self.assertRegex(page, rf"{option}(?![\w-])", f"{option} of tapc {command}")
         self.assertIn("tapc-check", page)
 
+    def test_the_table_of_commands_is_complete(self):
+        page = (ROOT / "docs/reference/commands.md").read_text()
+        table = page.split("| command | what it does |\n")[1].split("\n\n")[0]
+        self.assertEqual(set(re.findall(r"(?m)^\| \[`([\w-]+)`\]\(#", table)), {*self.commands(), "tapc-check"})
+
     def complete(self, *words):
         script = self.tapc("completion", "bash").stdout.decode()
         line = " ".join(f"'{word}'" for word in ("tapc", *words))
