@@ -4,11 +4,11 @@
 #include <map>
 #include <set>
 
+#include "cost/search/hold_costs.h"
 #include "cost/search/site_time.h"
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/operation_names.h"
-#include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/halos.h"
@@ -24,62 +24,6 @@ namespace {
 constexpr std::size_t most_state_choices = 64;  // of one iterate
 
 Sharding unsharded(MeshId mesh, std::size_t rank) { return {mesh, std::vector<DimSharding>(rank), {}, {}, ""}; }
-
-// The shardings of a search by number, without what does not place cells.
-class ShardingTable {
- public:
-  explicit ShardingTable(const Program& program) : program_(program) {}
-  Held number(const Sharding& sharding) {
-    Sharding placed = bare(program_[sharding.mesh], sharding);
-    auto [place, fresh] = numbers_.try_emplace(to_string(program_.meshes, placed), static_cast<Held>(list_.size()));
-    if (fresh) list_.push_back(std::move(placed));
-    return place->second;
-  }
-  const Sharding& operator[](Held number) const { return list_[number]; }
-
- private:
-  const Program& program_;
-  std::map<std::string, Held> numbers_;
-  std::vector<Sharding> list_;
-};
-
-class GraphCosts : public HoldCosts {
- public:
-  GraphCosts(const Program& program, GraphId graph, const ShardingTable& table, TransferTimes& transfers)
-      : program_(program), graph_(program[graph]), table_(table), transfers_(transfers) {
-    bytes_.resize(graph_.values.size());
-    reshards_.resize(graph_.values.size());
-  }
-
-  double bytes(std::uint32_t value, Held held) override {
-    std::vector<double>& known = bytes_[value];
-    if (held >= known.size()) known.resize(held + 1, -1);
-    if (known[held] < 0) {
-      const TensorType& type = graph_[ValueId(value)].type;
-      double size = static_cast<double>(size_of(type.element));
-      for (std::int64_t n : local_shape(program_[table_[held].mesh], table_[held], type.shape))
-        size *= static_cast<double>(n);
-      known[held] = size;
-    }
-    return known[held];
-  }
-  TransferCost reshard(std::uint32_t value, Held from, Held to) override {
-    std::vector<std::vector<TransferCost>>& known = reshards_[value];
-    if (from >= known.size()) known.resize(from + 1);
-    if (to >= known[from].size()) known[from].resize(to + 1, {-1, 0});
-    TransferCost& cost = known[from][to];
-    if (cost.seconds < 0) cost = transfers_.reshard(table_[from], table_[to], graph_[ValueId(value)].type);
-    return cost;
-  }
-
- private:
-  const Program& program_;
-  const Graph& graph_;
-  const ShardingTable& table_;
-  TransferTimes& transfers_;
-  std::vector<std::vector<double>> bytes_;                        // by value and sharding; negative: unknown
-  std::vector<std::vector<std::vector<TransferCost>>> reshards_;  // by value and both shardings
-};
 
 // A graph as a problem, and what its choices mean.
 struct GraphProblem {
@@ -281,42 +225,75 @@ class Searcher {
                    GraphProblem::Meaning& meaning) {
     GraphProblem& body = prepared(region.graph);
     const Graph& graph = program_[region.graph];
-    const std::size_t states = graph.outputs.size();
     GraphCosts costs(program_, region.graph, table_, transfers_);
     meaning.body = region.graph;
-    for (const std::vector<Held>& held : state_shardings(graph)) {
-      SearchProblem problem = body.problem;
-      for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
-        SearchValue& value = problem.values[graph.inputs[k].index()];
-        if (k < states) value.fixed = held[k];
-        else value.given = true;
-      }
-      for (std::size_t k = 0; k < states; ++k) {
-        problem.values[graph.outputs[k].index()].kept = true;
-        problem.values[graph.outputs[k].index()].left = held[k];
-      }
-      const Front front = sweep(problem, costs, options_.limits);
-      exact_ = exact_ && front.fastest_is_exact;
-      for (const Chosen& chosen : front.plans) {
-        const auto read = read_shardings(problem, chosen.choices);
-        StepChoice choice;
-        double given = 0;
-        for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
-          const std::vector<Held>& own = read[graph.inputs[k].index()];
-          if (k < states) choice.needs.push_back(held[k]);
-          else if (!own.empty()) choice.needs.push_back(own.front());
-          else choice.needs.push_back(table_.number(unsharded(mesh_, graph[graph.inputs[k]].type.shape.size())));
-          given += costs.bytes(static_cast<std::uint32_t>(graph.inputs[k].index()), choice.needs.back());
-        }
-        for (std::size_t k = 0; k < reader.results.size(); ++k) choice.leaves.push_back(held[k]);
-        const auto trips = static_cast<double>(region.trips.size());
-        choice.seconds = trips * chosen.cost.seconds;
-        choice.traffic = trips * chosen.cost.traffic;
-        choice.extra = std::max(chosen.cost.memory - given, 0.0);
-        step.choices.push_back(std::move(choice));
+    std::vector<BodySweep> sweeps;
+    for (std::vector<Held>& held : state_shardings(graph)) {
+      SearchProblem problem = with_states(body.problem, graph, held);
+      Front front = sweep(problem, costs, coarse());
+      sweeps.push_back({std::move(held), std::move(problem), std::move(front)});
+    }
+    refine(sweeps, costs);
+    for (const BodySweep& swept : sweeps)
+      for (const Chosen& chosen : swept.front.plans) {
+        step.choices.push_back(choice_of_trips(reader, region, swept, chosen, costs));
         meaning.inner.push_back(chosen.choices);
       }
+  }
+
+  // The body of an iterate with its states held in given shardings.
+  struct BodySweep {
+    std::vector<Held> states;
+    SearchProblem problem;
+    Front front;
+  };
+  static SearchProblem with_states(SearchProblem problem, const Graph& graph, const std::vector<Held>& held) {
+    for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+      SearchValue& value = problem.values[graph.inputs[k].index()];
+      if (k < held.size()) value.fixed = held[k];
+      else value.given = true;
     }
+    for (std::size_t k = 0; k < held.size(); ++k) {
+      problem.values[graph.outputs[k].index()].kept = true;
+      problem.values[graph.outputs[k].index()].left = held[k];
+    }
+    return problem;
+  }
+  SearchLimits coarse() const {
+    return {std::min(options_.limits.most_states, std::max<std::size_t>(options_.limits.most_states / 16, 32)),
+            options_.limits.most_labels};
+  }
+  // All are swept with few states; the most promising ones again, with many.
+  void refine(std::vector<BodySweep>& sweeps, GraphCosts& costs) {
+    constexpr std::size_t promising = 8;
+    std::stable_sort(sweeps.begin(), sweeps.end(), [](const BodySweep& a, const BodySweep& b) {
+      return a.front.plans.front().cost.seconds < b.front.plans.front().cost.seconds;
+    });
+    for (std::size_t k = 0; k < sweeps.size(); ++k) {
+      if (sweeps[k].front.fastest_is_exact) continue;
+      if (k < promising) sweeps[k].front = sweep(sweeps[k].problem, costs, options_.limits);
+      exact_ = exact_ && sweeps[k].front.fastest_is_exact;
+    }
+  }
+  StepChoice choice_of_trips(const Operation& reader, const RegionBody& region, const BodySweep& swept,
+                             const Chosen& chosen, GraphCosts& costs) {
+    const Graph& graph = program_[region.graph];
+    const auto read = read_shardings(swept.problem, chosen.choices);
+    StepChoice choice;
+    double given = 0;
+    for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
+      const std::vector<Held>& own = read[graph.inputs[k].index()];
+      if (k < swept.states.size()) choice.needs.push_back(swept.states[k]);
+      else if (!own.empty()) choice.needs.push_back(own.front());
+      else choice.needs.push_back(table_.number(unsharded(mesh_, graph[graph.inputs[k]].type.shape.size())));
+      given += costs.bytes(static_cast<std::uint32_t>(graph.inputs[k].index()), choice.needs.back());
+    }
+    for (std::size_t k = 0; k < reader.results.size(); ++k) choice.leaves.push_back(swept.states[k]);
+    const auto trips = static_cast<double>(region.trips.size());
+    choice.seconds = trips * chosen.cost.seconds;
+    choice.traffic = trips * chosen.cost.traffic;
+    choice.extra = std::max(chosen.cost.memory - given, 0.0);
+    return choice;
   }
 
   // All combinations, or those in which states of one shape are held alike.

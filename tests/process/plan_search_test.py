@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """tapc plan: the plans that it finds are certified, and programs compute the same under them; known answers.
 plan_search_test.py TAPC [EXAMPLES]"""
+import json
 import re
 import shlex
 
+from json_schema import problems
 from tapc import *
 
 MLP = """use std
@@ -97,11 +99,87 @@ class PlanSearch(TapcTest):
         self.assertRegex(plan, r"split Y dim k into 4 over axis grid\.x\n")
         self.assertNotRegex(plan, r"split H\.matmul dim k")
 
+    def fastest(self, text, *options):
+        self.write("p.tap", text)
+        return self.expect(0, ".*", "plan", "p.tap", *options).stdout.decode()
+
+    def test_a_skinny_result_splits_its_reduction(self):
+        plan = self.fastest("program p(A: f32[8, 1048576], B: f32[1048576, 8]) -> (C: f32[8, 8]) {\n"
+                            "    C[i, j] = sum[k] A[i, k] * B[k, j]\n}", "--mesh", "x=4")
+        self.assertRegex(plan, r"split C dim k into 4")
+
+    def test_a_stencil_exchanges_halos(self):
+        plan = self.fastest("program p(X: f32[4096, 4096]) -> (Y: f32[4096, 4096]) {\n    Y = iterate 50 (u = X) {\n"
+                            "        v[i, j] = (u[i - 1, j else 0] + u[i + 1, j else 0] + u[i, j] * 2) / 4\n        v\n    }\n}",
+                            "--mesh", "x=4")
+        self.assertRegex(plan, r"split Y/v dim j into 4 over axis grid\.x\n")  # no halo at all along j
+        self.assertIn("0 bytes received", plan)
+        plan = self.fastest("program p(X: f32[4096, 8]) -> (Y: f32[4096, 8]) {\n    Y = iterate 50 (u = X) {\n"
+                            "        v[i, j] = (u[i - 1, j else 0] + u[i + 1, j else 0]) / 4\n        v\n    }\n}", "--mesh", "x=16")
+        self.assertRegex(plan, r"split Y/v dim i into 16 over axis grid\.x\n")  # j has 8 values only
+
+    def test_long_attention_of_one_sequence_splits_the_queries(self):
+        plan = self.fastest("use std\nprogram p(Q: f32[1, 8192, 64], K: f32[1, 8192, 64], V: f32[1, 8192, 64]) -> (Y: f32[1, 8192, 64]) {\n"
+                            "    Y = attention(Q, K, V)\n}", "--mesh", "x=8", "--pick", "least-traffic", "--at-most", "memory=70MiB",
+                            "--machine", ROOT / "examples/machines/cpu_cluster.toml")
+        self.assertRegex(plan, r"split Y dim i into 8 over axis grid\.x\n")
+        self.assertRegex(plan, r"split Y\.t\.sum dim i into 8 over axis grid\.x\n")
+        self.assertIn("0 bytes received", plan)
+
+    def test_a_transformer_layer_has_two_reductions(self):
+        """Heads and hidden units over the mesh; weights and memory limit such that they must be divided."""
+        text = re.search(r"```tap\n// layer\.tap\n(.*?)```", (ROOT / "docs/guide/shard_a_transformer_layer.md").read_text(), re.S).group(1)
+        text = re.sub(r" @ pod\[[^]]*\]|mesh pod.*\n", "", text)
+        text = text.replace("batch = 16, n = 32, model = 64, heads = 8, d = 8, wide = 256",
+                            "batch = 1, n = 512, model = 1024, heads = 16, d = 64, wide = 4096")
+        plan = self.fastest(text, "--mesh", "x=4", "--at-most", "memory=20MiB", "--pick", "least-traffic",
+                            "--machine", ROOT / "examples/machines/gpu_nodes.toml")
+        for line in ("split Q dim h into 4", "split K dim h into 4", "split V dim h into 4", "split U.matmul dim o into 4"):
+            self.assertIn(line, plan)
+        partial = set(re.findall(r"split (\S+) dim (?:h|k) into 4", plan)) - {"Q", "K", "V"}
+        self.assertEqual(len(partial & {"P", "D"}), 2, plan)
+        self.assertIn("6.001 MiB received", plan)  # two all-reduces of 2 MiB: 3/4 to combine, 3/4 to gather
+
     def test_least_of_each(self):
         self.write("p.tap", MLP)
         listed = self.expect(0, ".*", "plan", "p.tap", "--mesh", "data=4,model=2", "--list").stdout.decode()
-        self.assertRegex(listed, r"^mesh grid \[data: 4, model: 2\], 8 devices; \d+ strategies, searched exhaustively\n")
+        self.assertRegex(listed, r"^mesh grid \[data: 4, model: 2\], 8 devices\n\d+ strategies, searched exhaustively\n")
         self.assertGreater(len(listed.splitlines()), 2)
+
+    def test_all_plans_as_json(self):
+        self.write("p.tap", MLP)
+        schema = json.loads((ROOT / "docs/schema/plans.schema.json").read_text())
+        for options in (["--mesh", "x=2"], ["--devices", "8"]):
+            found = json.loads(self.expect(0, ".*", "plan", "p.tap", *options, "--json").stdout)
+            self.assertEqual(list(problems(found, schema)), [])
+            costs = [(p["time"], p["memory"], p["traffic"]) for p in found["plans"]]
+            self.assertEqual(costs, sorted(costs))
+            for a in costs:  # none is worse than another
+                self.assertFalse(any(b != a and all(x <= y for x, y in zip(b, a)) for b in costs), costs)
+
+    def test_meshes_are_searched(self):
+        self.write("p.tap", MLP.replace("batch = 16", "batch = 512"))
+        listed = self.expect(0, ".*", "plan", "p.tap", "--devices", "12", "--list").stdout.decode()
+        self.assertEqual(sorted(re.findall(r"mesh grid (\[.*\])", listed)),
+                         ["[x: 12]", "[x: 2, y: 2, z: 3]", "[x: 2, y: 3, z: 2]", "[x: 2, y: 6]", "[x: 3, y: 2, z: 2]",
+                          "[x: 3, y: 4]", "[x: 4, y: 3]", "[x: 6, y: 2]"])
+        self.expect(0, ".*", "plan", "p.tap", "--devices", "12", "-o", "p.plan")
+        self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+        self.assertIn("[x: 1]", self.expect(0, ".*", "plan", "p.tap", "--devices", "1", "--list").stdout.decode())
+
+    def test_demands(self):
+        self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
+        found = json.loads(self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--json").stdout)["plans"]
+        least = min(p["memory"] for p in found)
+        fits = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--at-most", f"memory={int(least)}").stdout.decode()
+        self.assertRegex(fits, r"// predicted: ")
+        refused = self.expect(4, r"T1402\]: no plan meets the demands memory=(1024 KiB|1 MiB); the nearest takes",
+                              "plan", "p.tap", "--mesh", "x=4", "--at-most", "memory=1MiB").output
+        relaxed = re.search(r"at least (memory=\d+) (\w+)", refused)
+        self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--at-most", "".join(relaxed.groups()))
+        self.expect(4, r"time=0.001 us.*traffic=0 B|no plan meets", "plan", "p.tap", "--mesh", "x=4", "--at-most", "time=1ns,traffic=0")
+        self.expect(2, "is not a demand", "plan", "p.tap", "--mesh", "x=4", "--at-most", "speed=8")
+        self.expect(2, "`--mesh` or `--devices` is required", "plan", "p.tap")
 
     def test_given_shardings_stay(self):
         self.write("p.tap", "mesh pod = [x: 4]\nprogram main(A: i32[8, 8] @ pod[{}, {x}]) -> (B: i32[8, 8] @ pod[{}, {x}]) {\n"

@@ -1,0 +1,216 @@
+#include "compiler/driver/commands/plan_front.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "compiler/driver/machines/quantity.h"
+#include "compiler/driver/show/run_summary.h"
+#include "ir/graph.h"
+#include "ir/shardings/mesh_names.h"
+#include "ir/shardings/mesh_position.h"
+#include "ir/text/plan_text.h"
+#include "support/byte_size.h"
+
+namespace tap::driver {
+
+namespace {
+
+constexpr double as_fast = 1.02;  // within the accuracy of the model
+
+// The program's mesh with these axes; otherwise a new one.
+std::pair<ir::MeshId, bool> mesh_for(ir::Program& program, const std::vector<ir::MeshAxis>& axes) {
+  for (std::size_t m = 0; m < program.meshes.size(); ++m)
+    if (program.meshes[m].axes == axes) return {ir::MeshId(m), true};
+  ir::Mesh mesh{"grid", axes, {}};
+  for (int n = 2; ir::find_mesh(program.meshes, mesh.name); ++n) mesh.name = "grid" + std::to_string(n);
+  program.meshes.push_back(std::move(mesh));
+  return {ir::MeshId(program.meshes.size() - 1), false};
+}
+
+const cost::Objectives& predicted(const MeshPlan& plan) { return plan.found.predicted; }
+
+void remove_beaten(std::vector<MeshPlan>& plans) {
+  std::stable_sort(plans.begin(), plans.end(),
+                   [](const MeshPlan& a, const MeshPlan& b) { return predicted(a).seconds < predicted(b).seconds; });
+  std::vector<MeshPlan> kept;
+  for (MeshPlan& plan : plans) {
+    auto beats = [&](const MeshPlan& other) { return dominates(predicted(other), predicted(plan)); };
+    if (std::none_of(kept.begin(), kept.end(), beats)) kept.push_back(std::move(plan));
+  }
+  plans = std::move(kept);
+}
+
+// By how much the plan exceeds the demand that it exceeds most; at most 1 if it meets them all.
+double excess(const cost::Objectives& own, const Demands& demands) {
+  double most = 0;
+  auto add = [&](double value, const std::optional<double>& limit) {
+    if (limit) most = std::max(most, *limit > 0 ? value / *limit : value > 0 ? 1e300 : 0);
+  };
+  add(own.seconds, demands.seconds);
+  add(own.memory, demands.memory);
+  add(own.traffic, demands.traffic);
+  return most;
+}
+
+Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
+  const cost::Objectives& own = predicted(nearest);
+  std::vector<std::string> asked, needed;
+  auto add = [&](const char* name, double value, const std::optional<double>& limit, Unit unit) {
+    if (!limit) return;
+    asked.push_back(fmt::format("{}={}", name, shown(*limit, unit)));
+    const bool exceeds = value > *limit;
+    needed.push_back(fmt::format(
+        "{}={}", name, exceeds ? shown(unit == Unit::size ? std::ceil(value) : value, unit) : shown(*limit, unit)));
+  };
+  add("time", own.seconds, demands.seconds, Unit::time);
+  add("memory", own.memory, demands.memory, Unit::size);
+  add("traffic", own.traffic, demands.traffic, Unit::size);
+  return {exit_code::resource,
+          Diagnostic(
+              Code::plan_not_applicable, Span{},
+              fmt::format("no plan meets the demands {}; the nearest takes {}", fmt::join(asked, ", "), summary(own)))
+              .help(fmt::format("relax the demands to at least {}, or use more devices", fmt::join(needed, ", ")))};
+}
+
+template <class Key>
+const MeshPlan& least(const std::vector<const MeshPlan*>& plans, Key key) {
+  return **std::min_element(plans.begin(), plans.end(), [&](const MeshPlan* a, const MeshPlan* b) {
+    return key(predicted(*a)) < key(predicted(*b));
+  });
+}
+
+std::string axes_text(const ir::Mesh& mesh) {
+  std::vector<std::string> axes;
+  for (const ir::MeshAxis& axis : mesh.axes) axes.push_back(fmt::format("{}: {}", axis.name, axis.size));
+  return fmt::format("{} [{}]", mesh.name, fmt::join(axes, ", "));
+}
+
+}  // namespace
+
+PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
+                        const cost::SearchOptions& options) {
+  PlanFront front;
+  for (const std::vector<ir::MeshAxis>& axes : meshes) {
+    ir::Program placed = program;
+    const auto [mesh, is_declared] = mesh_for(placed, axes);
+    cost::FoundFront found = cost::search(placed, mesh, options);
+    front.meshes.push_back(placed[mesh]);
+    front.strategies += found.strategies;
+    front.fastest_is_exact = front.fastest_is_exact && found.fastest_is_exact;
+    for (cost::FoundPlan& plan : found.plans) front.plans.push_back({placed[mesh], is_declared, std::move(plan)});
+  }
+  remove_beaten(front.plans);
+  return front;
+}
+
+std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices) {
+  std::vector<std::vector<ir::MeshAxis>> meshes;
+  for (std::int64_t x = devices; x >= 1; --x) {
+    if (devices % x != 0 || (x == 1 && devices > 1)) continue;
+    const std::int64_t rest = devices / x;
+    for (std::int64_t y = rest; y >= 1; --y) {
+      if (rest % y != 0 || (y == 1 && rest > 1)) continue;
+      std::vector<ir::MeshAxis> axes{{"x", x}};
+      if (y > 1) axes.push_back({"y", y});
+      if (rest / y > 1) axes.push_back({"z", rest / y});
+      meshes.push_back(std::move(axes));
+    }
+  }
+  return meshes;
+}
+
+Demands parse_demands(const std::vector<std::string>& texts) {
+  Demands demands;
+  for (const std::string& text : texts) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string name = text.substr(0, equals), value = text.substr(std::min(equals + 1, text.size()));
+    std::optional<double>* limit = name == "time"      ? &demands.seconds
+                                   : name == "memory"  ? &demands.memory
+                                   : name == "traffic" ? &demands.traffic
+                                                       : nullptr;
+    if (limit) *limit = read_quantity(value, name == "time" ? Unit::time : Unit::size);
+    if (!limit || !*limit)
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::command_line, Span{}, "`--at-most " + text + "` is not a demand")
+                        .help("write --at-most time=2ms,memory=1GiB,traffic=64MiB, or some of these")};
+  }
+  return demands;
+}
+
+const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands) {
+  std::vector<const MeshPlan*> plans;
+  for (const MeshPlan& plan : front.plans)
+    if (excess(predicted(plan), demands) <= 1) plans.push_back(&plan);
+  if (plans.empty()) {
+    auto nearest = std::min_element(front.plans.begin(), front.plans.end(), [&](const MeshPlan& a, const MeshPlan& b) {
+      return excess(predicted(a), demands) < excess(predicted(b), demands);
+    });
+    throw no_plan_meets(*nearest, demands);
+  }
+  const double shortest = predicted(*plans.front()).seconds;
+  double smallest = predicted(*plans.front()).memory;
+  for (const MeshPlan* plan : plans) smallest = std::min(smallest, predicted(*plan).memory);
+  switch (pick) {
+    case Pick::fastest:
+      std::erase_if(plans, [&](const MeshPlan* plan) { return predicted(*plan).seconds > as_fast * shortest; });
+      return least(plans, [](const cost::Objectives& own) { return own.traffic; });
+    case Pick::smallest: return least(plans, [](const cost::Objectives& own) { return own.memory; });
+    case Pick::least_traffic: return least(plans, [](const cost::Objectives& own) { return own.traffic; });
+    case Pick::knee:
+      return least(plans, [&](const cost::Objectives& own) {
+        return std::log(own.seconds / shortest) + std::log((own.memory + 1) / (smallest + 1));
+      });
+  }
+  return *plans.front();
+}
+
+std::string summary(const cost::Objectives& own) {
+  return fmt::format("{}, {} per device, {} received", duration_text(own.seconds), byte_size(own.memory),
+                     byte_size(own.traffic));
+}
+
+std::string front_table(const PlanFront& front) {
+  std::string text;
+  for (const ir::Mesh& mesh : front.meshes)
+    text += fmt::format("mesh {}, {} devices\n", axes_text(mesh), device_count(mesh));
+  text += fmt::format("{} strategies{}\n", front.strategies, front.fastest_is_exact ? ", searched exhaustively" : "");
+  for (const MeshPlan& plan : front.plans)
+    text += summary(predicted(plan)) + (front.meshes.size() > 1 ? " on " + axes_text(plan.mesh) : "") + "\n";
+  return text;
+}
+
+std::string front_json(const PlanFront& front) {
+  using Json = nlohmann::ordered_json;
+  Json plans = Json::array();
+  for (const MeshPlan& plan : front.plans) {
+    Json axes = Json::object(), lines = Json::array();
+    for (const ir::MeshAxis& axis : plan.mesh.axes) axes[axis.name] = axis.size;
+    for (const ir::Decision& decision : plan.found.sharded.plan.decisions) lines.push_back(ir::decision_text(decision));
+    plans.push_back({{"mesh", plan.mesh.name},
+                     {"axes", std::move(axes)},
+                     {"time", predicted(plan).seconds},
+                     {"memory", predicted(plan).memory},
+                     {"traffic", predicted(plan).traffic},
+                     {"plan", std::move(lines)}});
+  }
+  return Json({{"format", "tap-plans"},
+               {"version", 1},
+               {"strategies", front.strategies},
+               {"exhaustive", front.fastest_is_exact},
+               {"plans", std::move(plans)}})
+             .dump(2) +
+         "\n";
+}
+
+std::string plan_text(const MeshPlan& plan) {
+  ir::Plan made = plan.found.sharded.plan;
+  if (!plan.is_declared) made.meshes.push_back(plan.mesh);
+  std::string text = ir::print(made) + "// predicted: " + summary(predicted(plan)) + "\n";
+  for (const passes::LeftWhole& left : plan.found.sharded.left) text += "// " + to_string(left) + "\n";
+  return text;
+}
+
+}  // namespace tap::driver

@@ -1,0 +1,42 @@
+// What the values of one graph take in memory and in transfers, by the number of a sharding.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cost/search/frontier.h"
+#include "ir/graph.h"
+
+namespace tap::cost {
+
+// The shardings of a search by number, without what does not place cells.
+class ShardingTable {
+ public:
+  explicit ShardingTable(const ir::Program& program) : program_(program) {}
+  Held number(const ir::Sharding& sharding);
+  const ir::Sharding& operator[](Held number) const { return list_[number]; }
+
+ private:
+  const ir::Program& program_;
+  std::map<std::string, Held> numbers_;
+  std::vector<ir::Sharding> list_;
+};
+
+class GraphCosts : public HoldCosts {
+ public:
+  GraphCosts(const ir::Program& program, ir::GraphId graph, const ShardingTable& table, TransferTimes& transfers);
+
+  double bytes(std::uint32_t value, Held held) override;
+  TransferCost reshard(std::uint32_t value, Held from, Held to) override;
+
+ private:
+  const ir::Program& program_;
+  const ir::Graph& graph_;
+  const ShardingTable& table_;
+  TransferTimes& transfers_;
+  std::vector<std::vector<double>> bytes_;                        // by value and sharding; negative: unknown
+  std::vector<std::vector<std::vector<TransferCost>>> reshards_;  // by value and both shardings
+};
+
+}  // namespace tap::cost
