@@ -1,6 +1,7 @@
 #include "cost/search/transfer_time.h"
 
 #include "cost/model/links.h"
+#include "ir/graph.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/text_names.h"

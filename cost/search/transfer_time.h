@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cost/machine/device.h"
+#include "ir/operator.h"
 #include "passes/shardings/collectives.h"
 
 namespace tap::cost {

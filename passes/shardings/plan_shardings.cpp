@@ -45,7 +45,7 @@ class Planner {
       if (is_inside_of_a_group(program_, id)) continue;
       const Graph& graph = program_[id];
       std::vector<std::string> names = operation_names(graph);
-      for (std::string& name : names) name = path + name;
+      for (std::string& name : names) name.insert(0, path);
       if (id == program_.main) add_listed(graph, names);
       for (const SiteShardings& site : sites_in(id))
         if (site.mesh.valid() && is_free(id, site.site)) add_splits(graph, names, site);

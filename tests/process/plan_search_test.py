@@ -114,8 +114,8 @@ class PlanSearch(TapcTest):
                             "--mesh", "x=4")
         self.assertRegex(plan, r"split Y/v dim j into 4 over axis grid\.x\n")  # no halo at all along j
         self.assertIn("0 bytes received", plan)
-        plan = self.fastest("program p(X: f32[4096, 8]) -> (Y: f32[4096, 8]) {\n    Y = iterate 50 (u = X) {\n"
-                            "        v[i, j] = (u[i - 1, j else 0] + u[i + 1, j else 0]) / 4 for i in 0..4096\n        v\n    }\n}", "--mesh", "x=16")
+        plan = self.fastest("program p(X: f32[1048576, 8]) -> (Y: f32[1048576, 8]) {\n    Y = iterate 50 (u = X) {\n"
+                            "        v[i, j] = (u[i - 1, j else 0] + u[i + 1, j else 0]) / 4 for i in 0..1048576\n        v\n    }\n}", "--mesh", "x=16")
         self.assertRegex(plan, r"split Y/v dim i into 16 over axis grid\.x\n")  # j has 8 values only
 
     def test_long_attention_of_one_sequence_splits_the_queries(self):

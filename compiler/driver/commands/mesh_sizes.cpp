@@ -2,16 +2,16 @@
 
 #include <charconv>
 
-#include "ir/graph.h"
+#include "support/exit_code.h"
 
 namespace tap::driver {
 namespace {
 
 constexpr std::int64_t most = 1 << 20;
 
-Failure wrong_mesh(const std::string& text, const std::string& what, std::string help) {
+Failure wrong_mesh(const std::string& text, const std::string& what, const std::string& help) {
   return {exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{}, "`--mesh " + text + "` " + what).help(std::move(help))};
+          Diagnostic(Code::command_line, Span{}, "`--mesh " + text + "` " + what).help(help)};
 }
 
 ir::MeshAxis parse_size(const std::string& text) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph_ids.h"
+#include "ir/graph.h"
 #include "support/diagnostic.h"
 
 namespace tap::driver {

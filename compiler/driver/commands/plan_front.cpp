@@ -13,6 +13,7 @@
 #include "ir/shardings/mesh_position.h"
 #include "ir/text/plan_text.h"
 #include "support/byte_size.h"
+#include "support/exit_code.h"
 
 namespace tap::driver {
 

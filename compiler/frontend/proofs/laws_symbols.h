@@ -143,7 +143,7 @@ class SymbolAlgebra {
   Value boolean(z3::expr condition) {
     return {ElementType::boolean, Kind::finite, std::move(condition), one(), std::nullopt, false};
   }
-  Value integer(ElementType type, z3::expr value) {
+  Value integer(ElementType type, const z3::expr& value) {
     return {type, Kind::finite, value.simplify(), one(), std::nullopt, false};
   }
   z3::expr one() { return z3_.real_val(1); }
