@@ -117,7 +117,7 @@ class Shapes(TapcTest):
     def test_shapes_that_do_not_fit(self):
         for command in ("check", "inspect", "verify", "opt"):
             with self.subTest(command):
-                self.expect(3, r"error\[T1102\]: the input `X` is declared as f32\[4, 8\], but `X=f64\[4,8\]` has f64",
+                self.expect(3, r"error\[T1102\]: the input `X` is declared as f32\[4, 8\], but `-i X=f64\[4,8\]` gives the element type f64",
                             command, "p.tap", "-i", "X=f64[4,8]")
                 self.expect(3, r"error\[T1104\]: `V`.* is not an input", command, "p.tap", "-i", "X=f32[4,8]", "-i",
                             "V=f32[8]")

@@ -80,7 +80,7 @@ class Ops(TapcTest):
                 (r"`matmul` has no dim `zz`\nhelp: its dims are in, out, batch", ("matmul", "--dim", "zz=7")),
                 (r"`matmul` has no parameter `zz`\nhelp: it has no parameters", ("matmul", "--param", "zz=7")),
                 (r"`conv2d` has no parameter `strid`\nhelp: did you mean `stride`", ("conv2d", "--param", "strid=2")),
-                (r"does not fit --param stride=0: .*positive number; `stride` is 0", ("conv2d", "--param", "stride=0")),
+                (r"does not fit --param stride=0: .*must be positive; `stride` is 0", ("conv2d", "--param", "stride=0")),
                 (r"the parameter `stride` is an integer", ("conv2d", "--param", "stride=two")),
                 (r"the parameter `to` is a type.*\nhelp: did you mean `f32`", ("cast", "--param", "to=f33")),
                 (r"does not fit --param a=99: .*no split", ("sum_axis", "--param", "a=99")),

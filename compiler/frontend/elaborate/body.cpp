@@ -288,9 +288,10 @@ void BodyBuilder::binding(const ast::Binding& binding, Span span) {
     names.push_back(name.text);
     const auto& binders = binders_[name.text];
     if (binders.front() != current_)
-      elaboration_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
-                            .label((*statements_)[binders.front()].span, "first bound here")
-                            .help("values do not change; choose another name"));
+      elaboration_.fail(
+          Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is already defined; tensors are immutable")
+              .label((*statements_)[binders.front()].span, "defined here")
+              .help("give the new value a new name, for example " + quoted(name.text + "2")));
   }
   std::vector<Bound> values = whole(binding.right, names);
   if (values.size() != names.size())

@@ -66,10 +66,9 @@ void BodyBuilder::report_redefinition(const ast::Statement& statement, const std
     for (const ast::LeftSide& cell : cells->left)
       if (cell.base.text == name) left = cell.span;
   }
-  elaboration_.fail(
-      Diagnostic(Code::duplicate_name, left, quoted(name) + " is already defined, and values do not change")
-          .label(known->span, "defined here")
-          .help("give the new value a new name, for example " + quoted(name + "2")));
+  elaboration_.fail(Diagnostic(Code::duplicate_name, left, quoted(name) + " is already defined; tensors are immutable")
+                        .label(known->span, "defined here")
+                        .help("give the new value a new name, for example " + quoted(name + "2")));
 }
 
 // A name that only a later statement defines is used too early; if that depends on this statement, there is a cycle,

@@ -242,13 +242,13 @@ void report_writes(Elaboration& elaboration, const std::string& name, Span decla
                  declared.valid()  ? declared
                  : writers.empty() ? declared
                                    : writers.back().span,
-                 (v->trip.empty() ? "" : "at " + trip_text(elaboration, writers, *v) + " ") + "element " +
+                 (v->trip.empty() ? "" : "at " + trip_text(elaboration, writers, *v) + " ") + "the cell " +
                      quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) + " is " +
                      to_string(shape));
     for (const auto& writer : writers)
       if (!(writer.span == d.span)) d.label(writer.span, writers.size() == 1 ? "the only writer" : "a writer");
     elaboration.fail(
-        std::move(d).help("every cell must be written exactly once; write the others with another equation"));
+        std::move(d).help("every cell must be written exactly once; write the remaining cells with another equation"));
   }
   if (auto* v = std::get_if<WriteOutside>(&violation)) {
     Diagnostic d(Code::write_outside, writers[v->writer].span,
@@ -259,16 +259,20 @@ void report_writes(Elaboration& elaboration, const std::string& name, Span decla
   }
 }
 
-// 4 * i with i=7, if that product alone overflows 64 bits.
-std::optional<std::string> product_that_overflows(const ir::Operator& op,
-                                                  const std::optional<ir::OperationNames>& names,
-                                                  const ir::AffineExpr& row) {
+struct OverflowAt {
+  std::string point;    // i=7
+  std::string product;  // 4 * i
+};
+
+// If a product alone overflows 64 bits.
+std::optional<OverflowAt> product_that_overflows(const ir::Operator& op, const std::optional<ir::OperationNames>& names,
+                                                 const ir::AffineExpr& row) {
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     for (std::int64_t at : {op.dims[d].range.lo, op.dims[d].range.hi - 1}) {
       std::int64_t product;
       if (__builtin_mul_overflow(row.coefficients[d], at, &product))
-        return std::to_string(row.coefficients[d]) + " * " + own_dim_name(op, names, d) + " with " +
-               own_dim_name(op, names, d) + "=" + std::to_string(at);
+        return OverflowAt{own_dim_name(op, names, d) + "=" + std::to_string(at),
+                          std::to_string(row.coefficients[d]) + " * " + own_dim_name(op, names, d)};
     }
   }
   return std::nullopt;
@@ -276,10 +280,12 @@ std::optional<std::string> product_that_overflows(const ir::Operator& op,
 
 [[noreturn]] void report_overflow(Elaboration& elaboration, const ir::Operator& op,
                                   const std::optional<ir::OperationNames>& names, const ir::Access& read, Span span) {
+  const bool kernel = op.kernel() != nullptr;
   std::string what = "an index of " + quoted(source_of(elaboration, span));
   for (const ir::AffineExpr& row : read.projection.start.rows)
-    if (auto product = product_that_overflows(op, names, row)) {
-      what += ", " + quoted(*product) + ",";
+    if (auto at = product_that_overflows(op, names, row)) {
+      what = "at " + at->point + " the index " + quoted(at->product) + " of " +
+             quoted(kernel ? input_of(elaboration, span) : base_of(elaboration, span));
       break;
     }
   elaboration.fail(Diagnostic(Code::overflow, span, what + " does not fit in 64 bits"));
