@@ -1,5 +1,7 @@
 #include "compiler/frontend/cells/index_choices.h"
 
+#include <algorithm>
+
 #include "compiler/frontend/elaborate/sizes.h"
 
 namespace tap {
@@ -73,6 +75,33 @@ class ChoiceBranches {
   const Env& env_;
 };
 
+// The index variables of an expression, each once: i, j and ks.. of `i * j + (ks..)`.
+void add_index_variables(const Env& env, ast::ExprId id, std::vector<std::string>& names) {
+  auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  auto add_all = [&](const std::vector<ast::ExprId>& ids) {
+    for (ast::ExprId inner : ids) add_index_variables(env, inner, names);
+  };
+  const auto& node = env[id].node;
+  if (auto* name = std::get_if<ast::NameRef>(&node)) {
+    if (env.find_as<VarEntity>(name->name)) add(name->name);
+    if (auto* thunk = env.find_as<ThunkEntity>(name->name)) add_index_variables(*thunk->env, thunk->expr, names);
+  }
+  if (auto* pack = std::get_if<ast::PackRef>(&node)) add(pack->name + "..");
+  if (auto* linear = std::get_if<ast::LinearIndex>(&node)) add(linear->pack + "..");
+  if (auto* unary = std::get_if<ast::Unary>(&node)) add_all({unary->operand});
+  if (auto* binary = std::get_if<ast::Binary>(&node)) add_all({binary->left, binary->right});
+  if (auto* choice = std::get_if<ast::If>(&node)) add_all({choice->condition, choice->then_value, choice->else_value});
+  if (auto* index = std::get_if<ast::Index>(&node)) add_all(index->indices);
+  if (auto* call = std::get_if<ast::Call>(&node))
+    for (const auto& arg : call->args) add_all({arg.value});
+  if (auto* let = std::get_if<ast::Let>(&node)) {
+    for (const auto& binding : let->bindings) add_all({binding.value});
+    add_all({let->body});
+  }
+}
+
 }  // namespace
 
 Diagnostic not_affine(Elaboration& elaboration, IndexSpace& space, const Env& env, ast::ExprId read, ast::ExprId index,
@@ -82,9 +111,14 @@ Diagnostic not_affine(Elaboration& elaboration, IndexSpace& space, const Env& en
   std::vector<Branch> branches = why.span == part ? ChoiceBranches(elaboration, space, env).of(index)
                                                   : std::vector<Branch>();
   if (branches.empty()) {
-    d.help(!why.help.empty()
-               ? why.help
-               : "to read at a computed position, store it in a tensor, `at[i] = …`, and read `x[at[i]]`");
+    if (!why.help.empty()) return d.help(why.help);
+    std::vector<std::string> names;
+    add_index_variables(env, index, names);
+    std::string at = env.find("at") ? "position[" : "at[";
+    for (const std::string& name : names) at += (name == names.front() ? "" : ", ") + name;
+    std::string cell(elaboration.sources.text(whole));
+    cell.replace(part.begin - whole.begin, part.end - part.begin, at + "]");
+    d.help("store the position in a tensor, " + quoted(at + "] = …") + ", and read " + quoted(cell));
     return d;
   }
   std::string text(elaboration.sources.text(whole)), fix_text;

@@ -169,8 +169,8 @@ class ExternBuilder {
     const ir::TensorType& type = types[access.tensor];
     if (region.at.size() != type.shape.size() || region.shape.size() != type.shape.size())
       elaboration_.fail(Diagnostic(Code::rank_mismatch, region.span,
-                                   quoted(region.tensor.text) + " has " + counted(type.shape.size(), "dim") + "; got " +
-                                       counted(region.at.size(), "coordinate") + " and " +
+                                   quoted(region.tensor.text) + " has " + counted(type.shape.size(), "axis", "axes") +
+                                       "; got " + counted(region.at.size(), "coordinate") + " and " +
                                        counted(region.shape.size(), "extent")));
     access.projection.start.inputs = op_.dims.size();
     for (ast::ExprId at : region.at) {

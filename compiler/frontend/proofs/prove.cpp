@@ -129,12 +129,17 @@ std::optional<std::string> range_that_fits(const ir::Operator& op, const std::op
   return std::nullopt;
 }
 
-// If a condition that the proof ignores excludes the witness, the message would seem wrong without this note.
-void note_uncounted(const Elaboration& elaboration, Diagnostic& d, const ir::Operator& op,
-                    const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
+// Conditions that the proof ignores, and that may exclude the witness.
+std::vector<Span> ignored_guards(const ir::Operator& op, const std::optional<ir::OperationNames>& names, Span read,
+                                 const ast::Module& module) {
   std::vector<std::string> variables;
   for (std::size_t i = 0; i < op.dims.size(); ++i) variables.push_back(own_dim_name(op, names, i));
-  for (Span guard : uncounted_guards(module, read, variables)) {
+  return uncounted_guards(module, read, variables);
+}
+
+// Without this note the message would seem wrong.
+void note_ignored(const Elaboration& elaboration, Diagnostic& d, const std::vector<Span>& guards) {
+  for (Span guard : guards) {
     d.label(guard, "not affine");
     d.note("the condition " + quoted(source_of(elaboration, guard)) + " is not affine, so the proof ignores it");
   }
@@ -146,11 +151,15 @@ void report_read(Elaboration& elaboration, const ir::Operator& op, const std::op
   const Shape& shape = op.operands[access.tensor].shape;
   bool kernel = op.kernel() != nullptr;
   std::string name = kernel ? input_of(elaboration, span) : base_of(elaboration, span);
+  const std::vector<Span> guards = kernel ? std::vector<Span>() : ignored_guards(op, names, span, module);
+  const std::string at = "at " + point_text(op, names, v.point), cell = quoted(cell_text(name, v.cell));
   Diagnostic d(Code::read_outside, span,
-               "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
-                   ", but the shape of " + quoted(name) + " is " + to_string(shape));
-  d.at_caret("reads outside");
-  if (!kernel) note_uncounted(elaboration, d, op, names, span, module);
+               guards.empty()
+                   ? at + " this reads " + cell + ", but the shape of " + quoted(name) + " is " + to_string(shape)
+                   : "cannot prove that this stays inside " + quoted(name) + ", of shape " + to_string(shape) + ": " +
+                         at + " it would read " + cell);
+  d.at_caret(guards.empty() ? "reads outside" : "may read outside");
+  note_ignored(elaboration, d, guards);
   if (!kernel && writes_outside(op, v.point)) {
     d.help("narrow the range: the cell that is written there is outside, too");
     elaboration.fail(std::move(d));
