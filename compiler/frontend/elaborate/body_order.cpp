@@ -123,16 +123,14 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
                  sole ? quoted(use.name) + " is read in its own definition"
                       : "the definition of " + quoted(use.name) + " depends on itself: " + text + " -> " + use.name);
     if (!sole) d.label((*statements_)[by->back()].span, "it is defined here");
+    const std::string update_a_state = "to update a state, use `iterate` (docs/guide/in_place_algorithms.md)";
     auto* state = outer_ ? env_.find_as<TensorEntity>(use.name) : nullptr;
     if (state && state->owner == this && by->size() == 1 && sole)
       d.help("give the next state a new name, and end the body with it: " +
              quoted(use.name + "2[…] = …; " + use.name + "2"));
-    else if (!sole) d.help("to update a state, use `iterate` (docs/guide/in_place_algorithms.md)");
+    else if (!sole) d.help(update_a_state);
     else if (reads_other_cells(*env_.module, statement, use.name))
-      d.help(
-          "to update a state, use `iterate` (docs/guide/in_place_algorithms.md); write a prefix sum as `y[i] = sum[k "
-          "in "
-          "0..i + 1] x[k]`");
+      d.help(update_a_state + "; write a prefix sum as `y[i] = sum[k in 0..i + 1] x[k]`");
     else
       d.help(
           "a tensor is defined once; give the new value another name, or use `iterate` to update a state "
