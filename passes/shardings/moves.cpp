@@ -50,7 +50,7 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
     list.push_back({reader.empty() ? name_of_value : name_of_value + " for " + reader, to_string(program.meshes, step),
                     step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
                     !is_explicit && moves_for_others(step.kind), name_of_value, reader, std::string(name(step.kind)),
-                    to_string(program.meshes, reshard.to)});
+                    to_string(program.meshes, reshard.steps.back().after)});
 }
 
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
