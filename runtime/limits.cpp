@@ -52,8 +52,6 @@ Tensor make_tensor(ElementType type, Shape shape, const std::string& source_name
                          source_name + " is " + what + ": its " + plural(bytes, "byte") + " do not fit in memory");
 }
 
-std::string describe(ElementType type, const Shape& shape) {
-  return std::string(name_of(type)) + " " + to_string(shape);
-}
+std::string describe(ElementType type, const Shape& shape) { return std::string(name_of(type)) + to_string(shape); }
 
 }  // namespace tap

@@ -151,8 +151,8 @@ void require_inputs(const Compiled& compiled, const std::vector<std::string>& sh
       if (!fits)
         throw Failure{exit_code::wrong_data,
                       Diagnostic(Code::data_type, Span{},
-                                 fmt::format("the input `{}` is declared as {}, but `{}` has {}", spec.name,
-                                             to_string(inputs[0]), text, name_of(spec.own->type)))};
+                                 fmt::format("the input `{}` is declared as {}, but `-i {}` gives the element type {}",
+                                             spec.name, to_string(inputs[0]), text, name_of(spec.own->type)))};
     }
   }
 }

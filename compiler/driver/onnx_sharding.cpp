@@ -63,7 +63,9 @@ Diagnostic diagnose(const Session& session, const SpecsFile* specs, const Findin
   if (!node.valid()) node = written_at(session.operations, finding.node + "@0");  // the first of several writers
   if (node.valid()) diagnostic.label(node, fmt::format("the node `{}`", finding.node));
   diagnostic.note(fmt::format("{} `{}`: {}", rule.limit ? "tapc limit" : "rule", rule.name, rule.text));
-  if (fallback) diagnostic.note("it is treated as unsharded");
+  if (fallback)
+    diagnostic.note(
+        fmt::format("`{}` is treated as unsharded", finding.tensor.empty() ? finding.node : finding.tensor));
   else if (rule.limit) diagnostic.help("`--on-unsupported=fallback` treats unsupported specs as unsharded");
   return diagnostic;
 }

@@ -230,10 +230,17 @@ Failure no_legal_sizes(const Signature& signature, const SampleOptions& options,
   std::string given, why = unprefixed_names(reason.message, signature.name);
   for (const auto& [name, size] : options.dims) given += fmt::format(" --dim {}={}", name, size);
   for (const auto& [name, value] : options.parameters) given += fmt::format(" --param {}={}", name, value);
-  Failure failure = given.empty()
-                        ? wrong(fmt::format("found no sizes for which `{}` is legal: {}", signature.name, why),
-                                "give some with --dim NAME=SIZE and --param NAME=VALUE")
-                        : wrong(fmt::format("`{}` does not fit{}: {}", signature.name, given, why), "");
+  if (const std::string subject = "`" + signature.name + "` requires "; !given.empty() && why.starts_with(subject)) {
+    why.replace(0, subject.size(), "it requires ");
+    if (options.dims.size() + options.parameters.size() == 1)  // its value is in the message already
+      for (const auto& [name, size] : options.dims)
+        if (const std::string here = fmt::format("; here {} is {}", name, size); why.ends_with(here))
+          why.resize(why.size() - here.size());
+  }
+  Failure failure =
+      given.empty() ? wrong(fmt::format("found no sizes for which `{}` is legal: {}", signature.name, why),
+                            "give some with --dim NAME=SIZE and --param NAME=VALUE")
+                    : wrong(fmt::format("`{}` is not legal for `{}`: {}", given.substr(1), signature.name, why), "");
   for (const std::string& note : reason.notes) failure.diagnostic.note(note);
   return failure;
 }

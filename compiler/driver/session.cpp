@@ -40,6 +40,12 @@ Span place_of(const Session& session, std::string_view message) {
   return {};
 }
 
+// "computing `Y` requires an implicit reshard of `Z` to …" is about Z.
+std::string_view from_the_subject(std::string_view message) {
+  const std::size_t at = message.find("implicit reshard of ");
+  return at == message.npos ? message : message.substr(at);
+}
+
 }  // namespace
 
 void Session::print(std::string_view text) const {
@@ -51,7 +57,8 @@ void Session::print(std::string_view text) const {
 
 void Session::report(const Diagnostic& diagnostic) const {
   Diagnostic shown = diagnostic;
-  if (!shown.span.valid() && is_about_the_program(shown.code)) shown.span = place_of(*this, shown.message);
+  if (!shown.span.valid() && is_about_the_program(shown.code))
+    shown.span = place_of(*this, from_the_subject(shown.message));
   write_all(STDERR_FILENO, render(shown, sources, message_format, colour));
 }
 

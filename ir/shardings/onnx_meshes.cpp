@@ -119,19 +119,21 @@ class ToMesh {
     std::set<std::int64_t> seen;
     for (std::size_t s = 0; s < placed_.shards.size(); ++s) {
       if (placed_.shards[s].size() != copies)
-        return Broken{Rule::mesh,
+        return Broken{Rule::mesh_copies,
                       fmt::format("shard 0 is on {} and shard {} on {}",
                                   plural(static_cast<std::uint64_t>(copies), "device"), s, placed_.shards[s].size())};
       for (std::int64_t device : placed_.shards[s]) {
         if (!seen.insert(device).second)
-          return Broken{Rule::mesh, fmt::format("device {} has more than one shard", device)};
+          return Broken{
+              Rule::mesh,
+              fmt::format("device {} holds more than one shard of the tensor, which tapc does not support", device)};
         order_.push_back(device);
       }
     }
     auto n = static_cast<std::int64_t>(order_.size());
     if (n > 1 && *seen.rbegin() != n - 1)
-      return Broken{Rule::mesh, fmt::format("it is on the devices {}, expected 0 to {}",
-                                            to_string(Devices(seen.begin(), seen.end())), n - 1)};
+      return Broken{Rule::mesh_numbers, fmt::format("it is on the devices {}; expected 0 to {}",
+                                                    to_string(Devices(seen.begin(), seen.end())), n - 1)};
     return std::nullopt;
   }
 

@@ -125,8 +125,10 @@ class Reader {
     }
     auto group = spec_.groups.find(entry);
     if (group == spec_.groups.end())
-      throw Broken{
-          Rule::device_group, fmt::format("the key {} is not in the map of device groups", entry), {}, Field::device};
+      throw Broken{Rule::device_group,
+                   fmt::format("the device group {} is not a key of `index_to_device_group_map`", entry),
+                   {},
+                   Field::device};
     Devices devices = group->second;
     if (devices.empty())
       throw Broken{Rule::device_group, fmt::format("the device group {} is empty", entry), {}, Field::groups};

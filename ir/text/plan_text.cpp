@@ -173,7 +173,11 @@ class PlanReader {
     line.expect_word("into");
     split.blocks = part(line, PlanPart::number, [&] { return blocks(line, split.dim); });
     if (line.eat_word("over")) part(line, PlanPart::placement, [&] { return placement(line, split); });
-    if (line.eat_word("tree")) split.tree = line.bounded_integer(2, 1 << 30);
+    if (at_word(line, "tree"))
+      split.tree = part(line, PlanPart::tree, [&] {
+        line.eat_word("tree");
+        return line.bounded_integer(2, 1 << 30);
+      });
     return split;
   }
 

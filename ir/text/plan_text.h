@@ -12,7 +12,7 @@
 
 namespace tap::ir {
 
-enum class PlanPart : std::uint8_t { whole, operation, dim, number, placement };
+enum class PlanPart : std::uint8_t { whole, operation, dim, number, placement, tree };
 
 struct TextPart {  // bytes begin … end - 1 of the text
   PlanPart part = PlanPart::whole;

@@ -21,6 +21,9 @@ bool moves_for_others(CollectiveKind kind) {
          kind == CollectiveKind::collective_permute || kind == CollectiveKind::copy;
 }
 
+// False for what the compiler named: Y.sum, X#1.
+bool is_name(const std::string& text) { return text.find_first_of(".#@ ") == std::string::npos; }
+
 // An input or a result of the program that is split less finely than inside, for example because its size does not
 // divide evenly: cells from outside need not be sent.
 bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId value, const Reshard& reshard) {
@@ -41,12 +44,13 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
   const ir::Value& value = graph[moved];
   const bool is_explicit = reshard.is_explicit || at_the_edge(program, graph, moved, reshard);
-  std::string what = path + value.name;
-  if (!reshard.of_result) what += " for " + names[site.operations.front().index()];
+  const std::string name_of_value = path + value.name;
+  const std::string reader = reshard.of_result ? "" : names[site.operations.front().index()];
   for (const Collective& step : reshard.steps)
-    list.push_back({what, to_string(program.meshes, step),
+    list.push_back({reader.empty() ? name_of_value : name_of_value + " for " + reader, to_string(program.meshes, step),
                     step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
-                    !is_explicit && moves_for_others(step.kind)});
+                    !is_explicit && moves_for_others(step.kind), name_of_value, reader, std::string(name(step.kind)),
+                    to_string(program.meshes, reshard.steps.back().after)});
 }
 
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
@@ -86,18 +90,19 @@ std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse
   std::int64_t bytes = 0;
   for (const Move& move : moves) bytes += move.bytes;
   const Move& first = moves.front();
-  const std::size_t use = first.what.find(" for ");  // a value, and the operation that reads it
-  const std::string what = use == std::string::npos
-                               ? "`" + first.what + "`"
-                               : "`" + first.what.substr(0, use) + "` for `" + first.what.substr(use + 5) + "`";
-  std::string message = fmt::format("different shardings require an implicit reshard: {}: {}, {} per device", what,
-                                    first.step, byte_size(static_cast<double>(first.bytes)));
+  std::string message = first.reader.empty() ? "the program requires"
+                                             : fmt::format("computing `{}` requires", first.reader);
+  message += fmt::format(" an implicit reshard of `{}` to {}: {}, {} per device", first.value, first.to,
+                         first.collective, byte_size(static_cast<double>(first.bytes)));
   if (moves.size() > 1)
     message += fmt::format("; and {} more, {} in all", moves.size() - 1, byte_size(static_cast<double>(bytes)));
   Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
+  if (refuse) diagnostic.note("`--no-implicit-reshard` rejects implicit reshards");
+  diagnostic.note("`tapc sharding FILE --moves` lists every reshard");
+  const std::string own = first.value.substr(first.value.rfind('/') + 1);
   diagnostic.help(
-      "give both the same sharding, or make the reshard explicit: `Z = X @ …` is X with another sharding; `tapc "
-      "sharding FILE --moves` lists all of them");
+      "give both the same sharding, or reshard explicitly" +
+      (is_name(own) ? fmt::format(": `{}2 = {} @ {}`", own, own, first.to) : ", as in `Z2 = Z @ " + first.to + "`"));
   return diagnostic;
 }
 

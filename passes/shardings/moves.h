@@ -12,10 +12,12 @@
 namespace tap::passes {
 
 struct Move {
-  std::string what;        // X for Y
-  std::string step;        // all_gather [{a}, {}] -> pod[{}, {}]
-  std::int64_t bytes = 0;  // that the busiest device receives
-  bool implicit = false;   // forced by an operation's other tensors
+  std::string what;                      // X for Y
+  std::string step;                      // all_gather [{a}, {}] -> pod[{}, {}]
+  std::int64_t bytes = 0;                // that the busiest device receives
+  bool implicit = false;                 // forced by an operation's other tensors
+  std::string value = {}, reader = {};   // X, Y; no reader for a result
+  std::string collective = {}, to = {};  // all_gather, pod[{}, {}]: a step, and the sharding that the reshard leads to
 };
 
 // Of the graphs that main reaches, in order.

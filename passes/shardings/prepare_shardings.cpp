@@ -160,7 +160,7 @@ std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Progr
       if (!constrains) continue;
       if (first && first->sharding != node.sharding) {
         differ = true;
-        conflicts.push_back(fmt::format("`{}` and `{}` are in one group and have different shardings: {} and {}",
+        conflicts.push_back(fmt::format("`{}` and `{}` are grouped but have different shardings, {} and {}",
                                         program[first->graph][first->value].name, program[node.graph][node.value].name,
                                         to_string(program.meshes, *first->sharding),
                                         to_string(program.meshes, *node.sharding)));

@@ -197,9 +197,15 @@ class SplitApplier {
     if (!why.empty())
       return refuse(p, {0, "`" + split.dim + "` of `" + split.operation + "` cannot be split: " + why, PlanPart::dim});
     bool partials = op.dims[*dim].role == DimRole::reduction && !GraphSplitter::streams(op, *dim, split);
-    if (split.tree && !partials)
-      return number("the blocks of `" + split.dim + "` are not partials, so a tree cannot combine " +
-                    std::to_string(*split.tree) + " at a time");
+    if (split.tree && !partials) {
+      const std::string tree = "`tree " + std::to_string(*split.tree) + "`", name = "`" + split.dim + "`";
+      return refuse(p,
+                    {0,
+                     tree + " requires a split reduction; " + name +
+                         (op.dims[*dim].role == DimRole::reduction ? " is streamed, so there are no partials to combine"
+                                                                   : " is not a reduction dim"),
+                     PlanPart::tree, "", "remove " + tree});
+    }
     if (!split.axis && split.devices.empty()) return dim;
     if (auto problem = why_not_on_devices(program(), location, *dim, split)) return refuse(p, std::move(*problem));
     if (auto problem = why_no_boxes(op, *dim, split)) { return refuse_without_boxes(p, std::move(*problem)); }

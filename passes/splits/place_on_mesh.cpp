@@ -90,7 +90,7 @@ std::optional<PlanProblem> why_not_over_axis(const Program& program, OperationIn
                    suggestion_for(split.axis->name, names_of(mesh.axes), "axes"));
   const MeshAxis& axis = mesh[target->axis.id];
   if (!is_part_of(axis, target->axis))
-    return problem(PlanPart::placement, "`" + to_string(*split.axis) + "` is not a part of `" + axis.name +
+    return problem(PlanPart::placement, "`" + to_string(*split.axis) + "` is not a sub-axis of `" + axis.name +
                                             "`, which has " + plural(axis.size, "position") +
                                             ": pre-size times size must divide it");
   std::int64_t positions = size_of(mesh, target->axis);

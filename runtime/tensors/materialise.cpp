@@ -80,7 +80,7 @@ std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files) {
 }
 
 Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files) {
-  std::string source = quoted(spec.text);
+  std::string source = quoted((spec.role == "input" ? "-i " : "--expect ") + spec.text);
   if (spec.own) require_declared(spec, spec.own->type, spec.own->shape, source, type, shape);
   if (const auto* file = std::get_if<FileValue>(&spec.value)) {
     Tensor tensor = from_file(spec, *file, files);
@@ -93,8 +93,8 @@ Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<
   std::optional<Shape> demanded = spec.own ? std::optional<Shape>(spec.own->shape) : shape;
   if (demanded && literal.shape != *demanded) {
     throw wrong_data(Code::data_shape,
-                     source_name(spec) + " is declared as " + describe(type, *demanded) + ", and " + source +
-                         " has the shape " + to_string(literal.shape),
+                     source_name(spec) + " is declared as " + describe(type, *demanded) + ", but " + source +
+                         " has shape " + to_string(literal.shape),
                      literal.shape.empty() ? "const:VALUE fills a whole tensor" : "");
   }
   return from_literal(spec, literal, type);

@@ -16,8 +16,7 @@ void expect_verdict(const MonoidBuilder& m, Law identity, Law associative, Law c
   EXPECT_EQ(v.laws.identity, identity);
   EXPECT_EQ(v.laws.associative, associative);
   EXPECT_EQ(v.laws.commutative, commutative);
-  for (const LawDoubt& doubt : v.assumed)
-    EXPECT_EQ(doubt.why, "values are assumed to stay finite: " + why) << doubt.law;
+  for (const LawDoubt& doubt : v.assumed) EXPECT_EQ(doubt.why, std::string(finite_values) + why) << doubt.law;
 }
 void expect_laws_of(Cell (*combine)(MonoidBuilder& m), double identity, Law of_identity, Law associative,
                     Law commutative, const std::string& why = "") {
@@ -28,7 +27,7 @@ void expect_laws_of(Cell (*combine)(MonoidBuilder& m), double identity, Law of_i
 }
 
 constexpr const char* of_differences = "terms that cancel may overflow";
-constexpr const char* of_products = "a product or quotient may overflow where the result does not";
+constexpr const char* of_products = "an intermediate product or quotient may overflow although the result is finite";
 constexpr const char* of_conditions = "a condition tests a value that may overflow";
 
 TEST(LawsInRange, CancellingTermsMayOverflow) {

@@ -204,7 +204,7 @@ RC_GTEST_PROP(RandomEquation, LegalEquationsPassTheProofAndTheOracle, ()) {
 // "at v0=1, v2=0 this reads `a[3, 1]`": the point gives the cell, and the cell lies outside.
 bool confirms(const Equation& e, const std::string& message) {
   static const std::regex outside(R"(at ([^`]*) this (reads|writes) `([a-z])\[([^\]]*)\]`)");
-  static const std::regex never(R"(element `y\[([^\]]*)\]` is never written)");
+  static const std::regex never(R"(cell `y\[([^\]]*)\]` is never written)");
   static const std::regex twice(R"(`y\[([^\]]*)\]` is written at ([^`]*) and again at (.*))");
   auto numbers = [](const std::string& text) {
     std::vector<int> all;

@@ -77,6 +77,7 @@ TEST(PlanText, PartsHaveTheirSpans) {
   EXPECT_EQ(text_of_part(0, PlanPart::dim, "k"), "k");
   EXPECT_EQ(text_of_part(0, PlanPart::number, ""), "[0, 4]");
   EXPECT_EQ(text_of_part(0, PlanPart::placement, ""), "pod.data:(1)2");
+  EXPECT_EQ(text_of_part(0, PlanPart::tree, ""), "tree 2");
   EXPECT_EQ(text_of_part(1, PlanPart::operation, "b c"), "\"b c\"");
   EXPECT_EQ(text_of_part(1, PlanPart::dim, "i"), "i");
   EXPECT_EQ(text_of_part(1, PlanPart::dim, "elsewhere"), "fuse a, \"b c\" over i");

@@ -161,7 +161,7 @@ TEST(Propagation, ConflictingGroupMembersAreReportedAndKept) {
       propagate(lowered("mesh m = [a: 2, b: 2] program p(X: f32[8] @ m[{a}], W: f32[8] @ m[{b}]) -> (Y: f32[8]) "
                         "{ Y[i] = X[i] + W[i]  group X, W }"));
   ASSERT_EQ(found.conflicts.size(), 1u);
-  EXPECT_EQ(found.conflicts[0], "`X` and `W` are in one group and have different shardings: m[{a}] and m[{b}]");
+  EXPECT_EQ(found.conflicts[0], "`X` and `W` are grouped but have different shardings, m[{a}] and m[{b}]");
   EXPECT_EQ(sharding_of(found.program, "W"), "m[{b}]");
   // A third value that is tied to what is read of X has the sharding that both are read with.
   found =

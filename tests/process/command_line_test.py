@@ -122,7 +122,7 @@ class Shapes(TapcTest):
     def test_shapes_that_do_not_fit(self):
         for command in ("check", "inspect", "verify", "opt"):
             with self.subTest(command):
-                self.expect(3, r"error\[T1102\]: the input `X` is declared as f32\[4, 8\], but `X=f64\[4,8\]` has f64",
+                self.expect(3, r"error\[T1102\]: the input `X` is declared as f32\[4, 8\], but `-i X=f64\[4,8\]` gives the element type f64",
                             command, "p.tap", "-i", "X=f64[4,8]")
                 self.expect(3, r"error\[T1104\]: `V`.* is not an input", command, "p.tap", "-i", "X=f32[4,8]", "-i",
                             "V=f32[8]")
@@ -138,7 +138,7 @@ class Shapes(TapcTest):
 
     def test_types_of_files(self):
         np.save(self.folder / "x.npy", np.zeros((2, 3)))
-        self.expect(3, r"(?s)p\.tap:1:\d+: error\[T1102\]: the input `X` is declared as f32 \[2, 3\], but `x\.npy` contains f64 \[2, 3\].*"
+        self.expect(3, r"(?s)p\.tap:1:\d+: error\[T1102\]: the input `X` is declared as f32\[2, 3\], but `x\.npy` contains f64\[2, 3\].*"
                        r"help: tapc does not convert types; in NumPy: x\.astype\('float32'\)", "run", "p.tap",
                     "-i", "X=@x.npy", "-i", "W=ones")
         for code in (b"|f4", b"|i8"):

@@ -313,7 +313,7 @@ program main(q: f32[3, 4], k: f32[5, 4], v: f32[5, 2], x: f32[3, 6]) -> (y: f32[
                                                       "program p(x: f32[3]) -> (y: f32[]) { y[] = m[i] (x[i]) }")
         sinh = ("monoid m(v: f64) { identity 0 combine (a, b) = asinh(sinh(a.v + b.v)) }\n"
                 "program p(x: f64[3]) -> (y: f64[]) { y[] = m[i] (x[i]) }")
-        self.check(0, r"remark\[T0702\]: the laws of `m` are assumed after sampling", sinh)
+        self.check(0, r"remark\[T0702\]: identity and associativity of `m` are not proved; they are assumed", sinh)
         self.expect(1, r"error\[T0703\]", "check", "a.tap", "--require-proof")
 
     # ---- 5. Rewrites, 6. Meshes, shardings, splits

@@ -122,8 +122,10 @@ class Laws(TapcTest):
             words = {key: lines[key].split(":")[0].strip() for key in lines if key in
                      ("neutral", "associative", "commutative", "fold")}
             return {{"neutral": "identity"}.get(key, key): word for key, word in words.items()}
-        broken = {law for law, words in (("identity", "its identity"), ("associative", "associativity"), ("fold", "fold"))
-                  if f"breaks the law of {words}" in result.output}
+        broken = {law for law, words in (("identity", f"the identity of the monoid `{name}` is wrong"),
+                                      ("associative", f"the monoid `{name}` breaks the law of associativity"),
+                                      ("fold", f"the `fold` of the monoid `{name}` does not agree"))
+                  if words in result.output}
         self.assertTrue(broken, result.output)
         return {law: "no" for law in broken}
 

@@ -65,7 +65,7 @@ class Onnx(TapcTest):
         groups = [{"key": -1, "value": [0, 1]}, {"key": -2, "value": [1, 2]}]
         tensors = [{"tensor_name": t, "device": [-1, -2], "index_to_device_group_map": groups, "sharded_dim": ROWS}
                    for t in "AB"]
-        self.read(1, "device 1 has more than one shard(?s:.*)tapc limit `mesh`", specs(*tensors))
+        self.read(1, "device 1 holds more than one shard(?s:.*)tapc limit `mesh`", specs(*tensors))
         self.read(0, "tapc limit `mesh`", specs(*tensors), "--on-unsupported=fallback")
 
     def test_any_devices_run(self):

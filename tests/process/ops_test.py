@@ -64,7 +64,7 @@ class Ops(TapcTest):
     def test_int_packs(self):
         self.assertIn("e = [4, 4]", self.own(0, r"^$", "fill"))
         self.assertIn("f32[2, 3, 5]", self.own(0, r"^$", "fill", "--param", "e=2,3, 5"))
-        self.own(2, r"`fill` does not fit --param e=-2: .*sizes are 0 or more", "fill", "--param", "e=-2")
+        self.own(2, r"`--param e=-2` is not legal for `fill`: .*sizes are 0 or more", "fill", "--param", "e=-2")
         self.own(2, r"the parameter `e` is a list of integers", "fill", "--param", "e=2,,3")
 
     def test_an_int_pack_that_is_no_shape_is_refused_in_programs(self):
@@ -80,10 +80,10 @@ class Ops(TapcTest):
                 (r"`matmul` has no dim `zz`\nhelp: its dims are in, out, batch", ("matmul", "--dim", "zz=7")),
                 (r"`matmul` has no parameter `zz`\nhelp: it has no parameters", ("matmul", "--param", "zz=7")),
                 (r"`conv2d` has no parameter `strid`\nhelp: did you mean `stride`", ("conv2d", "--param", "strid=2")),
-                (r"does not fit --param stride=0: .*positive number; `stride` is 0", ("conv2d", "--param", "stride=0")),
+                (r"`--param stride=0` is not legal for `conv2d`: .*must be positive; `stride` is 0", ("conv2d", "--param", "stride=0")),
                 (r"the parameter `stride` is an integer", ("conv2d", "--param", "stride=two")),
                 (r"the parameter `to` is a type.*\nhelp: did you mean `f32`", ("cast", "--param", "to=f33")),
-                (r"does not fit --param a=99: .*no split", ("sum_axis", "--param", "a=99")),
+                (r"`--param a=99` is not legal for `sum_axis`: .*no split", ("sum_axis", "--param", "a=99")),
                 (r"two values, 1 and 2", ("sum_axis", "--param", "a=1", "--param", "a=2")),
                 (r"is not a valid value for --param", ("sum_axis", "--param", "a")),
                 (r"need the name of an operator", ("--param", "a=1"))):

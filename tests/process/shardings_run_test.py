@@ -56,7 +56,7 @@ program heat(X: f64[{n}] @ ring[{{a}}]) -> (Y: f64[{n}] @ ring[{{a}}]) {{
 SHARDED = re.compile(r" @ (pod|ring|m)\[[^\]]*\]")
 
 
-GATHERED = r"^[\w.]+:\d+:\d+: warning\[T0910\]: different shardings require an implicit reshard.*: `L` for `A\.sum`: all_gather .* per device; " \
+GATHERED = r"^[\w.]+:\d+:\d+: warning\[T0910\]: computing `A\.sum` requires an implicit reshard of `L` to .*: all_gather, .* per device; " \
            "and 1 more, "
 
 
@@ -178,7 +178,7 @@ class ShardingsRun(TapcTest):
                     "        r2[i] = r[i] - ap[i] + f64(t)\n        p2[i] = r2[9 - i] + p[i]\n"
                     "        (x2, r2, p2, x)\n    }\n}\n")
             with self.subTest(sharding=sharding):
-                moved = "T0910.*[PX]?/?p` for `ap`: all_gather"
+                moved = "T0910.*computing `ap` requires an implicit reshard of .*[PX]?/?p` to .*: all_gather"
                 graph = self.same(text, ["A=iota", "B=iota"], output=f"{moved}|^$", assumed=True)
                 self.assertIn("over axis pod.a", graph)
                 blocks = self.tapc("opt", "--stage", "block", "s.tap").stdout.decode()
@@ -266,7 +266,7 @@ class ShardingsRun(TapcTest):
             self.write("w.tap", SHARDED.sub("", ATTENTION.format(n=n, seq=4)))
             given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"]
             self.write("empty.plan", "plan 2\n")  # with a plan, what --passes made is sharded
-            for a, b in zip(self.numbers("s.tap", *FUSED, "--plan", "empty.plan", *given, output="L` for `A"), self.numbers("w.tap", *given)):
+            for a, b in zip(self.numbers("s.tap", *FUSED, "--plan", "empty.plan", *given, output="`A.* reshard of `L`"), self.numbers("w.tap", *given)):
                 self.assertLessEqual(abs(a - b), 1e-6 * abs(b))
 
     def test_implicit_reshards(self):
@@ -275,7 +275,7 @@ class ShardingsRun(TapcTest):
         for command in ("run", "verify", "compile", "sharding", "opt"):
             more = {"opt": ["--stage", "sharded"], "compile": ["-o", "s"]}.get(command, [])
             given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"] if command == "run" else []
-            self.expect(1, r"error\[T0909\]: .*`L` for `A\.sum`: all_gather", command, "s.tap", "--no-implicit-reshard",
+            self.expect(1, r"error\[T0909\]: computing `A\.sum` requires an implicit reshard of `L` to .*: all_gather", command, "s.tap", "--no-implicit-reshard",
                         *more, *given)
         self.expect(0, "^$", "verify", "m.tap", "--no-implicit-reshard")
 

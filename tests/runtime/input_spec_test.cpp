@@ -85,12 +85,12 @@ TEST(InputSpec, E07TypeAndShapeMustMatchTheDeclaration) {
   EXPECT_EQ(made(file, ElementType::f64).shape(), (Shape{2}));
   EXPECT_EQ(made(file, ElementType::f64, Shape{2}).shape(), (Shape{2}));
   refused_input(file, ElementType::f32, Shape{2, 2}, 3,
-                "the input `X` is declared as f32 [2, 2], but `" + folder.file("x.npy") + "` contains f64 [2]");
-  refused_input(file, ElementType::f64, Shape{3}, 3, "is declared as f64 [3], but");
-  refused_input("X=[1, 2]", ElementType::f64, Shape{3}, 3, "has the shape [2]");
+                "the input `X` is declared as f32[2, 2], but `" + folder.file("x.npy") + "` contains f64[2]");
+  refused_input(file, ElementType::f64, Shape{3}, 3, "is declared as f64[3], but");
+  refused_input("X=[1, 2]", ElementType::f64, Shape{3}, 3, "but `-i X=[1, 2]` has shape [2]");
   refused_input("X=1", ElementType::f64, Shape{3}, 3, "const:VALUE fills");
   refused_input("X=rand:1", ElementType::f64, std::nullopt, 2, "gives no shape, and the program leaves it open");
-  refused_input("X=f32[2]=zeros", ElementType::f64, Shape{2}, 3, "is declared as f64 [2]");
+  refused_input("X=f32[2]=zeros", ElementType::f64, Shape{2}, 3, "is declared as f64[2]");
 }
 
 TEST(InputSpec, Literals) {

@@ -55,8 +55,8 @@ TEST(Npy, E01TruncationReportsOffsetAndSize) {
   refused_npy(good.substr(0, 7), "in its version: 8 bytes");
   refused_npy(good.substr(0, 9), "in its header length: 10 bytes");
   refused_npy(good.substr(0, 40), "in its header: " + std::to_string(good.size() - 24) + " bytes expected, 40 found");
-  refused_npy(good.substr(0, good.size() - 1), "in its data: f32 [2, 3] takes 24 bytes, and 23 follow");
-  refused_npy(good + "x", "has data after its end: f32 [2, 3] takes 24 bytes, and 25 follow");
+  refused_npy(good.substr(0, good.size() - 1), "in its data: f32[2, 3] takes 24 bytes, and 23 follow");
+  refused_npy(good + "x", "has data after its end: f32[2, 3] takes 24 bytes, and 25 follow");
 }
 
 TEST(Npy, E02BadMagicAndVersions) {

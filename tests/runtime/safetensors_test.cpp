@@ -75,7 +75,7 @@ TEST(Safetensors, HeaderLengths) {
 }
 
 TEST(Safetensors, OffsetsCoverTheDataOnce) {
-  refused_tensors(file(one("U8", "[3]", "[0,2]"), "ab"), "is u8 [3] of 3 bytes, and its offsets are 0 to 2");
+  refused_tensors(file(one("U8", "[3]", "[0,2]"), "ab"), "is u8[3] of 3 bytes, and its offsets are 0 to 2");
   refused_tensors(file(one("U8", "[1]", "[2,1]"), "ab"), "its offsets are 2 to 1");
   refused_tensors(file(one("U8", "[2]", "[1,3]"), "abc"), "leaves a gap before it");
   std::string two =

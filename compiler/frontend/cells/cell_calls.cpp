@@ -164,6 +164,18 @@ void CellElaborator::refuse_inlining(const Definition& definition, Span span, co
           .help("bind the whole tensor first, `h = " + definition.name + "(…)`, and read its cells"));
 }
 
+// A cell has no axes over which a pack could run: sum[i..] x[i..].
+void CellElaborator::refuse_packs_of_cells(const ast::Reduce& reduce) {
+  for (const ast::RangeVar& var : reduce.vars) {
+    if (!var.pack) continue;
+    const Definition& definition = *inlining_.back();
+    auto site = std::find_if(elaboration_.call_sites.rbegin(), elaboration_.call_sites.rend(),
+                             [&](const auto& call) { return call.callee == definition.name; });
+    refuse_inlining(definition, site == elaboration_.call_sites.rend() ? var.name.span : site->span,
+                    "it reduces over the pack " + quoted(var.name.text + ".."));
+  }
+}
+
 const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& call, Span span) {
   const ast::Name& name = call.callee.back();
   const Definition* definition = call.callee.size() == 2 ? elaboration_.definitions.find_qualified(
@@ -186,8 +198,10 @@ const Definition& CellElaborator::inlinable(const Env& env, const ast::Call& cal
   if (!op) refuse_inlining(*definition, span, "it is an outside kernel");
   if (op->results.size() != 1) refuse_inlining(*definition, span, "it has " + counted(op->results.size(), "result"));
   for (const auto* open : inlining_)
-    if (open == definition->declaration)
-      elaboration_.fail(Diagnostic(Code::recursion, span, quoted(name.text) + " is applied within its own definition"));
+    if (open->declaration == definition->declaration)
+      elaboration_.fail(Diagnostic(Code::recursion, span,
+                                   quoted(name.text) + " is recursive: it is applied within its own definition")
+                            .help(help_for_recursion));
   if (op->inputs.size() != call.args.size()) {
     Diagnostic d(Code::wrong_argument_count, span,
                  quoted(name.text) + " takes " + counted(op->inputs.size(), "argument") + "; got " +
@@ -275,7 +289,7 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   std::vector<CellId> cells;
   for (const ThunkEntity& argument : thunks) {
     Cell cell = for_type(argument, frame);
-    given.push_back({{cell.type, {}}, argument.span});
+    given.push_back({{cell.type, {}}, argument.span, true});
     cells.push_back(cell.id);
   }
   Env& callee = space_.new_scope(env);
@@ -295,7 +309,7 @@ Cell CellElaborator::inlined(const Env& env, ast::ExprId id, const ast::Call& ca
   return once(frame.applied, std::move(key), [&] {
     for (std::size_t i = 0; i < thunks.size(); ++i) callee.names[op.inputs[i].name.text] = thunks[i];
     bind_equations(callee, definition, op, span);
-    inlining_.push_back(definition.declaration);
+    inlining_.push_back(&definition);
     const ast::TensorParam& result = op.results[0];
     const auto bound = std::get<ThunkEntity>(callee.names[result.name.text]);
     ElementType type = eval_type(elaboration_, callee, result.type.element);

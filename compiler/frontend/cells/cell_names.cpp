@@ -122,7 +122,7 @@ Cell CellElaborator::named(const Env& env, ast::ExprId id, const std::string& na
 
 Cell CellElaborator::thunk(const ThunkEntity& thunk, Frame& frame, std::optional<ElementType> expected) {
   auto known = [&](std::optional<ElementType> type) {
-    std::vector<const ast::Declaration*> open;
+    std::vector<const Definition*> open;
     if (thunk.inlined_in) {
       open.assign(inlining_.begin(), inlining_.begin() + static_cast<std::ptrdiff_t>(*thunk.inlined_in));
       std::swap(open, inlining_);

@@ -19,6 +19,8 @@ using ir::CellOp;
 
 const Env& CellElaborator::reduction_scope(const Env& env, ast::ExprId id) {
   if (!space_.inner_scope(env, id)) {
+    if (auto* reduce = std::get_if<ast::Reduce>(&env[id].node); reduce && !inlining_.empty())
+      refuse_packs_of_cells(*reduce);
     space_.walk(env, id);
     space_.solve();
   }

@@ -104,6 +104,7 @@ class CellElaborator {
                                      std::optional<ElementType> expected);
   void bind_equations(Env& callee, const Definition& definition, const ast::OpDecl& op, Span span);
   [[noreturn]] void refuse_inlining(const Definition& definition, Span span, const std::string& why);
+  void refuse_packs_of_cells(const ast::Reduce& reduce);
   Cell compare(const Env& env, const ast::Binary& b, ast::ExprId id, Frame& frame);
   Cell fold_reduce(const Env& env, ast::ExprId id, const ast::Reduce& reduce, Frame& frame,
                    std::optional<ElementType> expected);
@@ -152,7 +153,7 @@ class CellElaborator {
   bool for_type_ = false;              // only the type of the expression is needed
   std::size_t guard_dependences_ = 0;  // how often the result depended on the enclosing guards
   std::map<std::pair<std::size_t, const Env*>, std::vector<Hoisted>> hoisted_;
-  std::vector<const ast::Declaration*> inlining_;
+  std::vector<const Definition*> inlining_;
   int depth_ = 0;
   ElementType offered_ = ElementType::f32;
 };

@@ -1,5 +1,8 @@
 #include "compiler/frontend/cells/index_choices.h"
 
+#include <algorithm>
+#include <set>
+
 #include "compiler/frontend/elaborate/sizes.h"
 
 namespace tap {
@@ -73,6 +76,44 @@ class ChoiceBranches {
   const Env& env_;
 };
 
+// The index variables of an expression, each once: i, j and ks.. of `i * j + (ks..)`.
+class IndexVariables {
+ public:
+  std::vector<std::string> found;
+
+  void collect(const Env& env, ast::ExprId id) {
+    if (!seen_.emplace(id.index(), &env).second) return;
+    const auto& node = env[id].node;
+    if (auto* name = std::get_if<ast::NameRef>(&node)) {
+      if (env.find_as<VarEntity>(name->name)) add(name->name);
+      if (auto* thunk = env.find_as<ThunkEntity>(name->name)) collect(*thunk->env, thunk->expr);
+    }
+    if (auto* pack = std::get_if<ast::PackRef>(&node)) add(pack->name + "..");
+    if (auto* linear = std::get_if<ast::LinearIndex>(&node)) add(linear->pack + "..");
+    if (auto* unary = std::get_if<ast::Unary>(&node)) collect(env, unary->operand);
+    if (auto* binary = std::get_if<ast::Binary>(&node)) collect_all(env, {binary->left, binary->right});
+    if (auto* choice = std::get_if<ast::If>(&node))
+      collect_all(env, {choice->condition, choice->then_value, choice->else_value});
+    if (auto* index = std::get_if<ast::Index>(&node)) collect_all(env, index->indices);
+    if (auto* call = std::get_if<ast::Call>(&node))
+      for (const auto& arg : call->args) collect(env, arg.value);
+    if (auto* let = std::get_if<ast::Let>(&node)) {
+      for (const auto& binding : let->bindings) collect(env, binding.value);
+      collect(env, let->body);
+    }
+  }
+
+ private:
+  void collect_all(const Env& env, const std::vector<ast::ExprId>& ids) {
+    for (ast::ExprId id : ids) collect(env, id);
+  }
+  void add(const std::string& name) {
+    if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
+  }
+
+  std::set<std::pair<std::size_t, const Env*>> seen_;  // `let a = i + i, b = a + a, …` would double at every link
+};
+
 }  // namespace
 
 Diagnostic not_affine(Elaboration& elaboration, IndexSpace& space, const Env& env, ast::ExprId read, ast::ExprId index,
@@ -82,9 +123,14 @@ Diagnostic not_affine(Elaboration& elaboration, IndexSpace& space, const Env& en
   std::vector<Branch> branches = why.span == part ? ChoiceBranches(elaboration, space, env).of(index)
                                                   : std::vector<Branch>();
   if (branches.empty()) {
-    d.help(!why.help.empty()
-               ? why.help
-               : "to read at a computed position, store it in a tensor, `at[i] = …`, and read `x[at[i]]`");
+    if (!why.help.empty()) return d.help(why.help);
+    IndexVariables variables;
+    variables.collect(env, index);
+    std::string at = env.find("at") ? "position[" : "at[";
+    for (const std::string& name : variables.found) at += (name == variables.found.front() ? "" : ", ") + name;
+    std::string cell(elaboration.sources.text(whole));
+    cell.replace(part.begin - whole.begin, part.end - part.begin, at + "]");
+    d.help("store the position in a tensor, " + quoted(at + "] = …") + ", and read " + quoted(cell));
     return d;
   }
   std::string text(elaboration.sources.text(whole)), fix_text;

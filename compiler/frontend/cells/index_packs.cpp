@@ -58,8 +58,7 @@ void IndexSpace::solve_packs() {
   for (const auto& pack : packs_)
     if (!pack.known)
       elaboration_.fail(Diagnostic(Code::pack_ambiguous, pack.span,
-                                   "the number of indices in " + quoted(pack.name + "..") +
-                                       " cannot be inferred from any tensor that it indexes"));
+                                   "cannot infer how many indices the pack " + quoted(pack.name + "..") + " has"));
 }
 
 std::vector<AxisIndex> IndexSpace::expand(const IndexedAccess& at) {
@@ -107,8 +106,8 @@ std::vector<AxisIndex> IndexSpace::expand(const IndexedAccess& at) {
   }
   if (at.shape && axes.size() != at.shape->size()) {
     elaboration_.fail(Diagnostic(Code::rank_mismatch, at.span,
-                                 quoted(at.tensor) + " has " + counted(at.shape->size(), "dim") + ", " +
-                                     to_string(*at.shape) + "; got " + counted(axes.size(), "coordinate")));
+                                 quoted(at.tensor) + " has " + counted(at.shape->size(), "axis", "axes") + " (shape " +
+                                     to_string(*at.shape) + "); got " + counted(axes.size(), "coordinate")));
   }
   return axes;
 }

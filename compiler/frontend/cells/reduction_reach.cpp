@@ -23,11 +23,12 @@ class Reach {
     if (own == 0 || own == terms_.size()) return std::nullopt;
     Span further = join(terms_[own].sign, module_[terms_.back().value].span);
     Span inside{sum_.span.file, sum_.span.begin, module_[terms_[own - 1].value].span.end};
-    std::string over = join_names(), body(sources_.text(module_[reduce_.operands[0]].span));
+    std::string body(sources_.text(module_[reduce_.operands[0]].span));
     std::string head(sources_.text({sum_.span.file, sum_.span.begin, module_[reduce_.operands[0]].span.begin}));
     Diagnostic d(Code::reduction_reaches_further, further,
-                 fmt::format("`{}` is part of the sum but does not depend on {}: it is added once for each",
-                             shortened(sources_.text(further)), over));
+                 fmt::format("`{}` is inside `{}` but does not depend on {}, so it is added once for every {}",
+                             shortened(sources_.text(further)), shortened(sources_.text(sum_span())), join_names("or"),
+                             join_names("and")));
     d.label(sum_span(), "a sum extends as far to the right as possible");
     d.note(fmt::format("if this is intended, write `{}({})`", head, shortened(body)));
     d.help("put the sum in parentheses");
@@ -88,12 +89,12 @@ class Reach {
     return any_depends(reduce.operands);
   }
 
-  std::string join_names() const {
+  std::string join_names(std::string_view last) const {
     std::string text;
     for (std::size_t i = 0; i < reduce_.vars.size(); ++i)
       text += fmt::format("{}`{}{}`",
                           i == 0                         ? ""
-                          : i + 1 == reduce_.vars.size() ? " or "
+                          : i + 1 == reduce_.vars.size() ? fmt::format(" {} ", last)
                                                          : ", ",
                           variables_[i], reduce_.vars[i].pack ? ".." : "");
     return text;

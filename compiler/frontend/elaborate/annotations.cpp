@@ -33,7 +33,7 @@ ir::Mesh mesh_of(Elaboration& elaboration, const ast::MeshDecl& decl) {
     if (axis.size < 1)
       elaboration.fail(Diagnostic(
           Code::bad_mesh, axis.name.span,
-          "the axis " + quoted(axis.name.text) + " has size " + std::to_string(axis.size) + "; sizes are 1 or more"));
+          "the size of the axis " + quoted(axis.name.text) + " must be at least 1; got " + std::to_string(axis.size)));
     try {
       devices = checked::mul(devices, axis.size);
     } catch (const Overflow&) { devices = max_devices + 1; }
@@ -296,11 +296,11 @@ ir::AxisRef resolve_axis(Elaboration& elaboration, const ir::Mesh& mesh, const a
   auto [m, k] = *axis.sub;
   auto refuse = [&](const std::string& why) {
     elaboration.fail(Diagnostic(Code::bad_sub_axis, axis.span,
-                                quoted(source_of(elaboration, axis.span)) + " is not a part of " +
+                                quoted(source_of(elaboration, axis.span)) + " is not a sub-axis of " +
                                     quoted(axis.name.text) + " (size " + std::to_string(n) + "): " + why));
   };
-  if (m < 1) refuse("the pre-size is at least 1; got " + std::to_string(m));
-  if (k < 2) refuse("the size is greater than 1; got " + std::to_string(k));
+  if (m < 1) refuse("the pre-size, in parentheses, must be at least 1; got " + std::to_string(m));
+  if (k < 2) refuse("the size must be greater than 1; got " + std::to_string(k));
   if (m > n || k > n || n % (m * k) != 0)
     refuse("pre-size times size, " + std::to_string(m) + "*" + std::to_string(k) + ", must divide " +
            std::to_string(n));

@@ -6,6 +6,7 @@
 
 #include "compiler/frontend/elaborate/equation.h"
 #include "compiler/frontend/elaborate/sizes.h"
+#include "compiler/frontend/elaborate/unknown_names.h"
 #include "compiler/frontend/proofs/prove.h"
 #include "compiler/frontend/syntax/builtins.h"
 #include "ir/graph.h"
@@ -102,6 +103,19 @@ static Span span_of(const Entity& entity) {
       entity);
 }
 
+void BodyBuilder::check_undeclared(const ast::Name& name) {
+  auto found = env_.names.find(name.text);
+  if (found == env_.names.end()) return;
+  const Span first = span_of(found->second);
+  const bool tensor = std::holds_alternative<TensorEntity>(found->second);
+  const std::string kind = tensor ? "" : description(found->second);
+  Diagnostic d(Code::duplicate_name, name.span,
+               quoted(name.text) + (tensor ? " is declared twice" : " names both " + kind + " and a tensor"));
+  if (first.valid()) d.label(first, tensor ? "first declared here" : quoted(name.text) + " is " + kind + " here");
+  if (!tensor) d.help("rename one of them");
+  elaboration_.fail(std::move(d));
+}
+
 void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern,
                                 bool is_const) {
   check_binder(name);
@@ -109,21 +123,13 @@ void BodyBuilder::declare_input(const ast::Name& name, ir::TensorType type, std:
   graph_.values.back().is_const = is_const;
   graph_.inputs.push_back(value);
   TensorEntity entity{value, std::move(type), std::move(pattern), name.span, this};
-  if (auto found = env_.names.find(name.text); found != env_.names.end()) {
-    Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
-    if (Span first = span_of(found->second); first.valid()) d.label(first, "first declared here");
-    elaboration_.fail(std::move(d));
-  }
+  check_undeclared(name);
   env_.names[name.text] = std::move(entity);
 }
 
 void BodyBuilder::declare_result(const ast::Name& name, ir::TensorType type, std::vector<PatternItem> pattern) {
   check_binder(name);
-  if (auto found = env_.names.find(name.text); found != env_.names.end()) {
-    Diagnostic d(Code::duplicate_name, name.span, quoted(name.text) + " is declared twice");
-    if (Span first = span_of(found->second); first.valid()) d.label(first, "first declared here");
-    elaboration_.fail(std::move(d));
-  }
+  check_undeclared(name);
   TensorEntity entity{{}, std::move(type), std::move(pattern), name.span, this};
   entity.complete = false;
   env_.names[name.text] = std::move(entity);
@@ -288,9 +294,10 @@ void BodyBuilder::binding(const ast::Binding& binding, Span span) {
     names.push_back(name.text);
     const auto& binders = binders_[name.text];
     if (binders.front() != current_)
-      elaboration_.fail(Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is bound twice")
-                            .label((*statements_)[binders.front()].span, "first bound here")
-                            .help("values do not change; choose another name"));
+      elaboration_.fail(
+          Diagnostic(Code::duplicate_name, name.span, quoted(name.text) + " is already defined; tensors are immutable")
+              .label((*statements_)[binders.front()].span, "defined here")
+              .help("give the new value a new name, for example " + quoted(name.text + "2")));
   }
   std::vector<Bound> values = whole(binding.right, names);
   if (values.size() != names.size())

@@ -91,6 +91,7 @@ class BodyBuilder {
   void bind_name(const ast::Name& name, Bound bound);
   void define_result(const std::string& name, ir::ValueId value);
   void check_binder(const ast::Name& name);
+  void check_undeclared(const ast::Name& name);
   // body_order.cpp
   const std::vector<std::size_t>* definers(const std::string& name) const;
   bool path_to_current(std::size_t from, std::vector<std::size_t>& statements, std::vector<std::string>& names) const;

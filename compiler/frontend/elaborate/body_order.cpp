@@ -66,10 +66,34 @@ void BodyBuilder::report_redefinition(const ast::Statement& statement, const std
     for (const ast::LeftSide& cell : cells->left)
       if (cell.base.text == name) left = cell.span;
   }
-  elaboration_.fail(
-      Diagnostic(Code::duplicate_name, left, quoted(name) + " is already defined, and values do not change")
-          .label(known->span, "defined here")
-          .help("give the new value a new name, for example " + quoted(name + "2")));
+  elaboration_.fail(Diagnostic(Code::duplicate_name, left, quoted(name) + " is already defined; tensors are immutable")
+                        .label(known->span, "defined here")
+                        .help("give the new value a new name, for example " + quoted(name + "2")));
+}
+
+// y[i] = y[i - 1] + x[i], which reads other cells of y than it writes.
+static bool reads_other_cells(const ast::Module& module, const ast::Statement& statement, const std::string& name) {
+  auto* equation = std::get_if<ast::Equation>(&statement.node);
+  if (!equation) return false;
+  auto variable = [&](ast::ExprId id) {
+    auto* plain = std::get_if<ast::NameRef>(&module[id].node);
+    auto* pack = std::get_if<ast::PackRef>(&module[id].node);
+    return plain ? plain->name : pack ? pack->name + ".." : "";
+  };
+  for (const ast::Expr& expr : module.exprs) {
+    auto* read = std::get_if<ast::Index>(&expr.node);
+    if (!read || read->base.text != name || expr.span.begin < statement.span.begin ||
+        expr.span.end > statement.span.end)
+      continue;
+    for (const ast::LeftSide& cell : equation->left) {
+      if (cell.base.text != name) continue;
+      bool same =
+          std::equal(cell.indices.begin(), cell.indices.end(), read->indices.begin(), read->indices.end(),
+                     [&](ast::ExprId a, ast::ExprId b) { return !variable(a).empty() && variable(a) == variable(b); });
+      if (!same) return true;
+    }
+  }
+  return false;
 }
 
 // A name that only a later statement defines is used too early; if that depends on this statement, there is a cycle,
@@ -94,17 +118,23 @@ void BodyBuilder::use_before_definition(const ast::Statement& statement) {
     if (statements.size() == 1 && by->back() == current_) report_redefinition(statement, use.name, *by);
     std::string text = use.name;
     for (const auto& name : names) text += " -> " + name;
+    const bool sole = by->back() == current_;
     Diagnostic d(Code::cyclic_definition, use.span,
-                 "the definition of " + quoted(use.name) + " depends on itself: " + text + " -> " + use.name);
-    if (by->back() != current_) d.label((*statements_)[by->back()].span, "it is defined here");
+                 sole ? quoted(use.name) + " is read in its own definition"
+                      : "the definition of " + quoted(use.name) + " depends on itself: " + text + " -> " + use.name);
+    if (!sole) d.label((*statements_)[by->back()].span, "it is defined here");
+    const std::string update_a_state = "to update a state, use `iterate` (docs/guide/in_place_algorithms.md)";
     auto* state = outer_ ? env_.find_as<TensorEntity>(use.name) : nullptr;
-    if (state && state->owner == this && by->size() == 1 && by->back() == current_)
+    if (state && state->owner == this && by->size() == 1 && sole)
       d.help("give the next state a new name, and end the body with it: " +
              quoted(use.name + "2[…] = …; " + use.name + "2"));
+    else if (!sole) d.help(update_a_state);
+    else if (reads_other_cells(*env_.module, statement, use.name))
+      d.help(update_a_state + "; write a prefix sum as `y[i] = sum[k in 0..i + 1] x[k]`");
     else
       d.help(
-          "use `iterate` for repetition (docs/guide/in_place_algorithms.md shows how); write a prefix sum as `y[i] = "
-          "sum[k in 0..i+1] x[k]`");
+          "a tensor is defined once; give the new value another name, or use `iterate` to update a state "
+          "(docs/guide/in_place_algorithms.md)");
     for (std::size_t other : statements) {
       in_cycle_.insert(other);
       poison((*statements_)[other]);

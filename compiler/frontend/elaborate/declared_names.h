@@ -1,6 +1,6 @@
 // The names that the head of an operator, outside kernel or program declares: parameters, tensors, and the dims of types.
 //
-//   op f<k: int>(x: T[n], n: T[n]) …     `n` is declared twice: a dim, and an input
+//   op f<k: int>(x: T[n], n: T[n]) …     `n` names both a dim and a tensor
 #pragma once
 
 #include "compiler/frontend/syntax/ast.h"

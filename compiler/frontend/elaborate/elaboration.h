@@ -85,6 +85,9 @@ struct Elaboration {
   }
 };
 
+inline constexpr const char* help_for_recursion =
+    "operators cannot be recursive; to repeat a computation, use `iterate`";
+
 // 1 dim, 2 dims
 inline std::string counted(std::size_t n, std::string_view one, std::string_view many = {}) {
   std::string plural = many.empty() ? std::string(one) + "s" : std::string(many);

@@ -97,10 +97,9 @@ class ExternBuilder {
       if (index.reduce_by) name = &*index.reduce_by;
     if (monoid.arity() != op_.writes.size())
       elaboration_.fail(Diagnostic(Code::bad_monoid, name->span,
-                                   quoted(name->text) + " has " + std::to_string(monoid.arity()) +
-                                       (monoid.arity() == 1 ? " component" : " components") + "; the kernel has " +
-                                       std::to_string(op_.writes.size()) +
-                                       (op_.writes.size() == 1 ? " write" : " writes")));
+                                   "the kernel must have one write for each component of " + quoted(name->text) +
+                                       ": expected " + counted(monoid.arity(), "write") + "; got " +
+                                       std::to_string(op_.writes.size())));
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
       const auto& result = decl_.results[op_.writes[k].tensor];
       ElementType element = op_.results[op_.writes[k].tensor].element, expected = monoid.components[k].type;
@@ -170,8 +169,8 @@ class ExternBuilder {
     const ir::TensorType& type = types[access.tensor];
     if (region.at.size() != type.shape.size() || region.shape.size() != type.shape.size())
       elaboration_.fail(Diagnostic(Code::rank_mismatch, region.span,
-                                   quoted(region.tensor.text) + " has " + counted(type.shape.size(), "dim") + "; got " +
-                                       counted(region.at.size(), "coordinate") + " and " +
+                                   quoted(region.tensor.text) + " has " + counted(type.shape.size(), "axis", "axes") +
+                                       "; got " + counted(region.at.size(), "coordinate") + " and " +
                                        counted(region.shape.size(), "extent")));
     access.projection.start.inputs = op_.dims.size();
     for (ast::ExprId at : region.at) {
@@ -203,10 +202,11 @@ class ExternBuilder {
       const ast::ExternIndex& index = decl_.index[dim];
       std::string plain = index.name.text + ": " + source_of(elaboration_, env_[index.extent].span);
       elaboration_.fail(Diagnostic(Code::reduced_dim_written, env_[at].span,
-                                   quoted(index.name.text) + " is reduced here, but the written region of " +
-                                       quoted(region.tensor.text) + " depends on it")
-                            .label(index.span, "declared as reduced")
-                            .help("declare it as " + quoted(plain) + " if each of its points writes different cells")
+                                   "the write of " + quoted(region.tensor.text) + " must not depend on " +
+                                       quoted(index.name.text) + ", which is a reduction dim")
+                            .label(index.span, "declared here")
+                            .help("declare it as " + quoted(plain) + " if each value of " + quoted(index.name.text) +
+                                  " writes different cells")
                             .fix(index.span, plain));
     }
   }

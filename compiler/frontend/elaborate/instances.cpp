@@ -92,7 +92,7 @@ Instance instantiate(Elaboration& elaboration, const Definition& definition, con
         Diagnostic(Code::recursion, call_span,
                    quoted(signature.name.text) + " is called within its own definition: " + chain + signature.name.text)
             .label(definition.name_span, "declared here")
-            .help("use `iterate` for repetition"));
+            .help(help_for_recursion));
   }
   auto key = std::pair(definition.declaration, binding_key(callee, signature, given));
   if (auto known = elaboration.instances.find(key); known != elaboration.instances.end()) {

@@ -194,29 +194,53 @@ class GenericBinder {
   Env env_;
 };
 
+std::string noun_of(const std::string& law) {
+  return law == "associative" ? "associativity" : law == "commutative" ? "commutativity" : law;
+}
+
+// identity, associativity and commutativity
+std::string listed_laws(const std::vector<std::string>& laws) {
+  std::string text;
+  for (std::size_t i = 0; i < laws.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == laws.size() ? " and " : ", ") + noun_of(laws[i]);
+  return text;
+}
+
 // With --require-proof, a monoid that may not commute is combined in order; the other laws are required.
 void report_assumed_laws(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl,
                          const LawVerdict& verdict) {
   bool require_proof = elaboration.options.require_proof;
-  std::string assumed;
-  std::vector<std::pair<std::string, std::string>> reasons;  // and the laws with each reason
+  std::vector<std::string> assumed;
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // and the laws with each reason
   for (const LawDoubt& doubt : verdict.assumed) {
     if (require_proof && doubt.law == "commutative") {
       monoid.laws.commutative = ir::Law::unknown;
       continue;
     }
-    assumed += (assumed.empty() ? "" : ", ") + doubt.law;
+    assumed.push_back(doubt.law);
     if (doubt.why.empty()) continue;
     auto known = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == doubt.why; });
-    if (known == reasons.end()) reasons.emplace_back(doubt.why, doubt.law);
-    else known->second += ", " + doubt.law;
+    if (known == reasons.end()) reasons.push_back({doubt.why, {doubt.law}});
+    else known->second.push_back(doubt.law);
   }
   if (assumed.empty()) return;
-  Diagnostic d(require_proof ? Code::law_needs_proof : Code::law_assumed, decl.name.span,
-               "the laws of " + quoted(monoid.name) + " are assumed after sampling, not proved: " + assumed);
-  for (const auto& [why, laws] : reasons) d.note(laws + ": " + why);
-  elaboration.report(std::move(d));
-  if (require_proof) throw Abandoned{};
+  const std::string laws = listed_laws(assumed), name = quoted(monoid.name);
+  const bool one = assumed.size() == 1;
+  const std::string tested = std::string(one ? "it is" : "they are") + " assumed after tests on samples";
+  if (!require_proof) {
+    Diagnostic d(Code::law_assumed, decl.name.span,
+                 laws + " of " + name + (one ? " is" : " are") + " not proved; " + tested);
+    for (const auto& [why, of] : reasons) d.note(of.size() == assumed.size() ? why : listed_laws(of) + ": " + why);
+    return elaboration.report(std::move(d));
+  }
+  Diagnostic d(
+      Code::law_needs_proof, decl.name.span,
+      "cannot prove the " + laws + (one ? " law" : " laws") + " of " + name + "; `--require-proof` requires proofs");
+  for (const auto& [why, of] : reasons)
+    d.note("no proof of " + listed_laws(of) + ", because " +
+           (why.starts_with(finite_values) ? why.substr(finite_values.size()) : why));
+  elaboration.report(std::move(d).help("without `--require-proof` " + tested));
+  throw Abandoned{};
 }
 
 void judge(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& decl) {
@@ -224,11 +248,7 @@ void judge(Elaboration& elaboration, ir::Monoid& monoid, const ast::MonoidDecl& 
   const LawVerdict& verdict = elaboration.laws().verdict(elaboration.program, monoid);
   monoid.laws = verdict.laws;
   for (const auto& broken : verdict.broken) {
-    Diagnostic d(Code::law_broken, decl.name.span,
-                 "the monoid " + quoted(monoid.name) + " breaks the law of " +
-                     (broken.law == "associative" ? "associativity"
-                      : broken.law == "identity"  ? "its identity"
-                                                  : broken.law));
+    Diagnostic d(Code::law_broken, decl.name.span, broken_law_text(elaboration.program, monoid, broken));
     std::string at;
     for (const auto& [name, value] : broken.values) at += (at.empty() ? "" : ", ") + name + " = " + values_text(value);
     d.note("with " + at + ": " + sides_text(elaboration.program, monoid, broken));

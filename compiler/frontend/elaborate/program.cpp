@@ -98,9 +98,8 @@ void bind_declared_dims(Elaboration& elaboration, Env& env, const DeclaredDims& 
       auto size = try_size(elaboration, env, d->as<ast::DimDecl>()->value);
       if (auto* n = std::get_if<std::int64_t>(&size)) {
         if (*n < 0)
-          elaboration.fail(
-              Diagnostic(Code::bad_size, d->name_span,
-                         "the dim " + quoted(name) + " is " + std::to_string(*n) + "; sizes are 0 or more"));
+          elaboration.fail(Diagnostic(Code::bad_size, d->name_span,
+                                      "the dim " + quoted(name) + " must be at least 0; got " + std::to_string(*n)));
         env.names[name] = DimEntity{*n, d->name_span};
         progress = true;
       }

@@ -99,7 +99,8 @@ void bind_signature(Elaboration& elaboration, Env& callee, const Signature& sign
   for (std::size_t i = 0; i < given.size(); ++i) {
     const ast::TensorParam& input = signature.inputs[i];
     bind_element(elaboration, callee, signature, input, given[i]);
-    equations.push_back({&input.type, given[i].type.shape, "argument " + quoted(input.name.text), given[i].span});
+    equations.push_back(
+        {&input.type, given[i].type.shape, "argument " + quoted(input.name.text), given[i].span, false, given[i].cell});
   }
   unify_shapes(elaboration, callee, std::move(equations), signature.where, signature.name.text, call_span);
   check_where(elaboration, callee, signature, call_span);

@@ -18,6 +18,7 @@ Signature signature_of(const Definition& definition);
 struct TypedArgument {
   ir::TensorType type;
   Span span;
+  bool cell = false;  // of an operator that is applied to cells
 };
 
 // Checks that parameters have distinct names and known kinds.
@@ -37,6 +38,7 @@ struct ShapeEquation {
   std::string what;   // argument `x`
   Span span;          // the source of the shape
   bool data = false;  // the shape is that of given data, not of an expression: a mismatch is a fault of the data
+  bool cell = false;  // a cell, not a tensor
 };
 void unify_shapes(Elaboration& elaboration, Env& env, std::vector<ShapeEquation> equations,
                   const std::vector<ast::WhereClause>& where, const std::string& callee, Span call_span);

@@ -19,6 +19,11 @@ void refuse_negative(Elaboration& elaboration, const Shape& sizes, Span span) {
           quoted(source_of(elaboration, span)) + " has the sizes " + to_string(sizes) + "; sizes are 0 or more"));
 }
 
+// a - 1 for `(a - 1)`, a divisor
+std::string without_parentheses(std::string text) {
+  return text.starts_with('(') && text.ends_with(')') ? text.substr(1, text.size() - 2) : text;
+}
+
 // Evaluates with `Unbound` thrown internally, so that the recursion reads as arithmetic.
 class SizeEvaluator {
  public:
@@ -80,9 +85,9 @@ class SizeEvaluator {
       case ast::BinaryOp::mod:
         if (right <= 0)
           elaboration_.fail(Diagnostic(Code::bad_size, env_[b.right].span,
-                                       "a size may only be divided by a positive number; " +
-                                           quoted(source_of(elaboration_, env_[b.right].span)) + " is " +
-                                           std::to_string(right)));
+                                       "the divisor in a size must be positive; " +
+                                           quoted(without_parentheses(source_of(elaboration_, env_[b.right].span))) +
+                                           " is " + std::to_string(right)));
         return b.op == ast::BinaryOp::div ? checked::floor_div(left, right) : checked::floor_mod(left, right);
       default: not_a_size(expr);
     }

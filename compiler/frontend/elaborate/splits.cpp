@@ -33,7 +33,7 @@ ir::OperationId BodyBuilder::instance_named(const std::string& instance, Span sp
   for (const auto& [name, operation] : instances_) names.push_back(name);
   Diagnostic d(Code::bad_split, span, "unknown operation " + quoted(instance));
   if (auto near = did_you_mean(instance, names)) d.help("did you mean " + quoted(*near) + "?");
-  else if (!names.empty()) d.help("its calls: " + listed(names));
+  else if (!names.empty()) d.help("the calls in " + quoted(graph_.name) + " are " + listed(names));
   else d.help("an operation is named by the value that it writes; `operator#1` is the first call of an operator");
   elaboration_.fail(std::move(d));
 }

@@ -43,11 +43,16 @@ class Unifier {
   static Code blaming(const ShapeEquation& e, Code code) { return e.data ? Code::data_shape : code; }
 
   [[noreturn]] void rank_mismatch(const ShapeEquation& e, std::size_t least, bool more) {
+    const std::string type = quoted(text(*e.type, elaboration_));
+    const std::string axes = more ? std::to_string(least) + " or more axes" : counted(least, "axis", "axes");
+    if (e.cell)
+      elaboration_.fail(
+          Diagnostic(Code::rank_mismatch, e.span,
+                     e.what + " is one cell; " + quoted(callee_) + " needs a tensor of " + axes + ", " + type)
+              .label(e.type->span, "declared here")
+              .help("bind the whole tensor first, " + quoted("h = " + callee_ + "(…)") + ", and read its cells"));
     elaboration_.fail(Diagnostic(blaming(e, Code::rank_mismatch), e.span,
-                                 e.what + " has " + std::to_string(e.shape.size()) +
-                                     (e.shape.size() == 1 ? " dim, " : " dims, ") + to_string(e.shape) + "; expected " +
-                                     std::to_string(least) + (more ? " or more" : "") + ", " +
-                                     quoted(text(*e.type, elaboration_)))
+                                 e.what + " has shape " + to_string(e.shape) + "; expected " + axes + ", as in " + type)
                           .label(e.type->span, "declared here"));
   }
 
@@ -140,6 +145,16 @@ class Unifier {
     elaboration_.fail(std::move(d));
   }
 
+  // x: f32[m] for `x: f32[n % 3]`
+  std::string with_own_dim(const ShapeEquation& e, const ast::DimItem& item) const {
+    std::string type(elaboration_.sources.text(e.type->span)), dim = "m";
+    for (const char* other : {"k", "q", "m2"})
+      if (env_.find(dim) || type.find(dim) != std::string::npos) dim = other;
+    type.replace(item.span.begin - e.type->span.begin, item.span.end - item.span.begin, dim);
+    const std::size_t name = e.what.find('`') + 1;
+    return e.what.substr(name, e.what.rfind('`') - name) + ": " + type;
+  }
+
   // 2*n + 1 = 7  gives  n = 3. Only if the size is affine in one unbound dim; false if another must be bound first.
   bool solve(const ShapeEquation& e, const ast::DimItem& item, const Unbound& unbound, std::int64_t actual) {
     auto at = [&](std::int64_t x) -> std::optional<std::int64_t> {
@@ -160,9 +175,11 @@ class Unifier {
     bool affine = slope != 0 && at(far) == checked::add(*zero, checked::mul(far, slope));
     if (!affine || (solvable && at(above / slope) != actual))
       elaboration_.fail(Diagnostic(Code::dim_not_solvable, item.span,
-                                   "the dim " + quoted(unbound.name) + " cannot be inferred from " + equation +
-                                       ": make it a parameter or a separate dim")
-                            .label(e.span, e.what + " has shape " + to_string(e.shape)));
+                                   quoted(unbound.name) + " cannot be inferred: the size " +
+                                       quoted(source_of(elaboration_, item.span)) + " is not affine in " +
+                                       quoted(unbound.name))
+                            .label(e.span, e.what + " has shape " + to_string(e.shape))
+                            .help("give this axis a dim of its own, " + quoted(with_own_dim(e, item))));
     if (above % slope != 0 || above / slope < 0)
       elaboration_.fail(Diagnostic(blaming(e, Code::dim_not_solvable), e.span,
                                    equation + " has no non-negative integer solution for " + quoted(unbound.name) +

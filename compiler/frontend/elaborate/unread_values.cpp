@@ -79,8 +79,12 @@ class Unread {
         return results.count(name.text) || outside[name.text] > 0;
       });
       if (is_read) continue;
+      std::vector<ast::Name> unread;
       for (const ast::Name& name : names)
-        if (warned_.insert({within.begin, name.text}).second) warn(name, "");
+        if (warned_.insert({within.begin, name.text}).second && !name.text.starts_with('_')) unread.push_back(name);
+      if (unread.size() > 1 && unread.size() == names.size()) warn_of_all(unread);
+      else
+        for (const ast::Name& name : unread) warn(name, "");
     }
   }
 
@@ -122,6 +126,15 @@ class Unread {
     if (name.text.starts_with('_')) return;
     found_.push_back(Diagnostic(Code::never_read, name.span, std::string(what) + quoted(name.text) + " is never read")
                          .help("remove it, or begin its name with `_`: " + quoted("_" + name.text)));
+  }
+
+  // (lo, hi) = f(x), of which neither is read
+  void warn_of_all(const std::vector<ast::Name>& names) {
+    std::string list;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      list += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + quoted(names[i].text);
+    found_.push_back(Diagnostic(Code::never_read, join(names.front().span, names.back().span), list + " are never read")
+                         .help("remove the statement, or begin the names with `_`"));
   }
 
   const ModuleScope& scope_;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/graph_ids.h"
@@ -18,6 +19,8 @@ struct LawCounterexample {
   std::vector<ir::Scalar> left, right;  // the values of both sides; nothing if the program stops there
   bool operator==(const LawCounterexample&) const = default;
 };
+// Begins the reason of a law that is proved for values in the range of the floats.
+inline constexpr std::string_view finite_values = "this assumes that values stay finite: ";
 struct LawDoubt {
   std::string law, why;  // the reason it is not proved; may be empty
   bool operator==(const LawDoubt&) const = default;

@@ -65,7 +65,7 @@ std::string law_key(const ir::Program& program, const ir::Monoid& monoid) {
     });
   for (std::uint32_t number : used) alone.monoids.push_back(canonical(program[ir::MonoidId(number)]));
   alone.monoids.push_back(std::move(copied));
-  return std::string("laws 2, Z3 ") + Z3_get_full_version() + "\n" + ir::print(alone);
+  return std::string("laws 3, Z3 ") + Z3_get_full_version() + "\n" + ir::print(alone);
 }
 
 std::string to_text(const LawVerdict& verdict) {

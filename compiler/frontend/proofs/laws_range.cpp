@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "compiler/frontend/proofs/laws.h"
 #include "compiler/frontend/proofs/laws_proof.h"
 #include "compiler/frontend/proofs/laws_symbols.h"
 
@@ -114,7 +115,7 @@ std::string why_not_in_range(const ir::Program& program, const ir::Monoid& monoi
     });
   } catch (const SymbolAlgebra::GaveUp& gave_up) { return gave_up.why; } catch (const NoValue&) {
     return "";  // integer divisions by zero are checked elsewhere
-  } catch (const z3::exception&) { return "values are assumed to stay finite"; }
+  } catch (const z3::exception&) { return std::string(finite_values) + "the proof exceeds its limits"; }
   return "";
 }
 

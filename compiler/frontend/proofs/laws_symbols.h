@@ -69,7 +69,7 @@ class SymbolAlgebra {
   };
   // Thrown if a proof is abandoned: too much work, or beyond what is modelled.
   struct GaveUp {
-    const char* why;
+    std::string why;
   };
 
   // `steps` is the remaining work; it is decreased.

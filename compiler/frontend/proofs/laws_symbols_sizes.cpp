@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/frontend/proofs/laws.h"
 #include "compiler/frontend/proofs/laws_symbols.h"
 
 namespace tap {
@@ -29,9 +30,9 @@ bool is_unbounded(const SymbolAlgebra::Value& v) {
   return v.kind == SymbolAlgebra::Kind::finite && v.magnitude.kind == SizeKind::term;
 }
 
-[[noreturn]] void may_overflow(const char* what) { throw SymbolAlgebra::GaveUp{what}; }
+[[noreturn]] void may_overflow(const char* what) { throw SymbolAlgebra::GaveUp{std::string(finite_values) + what}; }
 [[noreturn]] void product_may_overflow() {
-  may_overflow("values are assumed to stay finite: a product or quotient may overflow where the result does not");
+  may_overflow("an intermediate product or quotient may overflow although the result is finite");
 }
 
 Magnitude number(double log2) { return {SizeKind::number, log2}; }
@@ -97,8 +98,7 @@ bool SymbolAlgebra::is_no_larger(const Value& a, const Value& b) {
 
 Magnitude SymbolAlgebra::magnitude_of_sum(const Value& a, const Value& b, const Value& result) {
   const Magnitude &x = a.magnitude, &y = b.magnitude;
-  if (is_unbounded(a) && is_unbounded(b) && cancels(a, b, result))
-    may_overflow("values are assumed to stay finite: terms that cancel may overflow");
+  if (is_unbounded(a) && is_unbounded(b) && cancels(a, b, result)) may_overflow("terms that cancel may overflow");
   if (is_unbounded(a) || is_unbounded(b)) return {SizeKind::term};
   if (x.kind != y.kind) {  // the largest float does not grow by a small number
     const Magnitude &state = x.kind == SizeKind::state ? x : y, &number = x.kind == SizeKind::state ? y : x;
@@ -147,7 +147,7 @@ Magnitude SymbolAlgebra::magnitude_of(const ir::CellNode& node, const std::vecto
     bool is_comparison = info(node.op).kind == ir::CellKind::comparison && args.size() == 2;
     if (is_comparison ? is_unbounded(a) && is_unbounded(args[1])
                       : has_term || (node.op == CellOp::isinf && a.magnitude.log2 > 0))
-      may_overflow("values are assumed to stay finite: a condition tests a value that may overflow");
+      may_overflow("a condition tests a value that may overflow");
     return {};
   }
   bool all_finite = std::all_of(args.begin(), args.end(), [](const Value& v) { return v.kind == Kind::finite; });

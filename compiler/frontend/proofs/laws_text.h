@@ -1,6 +1,7 @@
-// The message for a refuted law: which side gives which value.
+// The message for a refuted law, and its note: which side gives which value.
 //
-//   `combine(identity, a)` gives 1 instead of a
+//   the identity of the monoid `m` is wrong: `combine(identity, a)` is not `a`
+//   `combine(identity, a)` gives 1 instead of 0
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@
 
 namespace tap {
 
+std::string broken_law_text(const ir::Program& program, const ir::Monoid& monoid, const LawCounterexample& broken);
 std::string values_text(const std::vector<ir::Scalar>& values);
 std::string sides_text(const ir::Program& program, const ir::Monoid& monoid, const LawCounterexample& broken);
 

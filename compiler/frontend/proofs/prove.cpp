@@ -129,12 +129,17 @@ std::optional<std::string> range_that_fits(const ir::Operator& op, const std::op
   return std::nullopt;
 }
 
-// If a condition that the proof ignores excludes the witness, the message would seem wrong without this note.
-void note_uncounted(const Elaboration& elaboration, Diagnostic& d, const ir::Operator& op,
-                    const std::optional<ir::OperationNames>& names, Span read, const ast::Module& module) {
+// Conditions that the proof ignores, and that may exclude the witness.
+std::vector<Span> ignored_guards(const ir::Operator& op, const std::optional<ir::OperationNames>& names, Span read,
+                                 const ast::Module& module) {
   std::vector<std::string> variables;
   for (std::size_t i = 0; i < op.dims.size(); ++i) variables.push_back(own_dim_name(op, names, i));
-  for (Span guard : uncounted_guards(module, read, variables)) {
+  return uncounted_guards(module, read, variables);
+}
+
+// Without this note the message would seem wrong.
+void note_ignored(const Elaboration& elaboration, Diagnostic& d, const std::vector<Span>& guards) {
+  for (Span guard : guards) {
     d.label(guard, "not affine");
     d.note("the condition " + quoted(source_of(elaboration, guard)) + " is not affine, so the proof ignores it");
   }
@@ -146,11 +151,15 @@ void report_read(Elaboration& elaboration, const ir::Operator& op, const std::op
   const Shape& shape = op.operands[access.tensor].shape;
   bool kernel = op.kernel() != nullptr;
   std::string name = kernel ? input_of(elaboration, span) : base_of(elaboration, span);
+  const std::vector<Span> guards = kernel ? std::vector<Span>() : ignored_guards(op, names, span, module);
+  const std::string at = "at " + point_text(op, names, v.point), cell = quoted(cell_text(name, v.cell));
   Diagnostic d(Code::read_outside, span,
-               "at " + point_text(op, names, v.point) + " this reads " + quoted(cell_text(name, v.cell)) +
-                   ", but the shape of " + quoted(name) + " is " + to_string(shape));
-  d.at_caret("reads outside");
-  if (!kernel) note_uncounted(elaboration, d, op, names, span, module);
+               guards.empty()
+                   ? at + " this reads " + cell + ", but the shape of " + quoted(name) + " is " + to_string(shape)
+                   : "cannot prove that this stays inside " + quoted(name) + ", of shape " + to_string(shape) + ": " +
+                         at + " it would read " + cell);
+  d.at_caret(guards.empty() ? "reads outside" : "may read outside");
+  note_ignored(elaboration, d, guards);
   if (!kernel && writes_outside(op, v.point)) {
     d.help("narrow the range: the cell that is written there is outside, too");
     elaboration.fail(std::move(d));
@@ -242,13 +251,13 @@ void report_writes(Elaboration& elaboration, const std::string& name, Span decla
                  declared.valid()  ? declared
                  : writers.empty() ? declared
                                    : writers.back().span,
-                 (v->trip.empty() ? "" : "at " + trip_text(elaboration, writers, *v) + " ") + "element " +
+                 (v->trip.empty() ? "" : "at " + trip_text(elaboration, writers, *v) + " ") + "the cell " +
                      quoted(cell_text(name, v->cell)) + " is never written; the shape of " + quoted(name) + " is " +
                      to_string(shape));
     for (const auto& writer : writers)
       if (!(writer.span == d.span)) d.label(writer.span, writers.size() == 1 ? "the only writer" : "a writer");
     elaboration.fail(
-        std::move(d).help("every cell must be written exactly once; write the others with another equation"));
+        std::move(d).help("every cell must be written exactly once; write the remaining cells with another equation"));
   }
   if (auto* v = std::get_if<WriteOutside>(&violation)) {
     Diagnostic d(Code::write_outside, writers[v->writer].span,
@@ -259,16 +268,20 @@ void report_writes(Elaboration& elaboration, const std::string& name, Span decla
   }
 }
 
-// 4 * i with i=7, if that product alone overflows 64 bits.
-std::optional<std::string> product_that_overflows(const ir::Operator& op,
-                                                  const std::optional<ir::OperationNames>& names,
-                                                  const ir::AffineExpr& row) {
+struct OverflowAt {
+  std::string point;    // i=7
+  std::string product;  // 4 * i
+};
+
+// If a product alone overflows 64 bits.
+std::optional<OverflowAt> product_that_overflows(const ir::Operator& op, const std::optional<ir::OperationNames>& names,
+                                                 const ir::AffineExpr& row) {
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     for (std::int64_t at : {op.dims[d].range.lo, op.dims[d].range.hi - 1}) {
       std::int64_t product;
       if (__builtin_mul_overflow(row.coefficients[d], at, &product))
-        return std::to_string(row.coefficients[d]) + " * " + own_dim_name(op, names, d) + " with " +
-               own_dim_name(op, names, d) + "=" + std::to_string(at);
+        return OverflowAt{own_dim_name(op, names, d) + "=" + std::to_string(at),
+                          std::to_string(row.coefficients[d]) + " * " + own_dim_name(op, names, d)};
     }
   }
   return std::nullopt;
@@ -276,10 +289,12 @@ std::optional<std::string> product_that_overflows(const ir::Operator& op,
 
 [[noreturn]] void report_overflow(Elaboration& elaboration, const ir::Operator& op,
                                   const std::optional<ir::OperationNames>& names, const ir::Access& read, Span span) {
+  const bool kernel = op.kernel() != nullptr;
   std::string what = "an index of " + quoted(source_of(elaboration, span));
   for (const ir::AffineExpr& row : read.projection.start.rows)
-    if (auto product = product_that_overflows(op, names, row)) {
-      what += ", " + quoted(*product) + ",";
+    if (auto at = product_that_overflows(op, names, row)) {
+      what = "at " + at->point + " the index " + quoted(at->product) + " of " +
+             quoted(kernel ? input_of(elaboration, span) : base_of(elaboration, span));
       break;
     }
   elaboration.fail(Diagnostic(Code::overflow, span, what + " does not fit in 64 bits"));

@@ -45,6 +45,9 @@ bool depends_on_choice(Code code) {
   }
 }
 
+// Faults of syntax and names, T01xx and T02xx, which have nothing to do with sizes.
+bool is_about_the_text(Code code) { return info(code).id.starts_with("T01") || info(code).id.starts_with("T02"); }
+
 // One way to call an operator: every dim has a size, every pack a rank, every generic a type, every parameter a value.
 struct Trial {
   ElementType type;
@@ -198,16 +201,21 @@ class OperatorTrial {
 
   std::vector<Diagnostic> with_trial_note(const Diagnostics& found, const Trial& trial,
                                           const Parameters& parameters) const {
-    std::string with =
-        "found by checking " + quoted(signature_.name.text) + " with dims of " + std::to_string(trial.size) +
-        (trial.step == 0 ? "" : ", " + std::to_string(std::max<std::int64_t>(trial.size + trial.step, 1)) + ", …") +
-        " and packs of " + counted(trial.rank, "dim") + ", elements " + std::string(name_of(trial.type));
-    if (!parameters.text().empty()) with += ", " + parameters.text();
+    const std::string size = std::to_string(trial.size), type(name_of(trial.type));
+    const std::string dims =
+        trial.step == 0
+            ? "every dim " + size
+            : "the dims " + size + ", " + std::to_string(std::max<std::int64_t>(trial.size + trial.step, 1)) + ", …";
+    const std::string with = quoted(signature_.name.text) + " is checked on its own here, with " + dims +
+                             ", every pack " + counted(trial.rank, "dim") + " long, " +
+                             (parameters.text().empty() ? "and element type " + type
+                                                        : "element type " + type + ", and " + parameters.text());
     std::vector<Diagnostic> result;
     for (Diagnostic d : found.all()) {
       if (!d.span.valid()) continue;
       std::erase_if(d.labels, [](const Label& label) { return !label.span.valid(); });
-      result.push_back(std::move(d).note(with));
+      if (!is_about_the_text(d.code)) d.note(with);
+      result.push_back(std::move(d));
     }
     return result;
   }

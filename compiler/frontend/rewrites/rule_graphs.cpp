@@ -32,6 +32,19 @@ std::string types_text(const std::map<std::string, ir::TensorType>& types) {
   return text;
 }
 
+std::string tested_with(const std::string& types) { return "found by testing the rule with " + types; }
+
+// The name of an outside kernel that the graph calls.
+std::optional<std::string> kernel_in(const ir::Program& program, ir::GraphId id) {
+  for (const ir::Operation& operation : program[id].operations) {
+    const ir::Operator& op = program[operation.op];
+    if (op.kernel()) return op.name;
+    const ir::RegionBody* region = op.region();
+    if (auto inner = region ? kernel_in(program, region->graph) : std::nullopt) return inner;
+  }
+  return std::nullopt;
+}
+
 // with `x: f64[2, 2]` = [1, 3, 2, 4], in row-major order
 std::string data_text(const std::string& name, const Tensor& tensor) {
   constexpr std::int64_t most = 24;
@@ -61,8 +74,9 @@ class RuleTrials {
     if (!replacement_refused_.empty())
       return report(Diagnostic(Code::rewrite_changes_result, replacement(),
                                "the replacement does not accept the operands of the pattern: " + replacement_refused_)
-                        .note("tried with " + refused_types_));
-    not_tried("no small instance of this rule could be evaluated, so the rule is untested");
+                        .note(tested_with(refused_types_)));
+    not_tried(kernel_ ? quoted(*kernel_) + " is an outside kernel, which cannot be evaluated at compile time"
+                      : "it could not be evaluated at any of the sizes tried");
   }
 
  private:
@@ -77,8 +91,8 @@ class RuleTrials {
     return true;
   }
 
-  void not_tried(const std::string& message) {
-    Diagnostic d(Code::rewrite_not_tried, pattern(), message);
+  void not_tried(const std::string& why) {
+    Diagnostic d(Code::rewrite_not_tried, pattern(), "the rule is untested: " + why);
     if (!pattern_refused_.empty()) d.note("of the pattern: " + pattern_refused_);
     report(std::move(d));
   }
@@ -92,7 +106,9 @@ class RuleTrials {
       GuardValue guard = chooser.guard();
       if (!guard.fault) guard_decided_ = true;
       if (guard.holds) return types;
-      if (guard.fault && !guard_fault_) guard_fault_ = std::move(guard.fault->note("tried with " + types_text(types)));
+      if (guard.fault && !guard_fault_)
+        guard_fault_ = std::move(
+            guard.fault->note(tested_with(types_text(types)) + (guard.sizes.empty() ? "" : ", where " + guard.sizes)));
       return std::nullopt;
     } catch (const Abandoned&) {
     } catch (const Overflow&) {}
@@ -117,6 +133,7 @@ class RuleTrials {
     }
     ir::RuleTrial trial = ir::try_rule(elaboration_.program, *instance);
     evaluated_ += trial.evaluated > 0;
+    if (!kernel_) kernel_ = kernel_in(elaboration_.program, instance->pattern);
     if (!trial.difference) return true;
     report_difference(*instance, *trial.difference, types);
     return false;
@@ -124,13 +141,13 @@ class RuleTrials {
 
   void report_difference(const ir::RuleInstance& instance, const ir::RuleDifference& difference,
                          const std::map<std::string, ir::TensorType>& types) {
-    if (!require_guard_) return not_tried("no small sizes satisfy this rule's `when`, so the rule is untested");
+    if (!require_guard_) return not_tried("no small sizes satisfy its `when`");
     if (difference.types) {
       std::string left = results_text(instance.pattern), right = results_text(instance.replacement);
       return report(Diagnostic(Code::rewrite_changes_result, replacement(),
                                "the replacement gives " + right + " where the pattern gives " + left)
                         .label(pattern(), "this gives " + left)
-                        .note("tried with " + types_text(types)));
+                        .note(tested_with(types_text(types))));
     }
     std::string cell = to_string(Shape(difference.cell.begin(), difference.cell.end()));
     if (elaboration_.program[instance.pattern].outputs.size() > 1)
@@ -164,6 +181,7 @@ class RuleTrials {
   bool require_guard_ = true, guard_decided_ = false;
   std::optional<Diagnostic> guard_fault_;  // for the first types at which the guard has no value
   std::size_t evaluated_ = 0;
+  std::optional<std::string> kernel_;  // an outside kernel in the pattern
   std::string pattern_refused_, replacement_refused_, refused_types_;
 };
 

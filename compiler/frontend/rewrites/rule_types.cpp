@@ -97,7 +97,8 @@ GuardValue RuleTypes::guard() {
   members_in(rule_scope_, *rule_.guard, members);
   for (const std::string& member : members)
     if (auto* dim = guard_env_.find_as<DimEntity>(member))
-      result.text += (&member == &members.front() ? ": " : ", ") + quoted(member) + " is " + std::to_string(dim->size);
+      result.sizes += (result.sizes.empty() ? "" : ", ") + quoted(member) + " is " + std::to_string(dim->size);
+  if (!result.sizes.empty()) result.text += ": " + result.sizes;
   return result;
 }
 

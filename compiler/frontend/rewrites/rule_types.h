@@ -14,6 +14,7 @@ namespace tap {
 struct GuardValue {
   bool holds = true;
   std::string text;                 // `matmul.in > 4096` is false: `matmul.in` is 64
+  std::string sizes;                // `matmul.in` is 64; empty if it names no dims
   std::optional<Diagnostic> fault;  // it has no value here, for example because of an overflow, and does not hold
 };
 

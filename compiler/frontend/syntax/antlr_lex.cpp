@@ -136,9 +136,9 @@ class LexicalProblems {
     std::string_view text = list_.text_of(t);
     unsigned char c = static_cast<unsigned char>(text[0]);
     if (c >= 0x80) {
-      Diagnostic d(
-          Code::not_ascii_name, Span{list_.file, t.begin, t.end},
-          fmt::format("`{}` is not ASCII; other characters are allowed in comments and strings only", excerpt(text)));
+      Diagnostic d(Code::not_ascii_name, Span{list_.file, t.begin, t.end},
+                   fmt::format("`{}` is not ASCII; non-ASCII characters are allowed only in comments and strings",
+                               excerpt(text)));
       std::string_view ascii = ascii_of_sign(text);
       d.help(ascii.empty() ? "spell it in ASCII letters" : fmt::format("write `{}`", ascii));
       bool word = !ascii.empty() && ascii[0] >= 'a' && ascii[0] <= 'z';

@@ -6,6 +6,7 @@
 
 #include "compiler/frontend/syntax/antlr_support.h"
 #include "compiler/frontend/syntax/syntax_habits.h"
+#include "support/quoted.h"
 
 namespace tap {
 
@@ -149,13 +150,19 @@ ast::AxisRef AstBuilder::axis(TapParser::AxisRefContext* c) {
 
 std::optional<std::int64_t> AstBuilder::priority(antlr4::Token* t) {
   if (!t) return std::nullopt;
+  constexpr std::size_t most_digits = 9;
   std::string written = text(t);
-  bool good = written.size() >= 2 && written.size() <= 10 && written[0] == 'p' &&
+  bool good = written.size() >= 2 && written[0] == 'p' &&
               written.find_first_not_of("0123456789", 1) == std::string::npos;
   if (!good)
     fail(Diagnostic(
         Code::bad_priority, span(t),
         fmt::format("found `{}` after the axes of a dim; only a priority may follow, such as `p1`", written)));
+  std::size_t first = written.find_first_not_of('0', 1);
+  if (first != std::string::npos && written.size() - first > most_digits)
+    fail(Diagnostic(Code::bad_priority, span(t),
+                    fmt::format("the priority {} is too large; the largest is `p{}`", quoted(written),
+                                std::string(most_digits, '9'))));
   return std::stoll(written.substr(1));
 }
 

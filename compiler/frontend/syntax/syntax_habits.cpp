@@ -95,17 +95,41 @@ class Habits : HabitContext {
            (list_.tokens[i].first_on_line || left == K::lbrace || left == K::semicolon);
   }
 
+  bool begins_declaration(std::size_t i) const {
+    const std::string_view text = list_.text_of(i);
+    return list_.tokens[i].first_on_line && (text == "program" || text == "op");
+  }
+  // The name in `(sum: f32[8]`.
+  bool declares_tensor(std::size_t i) const {
+    const std::string_view left = list_.text_of(i - 1);
+    return is_builtin_reduction(list_.text_of(i)) && list_.kind(i + 1) == K::colon &&
+           (left == "(" || left == "," || left == "const");
+  }
+  // Where the head of this declaration has that name as a tensor; or none.
+  std::size_t declared_before(std::size_t name) const {
+    for (std::size_t i = name; i-- > 1 && !begins_declaration(i);)
+      if (declares_tensor(i) && list_.text_of(i) == list_.text_of(name)) return i;
+    return TokenList::none;
+  }
+  std::string reserved(std::size_t name) const {
+    return fmt::format("`{}` is a built-in name and cannot name a tensor", list_.text_of(name));
+  }
+
   // program p(sum: f32[8]) …: `sum[i] + 1` and `sum[] = …` are reductions without an operand or a variable.
   bool name_of_reduction() {
     // The nearest one before this position, in this declaration.
     for (std::size_t i = std::min(at_, list_.tokens.size() - 2); i >= 1; --i) {
-      const std::string_view left = list_.text_of(i - 1), text = list_.text_of(i);
-      if (list_.tokens[i].first_on_line && (text == "program" || text == "op")) break;
-      bool declares = is_builtin_reduction(text) && list_.kind(i + 1) == K::colon &&
-                      (left == "(" || left == "," || left == "const");
+      if (begins_declaration(i)) break;
+      bool declares = declares_tensor(i);
       if (!declares && !defines(i)) continue;
-      d_ = Diagnostic(Code::reserved_name, list_.span(i),
-                      fmt::format("`{}` is a built-in name and cannot name a tensor", list_.text_of(i)));
+      const std::size_t head = declares ? TokenList::none : declared_before(i);
+      if (head != TokenList::none) {
+        d_ = Diagnostic(Code::reserved_name, list_.span(head), reserved(head));
+        d_.label(list_.span(i), "and here");
+        d_.help(fmt::format("choose another name, for example `{}_`", list_.text_of(i)));
+        return true;
+      }
+      d_ = Diagnostic(Code::reserved_name, list_.span(i), reserved(i));
       std::size_t use = at_;
       while (use > i + 1 && list_.text_of(use) != list_.text_of(i)) --use;
       if (declares && use > i + 1) d_.label(list_.span(use), "here it is a reduction");
