@@ -185,7 +185,7 @@ class Realiser {
     ValueId source = consumer.operands[operand];
     Operation operation{{}, {source}, {}, {}};
     Operator copy = copy_of(program_[consumer.op], operand, before_[source].type);
-    if (exchanges_halos(consumer, operand)) copy.name = "halo_exchange";
+    copy.name = exchanges_halos(consumer, operand) ? "halo_exchange" : collective_of(consumer, operand);
     interner_.assign(operation, std::move(copy));
     for (const BlockPlacement& p : consumer.placements)
       if (on_devices(p)) operation.placements.push_back(p);
@@ -223,6 +223,39 @@ class Realiser {
         if (!runs_where_needed(p, producer, write, c, consumer)) return false;
       }
     return !c.reads.empty() && !p.writes.empty();
+  }
+
+  // The collective that the transfer is, for people: by the axes along which devices hold parts before and after it.
+  std::string collective_of(const Operation& consumer, std::uint32_t operand) const {
+    const ValueId value = left_[consumer.operands[operand].index()];
+    const std::vector<OperationId>& writers = uses_.writers[value.index()];
+    if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return "transfer";
+    const Operation& producer = before_[writers[0]];
+    const Operator &p = program_[producer.op], &c = program_[consumer.op];
+    bool gathers = false, splits = false, reduces = false;
+    for (const Access& read : c.reads)
+      for (const Access& write : p.writes) {
+        if (read.tensor != operand || producer.results[write.tensor] != value) continue;
+        for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
+          const AxisSharding held = along(p, producer, write, axis), required = along(c, consumer, read, axis);
+          if (!held.one_to_one || !required.one_to_one) return "transfer";
+          const bool fewer = is_prefix(required.splits, held.splits), more = is_prefix(held.splits, required.splits);
+          gathers |= !more;
+          splits |= !fewer;
+          reduces |= !more && is_reduced_along(c, read, axis);
+        }
+      }
+    if (!gathers) return "transfer";
+    return !splits ? "all_gather" : reduces ? "reduce_scatter" : "all_to_all";
+  }
+  static bool is_prefix(const std::vector<DimSplit>& prefix, const std::vector<DimSplit>& all) {
+    return prefix.size() <= all.size() && std::equal(prefix.begin(), prefix.end(), all.begin());
+  }
+  static bool is_reduced_along(const Operator& op, const Access& read, std::size_t axis) {
+    const AffineExpr& row = read.projection.start.rows[axis];
+    for (std::size_t d = 0; d < op.dims.size(); ++d)
+      if (row.coefficients[d] != 0 && op.dims[d].role == DimRole::reduction) return true;
+    return false;
   }
 
   static Operator copy_of(const Operator& consumer, std::uint32_t operand, const TensorType& type) {

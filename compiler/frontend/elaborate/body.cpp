@@ -108,7 +108,8 @@ void BodyBuilder::check_undeclared(const ast::Name& name) {
   if (found == env_.names.end()) return;
   const Span first = span_of(found->second);
   const bool tensor = std::holds_alternative<TensorEntity>(found->second);
-  const std::string kind = tensor ? "" : description(found->second);
+  const bool parameter = std::holds_alternative<IntEntity>(found->second);
+  const std::string kind = tensor ? "" : parameter ? "a parameter" : description(found->second);
   Diagnostic d(Code::duplicate_name, name.span,
                quoted(name.text) + (tensor ? " is declared twice" : " names both " + kind + " and a tensor"));
   if (first.valid()) d.label(first, tensor ? "first declared here" : quoted(name.text) + " is " + kind + " here");
