@@ -60,7 +60,7 @@ struct SearchProblem {
 };
 struct SearchLimits {
   std::size_t most_states = 512;
-  std::size_t most_labels = 8;  // of one state that differ in time, memory and traffic
+  std::size_t most_labels = 24;  // of one state that differ in time, memory and traffic
 };
 struct Chosen {
   std::vector<std::uint32_t> choices;  // by step

@@ -31,9 +31,9 @@ class RandomCosts : public HoldCosts {
 };
 
 // A graph in order: each step reads one to three earlier values and writes one.
-SearchProblem random_problem(std::mt19937& random) {
+SearchProblem random_problem(std::mt19937& random, std::size_t most_steps = 5) {
   SearchProblem problem;
-  const std::size_t inputs = 1 + random() % 2, steps = 2 + random() % 4;
+  const std::size_t inputs = 1 + random() % 2, steps = 2 + random() % (most_steps - 1);
   problem.values.resize(inputs + steps);
   for (std::size_t v = 0; v < inputs; ++v) {
     problem.values[v].given = true;
@@ -111,6 +111,47 @@ TEST(Frontier, OneLabelFindsTheFastest) {
     EXPECT_TRUE(front.fastest_is_exact);
     EXPECT_EQ(front.plans.front().cost.seconds, best_of(every_cost(problem, costs)).front().seconds) << "seed " << seed;
   }
+}
+
+// The volume of what the plans beat, below `worst` in each objective.
+double volume_beaten(std::vector<Objectives> plans, const Objectives& worst) {
+  std::sort(plans.begin(), plans.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  double volume = 0;
+  for (std::size_t k = 0; k < plans.size(); ++k) {
+    const double depth = (k + 1 < plans.size() ? plans[k + 1].seconds : worst.seconds) - plans[k].seconds;
+    std::vector<Objectives> faster(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    std::sort(faster.begin(), faster.end(), [](const auto& a, const auto& b) { return a.memory < b.memory; });
+    double area = 0, traffic = worst.traffic;
+    for (const Objectives& plan : faster) {
+      if (plan.traffic >= traffic) continue;
+      area += (worst.memory - plan.memory) * (traffic - plan.traffic);
+      traffic = plan.traffic;
+    }
+    volume += depth * area;
+  }
+  return volume;
+}
+
+TEST(Frontier, UsualLimitsFindNearlyAll) {
+  int fastest = 0, whole = 0;
+  constexpr int problems = 200;
+  for (unsigned seed = 5000; seed < 5000 + problems; ++seed) {
+    std::mt19937 random(seed);
+    const SearchProblem problem = random_problem(random, 6);
+    RandomCosts costs(random, problem.values.size());
+    const std::vector<Objectives> all = every_cost(problem, costs);
+    Objectives worst;
+    for (const Objectives& own : all)
+      worst = {std::max(worst.seconds, own.seconds + 1), std::max(worst.memory, own.memory + 1),
+               std::max(worst.traffic, own.traffic + 1)};
+    std::vector<Objectives> found;
+    for (const Chosen& chosen : sweep(problem, costs, {}).plans) found.push_back(chosen.cost);
+    const std::vector<Objectives> best = best_of(all);
+    fastest += found.front().seconds == best.front().seconds;
+    whole += volume_beaten(found, worst) >= 0.99 * volume_beaten(best, worst);
+  }
+  EXPECT_EQ(fastest, problems);
+  EXPECT_GE(whole, problems * 9 / 10);
 }
 
 TEST(Frontier, LimitsAreReported) {

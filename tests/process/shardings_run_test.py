@@ -266,7 +266,7 @@ class ShardingsRun(TapcTest):
             self.write("w.tap", SHARDED.sub("", ATTENTION.format(n=n, seq=4)))
             given = ["-i", "Q=iota", "-i", "K=iota", "-i", "V=iota"]
             self.write("empty.plan", "plan 2\n")  # with a plan, what --passes made is sharded
-            for a, b in zip(self.numbers("s.tap", *FUSED, "--plan", "empty.plan", *given, output="`A.* reshard of `L`"), self.numbers("w.tap", *given)):
+            for a, b in zip(self.numbers("s.tap", *FUSED, "--plan", "empty.plan", *given, output="`A.* reshard of `Y/L`"), self.numbers("w.tap", *given)):
                 self.assertLessEqual(abs(a - b), 1e-6 * abs(b))
 
     def test_implicit_reshards(self):
