@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <unordered_map>
 
@@ -198,7 +199,8 @@ class Sweep {
     for (const auto& [state, labels] : now) {
       State end = *state;
       const Change change = simulation_.finish(end);
-      for (const Label& label : labels) insert(last, after(label, change));
+      for (const Label& label : labels)
+        if (const Label made = after(label, change); cost::dominates(made.cost, limits_.at_most)) insert(last, made);
     }
     for (const Label& label : last) front_.plans.push_back({choices_of(label.node), label.cost});
     remove_beaten();
@@ -212,15 +214,17 @@ class Sweep {
       for (std::uint32_t c = 0; c < problem_.steps[s].choices.size(); ++c) {
         State changed = *state;
         const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
-        std::vector<Label>& list = next[std::move(changed)];
+        std::vector<Label>* list = nullptr;
         for (const Label& label : labels) {
           Label made = after(label, change);
+          if (!cost::dominates(made.cost, limits_.at_most)) continue;
           made.node = static_cast<std::uint32_t>(nodes_.size());
-          if (insert(list, made)) nodes_.push_back({label.node, c});
+          if (!list) list = &next[std::move(changed)];
+          if (insert(*list, made)) nodes_.push_back({label.node, c});
         }
       }
     for (auto& [state, labels] : next) shorten(labels);
-    return next.size() > limits_.most_states ? fastest_of(std::move(next)) : std::move(next);
+    return next.size() > limits_.most_states ? best_of(std::move(next)) : std::move(next);
   }
 
   static bool insert(std::vector<Label>& list, const Label& made) {
@@ -231,23 +235,35 @@ class Sweep {
     return true;
   }
 
-  // Keeps the fastest, the smallest, and others at even distances in time.
+  // Keeps the best in each objective, and others at even distances in the order of the goal.
   void shorten(std::vector<Label>& labels) {
     std::stable_sort(labels.begin(), labels.end(),
-                     [](const Label& a, const Label& b) { return a.cost.seconds < b.cost.seconds; });
-    if (labels.size() <= limits_.most_labels) return;
-    front_.is_exact = false;
-    std::vector<Label> kept;
+                     [this](const Label& a, const Label& b) { return goal(a) < goal(b); });
     const std::size_t most = std::max<std::size_t>(limits_.most_labels, 1);
-    for (std::size_t k = 0; k < most; ++k) kept.push_back(labels[most == 1 ? 0 : k * (labels.size() - 1) / (most - 1)]);
-    labels = std::move(kept);
+    if (labels.size() <= most) return;
+    front_.is_exact = false;
+    auto least = [&](auto key) {
+      auto best = std::min_element(labels.begin(), labels.end(),
+                                   [&](const Label& a, const Label& b) { return key(a.cost) < key(b.cost); });
+      return static_cast<std::size_t>(best - labels.begin());
+    };
+    std::set<std::size_t> kept{0};
+    for (Goal other : {Goal::seconds, Goal::memory, Goal::traffic})
+      if (most >= 3) kept.insert(least([&](const Objectives& own) { return value_of(own, other); }));
+    const std::size_t others = most - kept.size();
+    for (std::size_t k = 0; k < others; ++k)
+      kept.insert((k + 1) * (labels.size() - 1) / std::max<std::size_t>(others, 1));
+    std::vector<Label> shorter;
+    for (std::size_t k : kept) shorter.push_back(labels[k]);
+    labels = std::move(shorter);
   }
 
-  States fastest_of(States all) {
-    front_.is_exact = front_.fastest_is_exact = false;
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      return a.second.front().cost.seconds < b.second.front().cost.seconds;
-    });
+  double goal(const Label& label) const { return value_of(label.cost, limits_.goal); }
+
+  States best_of(States all) {
+    front_.is_exact = front_.goal_is_exact = false;
+    std::stable_sort(all.begin(), all.end(),
+                     [this](const auto& a, const auto& b) { return goal(a.second.front()) < goal(b.second.front()); });
     States kept;
     for (auto& [state, labels] : all) {
       if (kept.size() == limits_.most_states) break;

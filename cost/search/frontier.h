@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -58,18 +59,28 @@ struct SearchProblem {
   std::vector<SearchValue> values;
   std::vector<SearchStep> steps;
 };
+
+// What matters most where not every plan can be kept.
+enum class Goal : std::uint8_t { seconds, memory, traffic };
+inline double value_of(const Objectives& own, Goal goal) {
+  return goal == Goal::seconds ? own.seconds : goal == Goal::memory ? own.memory : own.traffic;
+}
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
 struct SearchLimits {
+  Goal goal = Goal::seconds;
   std::size_t most_states = 512;
-  std::size_t most_labels = 24;  // of one state that differ in time, memory and traffic
+  std::size_t most_labels = 24;                            // of one state that differ in time, memory and traffic
+  Objectives at_most = {unlimited, unlimited, unlimited};  // plans that exceed it are not found
 };
 struct Chosen {
   std::vector<std::uint32_t> choices;  // by step
   Objectives cost;
 };
 struct Front {
-  std::vector<Chosen> plans;     // none is beaten in time, memory and traffic at once; fastest first
-  bool fastest_is_exact = true;  // no combination of shardings was dropped
-  bool is_exact = true;          // … and no label
+  std::vector<Chosen> plans;  // none is beaten in time, memory and traffic at once; fastest first
+  bool goal_is_exact = true;  // no combination of shardings was dropped, so the first of the goal is exact
+  bool is_exact = true;       // … and no label
 };
 
 Front sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& limits);

@@ -63,7 +63,7 @@ class Searcher {
     }
     GraphCosts costs(program_, main, table_, transfers_);
     const Front front = sweep(problem, costs, options_.limits);
-    FoundFront found{{}, exact_ && front.fastest_is_exact, strategies_};
+    FoundFront found{{}, exact_ && front.goal_is_exact, strategies_};
     for (const Chosen& chosen : front.plans) found.plans.push_back({plan_of(chosen), chosen.cost});
     return found;
   }
@@ -230,10 +230,11 @@ class Searcher {
     std::vector<BodySweep> sweeps;
     for (std::vector<Held>& held : state_shardings(graph)) {
       SearchProblem problem = with_states(body.problem, graph, held);
-      Front front = sweep(problem, costs, coarse());
-      sweeps.push_back({std::move(held), std::move(problem), std::move(front)});
+      Front front = sweep(problem, costs, of_a_trip(coarse(), region));
+      if (front.plans.empty()) exact_ = exact_ && front.goal_is_exact;
+      else sweeps.push_back({std::move(held), std::move(problem), std::move(front)});
     }
-    refine(sweeps, costs);
+    refine(sweeps, costs, of_a_trip(options_.limits, region));
     for (const BodySweep& swept : sweeps)
       for (const Chosen& chosen : swept.front.plans) {
         step.choices.push_back(choice_of_trips(reader, region, swept, chosen, costs));
@@ -260,19 +261,33 @@ class Searcher {
     return problem;
   }
   SearchLimits coarse() const {
-    return {std::min(options_.limits.most_states, std::max<std::size_t>(options_.limits.most_states / 16, 32)),
-            options_.limits.most_labels};
+    SearchLimits limits = options_.limits;
+    limits.most_states = std::min(limits.most_states, std::max<std::size_t>(limits.most_states / 16, 32));
+    return limits;
+  }
+  static SearchLimits of_a_trip(SearchLimits limits, const RegionBody& region) {
+    const auto trips = static_cast<double>(std::max<std::int64_t>(region.trips.size(), 1));
+    limits.at_most.seconds /= trips;
+    limits.at_most.traffic /= trips;
+    return limits;
   }
   // All are swept with few states; the most promising ones again, with many.
-  void refine(std::vector<BodySweep>& sweeps, GraphCosts& costs) {
+  void refine(std::vector<BodySweep>& sweeps, GraphCosts& costs, const SearchLimits& limits) {
     constexpr std::size_t promising = 8;
-    std::stable_sort(sweeps.begin(), sweeps.end(), [](const BodySweep& a, const BodySweep& b) {
-      return a.front.plans.front().cost.seconds < b.front.plans.front().cost.seconds;
-    });
+    auto best = [&](const BodySweep& swept) {
+      double least = unlimited;
+      for (const Chosen& plan : swept.front.plans) least = std::min(least, value_of(plan.cost, limits.goal));
+      return least;
+    };
+    std::stable_sort(sweeps.begin(), sweeps.end(),
+                     [&](const BodySweep& a, const BodySweep& b) { return best(a) < best(b); });
     for (std::size_t k = 0; k < sweeps.size(); ++k) {
-      if (sweeps[k].front.fastest_is_exact) continue;
-      if (k < promising) sweeps[k].front = sweep(sweeps[k].problem, costs, options_.limits);
-      exact_ = exact_ && sweeps[k].front.fastest_is_exact;
+      if (sweeps[k].front.goal_is_exact) continue;
+      if (k < promising) {
+        Front finer = sweep(sweeps[k].problem, costs, limits);
+        if (!finer.plans.empty()) sweeps[k].front = std::move(finer);
+      }
+      exact_ = exact_ && sweeps[k].front.goal_is_exact;
     }
   }
   StepChoice choice_of_trips(const Operation& reader, const RegionBody& region, const BodySweep& swept,

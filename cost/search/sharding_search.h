@@ -28,11 +28,11 @@ struct FoundPlan {
 };
 struct FoundFront {
   std::vector<FoundPlan> plans;  // none is beaten in time, memory and traffic at once; fastest first
-  bool fastest_is_exact = true;  // for the model: no other division is predicted to be faster
+  bool goal_is_exact = true;     // for the model: no other division is predicted to be better in the goal
   std::size_t strategies = 0;    // of all sites
 };
 
-// Pre: no calls, no splits; shardings of inputs, results and values are kept as given.
+// No plans if none is within the limits. Pre: no calls, no splits; shardings of inputs, results and values are kept as given.
 FoundFront search(const ir::Program& program, ir::MeshId mesh, const SearchOptions& options);
 
 }  // namespace tap::cost

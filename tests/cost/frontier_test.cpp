@@ -90,7 +90,7 @@ TEST(Frontier, FindsEveryPlanThatNoOtherBeats) {
     std::mt19937 random(seed);
     const SearchProblem problem = random_problem(random);
     RandomCosts costs(random, problem.values.size());
-    const Front front = sweep(problem, costs, {10000, 10000});
+    const Front front = sweep(problem, costs, {.most_states = 10000, .most_labels = 10000});
     EXPECT_TRUE(front.is_exact);
     std::vector<Objectives> found;
     for (const Chosen& chosen : front.plans) {
@@ -106,9 +106,9 @@ TEST(Frontier, OneLabelFindsTheFastest) {
     std::mt19937 random(seed);
     const SearchProblem problem = random_problem(random);
     RandomCosts costs(random, problem.values.size());
-    const Front front = sweep(problem, costs, {10000, 1});
+    const Front front = sweep(problem, costs, {.most_states = 10000, .most_labels = 1});
     ASSERT_FALSE(front.plans.empty());
-    EXPECT_TRUE(front.fastest_is_exact);
+    EXPECT_TRUE(front.goal_is_exact);
     EXPECT_EQ(front.plans.front().cost.seconds, best_of(every_cost(problem, costs)).front().seconds) << "seed " << seed;
   }
 }
@@ -154,12 +154,34 @@ TEST(Frontier, UsualLimitsFindNearlyAll) {
   EXPECT_GE(whole, problems * 9 / 10);
 }
 
+TEST(Frontier, DemandsAreMet) {
+  for (unsigned seed = 7000; seed < 7100; ++seed) {
+    std::mt19937 random(seed);
+    const SearchProblem problem = random_problem(random);
+    RandomCosts costs(random, problem.values.size());
+    const std::vector<Objectives> best = best_of(every_cost(problem, costs));
+    const Objectives& middle = best[best.size() / 2];
+    for (Goal goal : {Goal::seconds, Goal::memory, Goal::traffic}) {
+      const Front front = sweep(problem, costs, {.goal = goal, .at_most = {unlimited, middle.memory, unlimited}});
+      double least = unlimited, expected = unlimited;
+      for (const Chosen& chosen : front.plans) {
+        EXPECT_LE(chosen.cost.memory, middle.memory);
+        least = std::min(least, value_of(chosen.cost, goal));
+      }
+      for (const Objectives& own : best)
+        if (own.memory <= middle.memory) expected = std::min(expected, value_of(own, goal));
+      EXPECT_EQ(least, expected) << "seed " << seed;
+    }
+    EXPECT_TRUE(sweep(problem, costs, {.at_most = {unlimited, 0, unlimited}}).plans.empty());
+  }
+}
+
 TEST(Frontier, LimitsAreReported) {
   std::mt19937 random(5);
   const SearchProblem problem = random_problem(random);
   RandomCosts costs(random, problem.values.size());
-  const Front front = sweep(problem, costs, {1, 1});
-  EXPECT_FALSE(front.fastest_is_exact);
+  const Front front = sweep(problem, costs, {.most_states = 1, .most_labels = 1});
+  EXPECT_FALSE(front.goal_is_exact);
   ASSERT_EQ(front.plans.size(), 1u);
   EXPECT_EQ(cost_of(problem, costs, front.plans.front().choices), front.plans.front().cost);
 }

@@ -63,13 +63,19 @@ int plan(Session& session, const PlanOptions& options) {
                                              : search.cluster.types.front().threads;
   search.caution = {options.source.strict_fp, false};
   search.limits.most_states = static_cast<std::size_t>(options.states);
-  const PlanFront front = search_meshes(program, meshes, search);
+  const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
+  if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
+  if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
+  search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
+                           demands.traffic.value_or(cost::unlimited)};
+  PlanFront front = search_meshes(program, meshes, search);
+  if (front.plans.empty()) {  // for the smallest relaxation
+    search.limits.at_most = {cost::unlimited, cost::unlimited, cost::unlimited};
+    front = search_meshes(program, meshes, search);
+  }
   if (options.json) write(session, options, front_json(front));
   else if (options.list) write(session, options, front_table(front));
-  else {
-    const auto number = std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks);
-    write(session, options, plan_text(picked(front, Pick(number), demands)));
-  }
+  else { write(session, options, plan_text(picked(front, pick, demands))); }
   return exit_code::done;
 }
 

@@ -100,7 +100,7 @@ PlanFront search_meshes(const ir::Program& program, const std::vector<std::vecto
     cost::FoundFront found = cost::search(placed, mesh, options);
     front.meshes.push_back(placed[mesh]);
     front.strategies += found.strategies;
-    front.fastest_is_exact = front.fastest_is_exact && found.fastest_is_exact;
+    front.goal_is_exact = front.goal_is_exact && found.goal_is_exact;
     for (cost::FoundPlan& plan : found.plans) front.plans.push_back({placed[mesh], is_declared, std::move(plan)});
   }
   remove_beaten(front.plans);
@@ -177,7 +177,7 @@ std::string front_table(const PlanFront& front) {
   std::string text;
   for (const ir::Mesh& mesh : front.meshes)
     text += fmt::format("mesh {}, {} devices\n", axes_text(mesh), device_count(mesh));
-  text += fmt::format("{} strategies{}\n", front.strategies, front.fastest_is_exact ? ", searched exhaustively" : "");
+  text += fmt::format("{} strategies{}\n", front.strategies, front.goal_is_exact ? ", searched exhaustively" : "");
   for (const MeshPlan& plan : front.plans)
     text += summary(predicted(plan)) + (front.meshes.size() > 1 ? " on " + axes_text(plan.mesh) : "") + "\n";
   return text;
@@ -200,7 +200,7 @@ std::string front_json(const PlanFront& front) {
   return Json({{"format", "tap-plans"},
                {"version", 1},
                {"strategies", front.strategies},
-               {"exhaustive", front.fastest_is_exact},
+               {"exhaustive", front.goal_is_exact},
                {"plans", std::move(plans)}})
              .dump(2) +
          "\n";

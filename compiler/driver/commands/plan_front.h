@@ -20,7 +20,7 @@ struct PlanFront {
   std::vector<MeshPlan> plans;   // fastest first
   std::vector<ir::Mesh> meshes;  // that were searched
   std::size_t strategies = 0;
-  bool fastest_is_exact = true;
+  bool goal_is_exact = true;
 };
 // Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes.
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
