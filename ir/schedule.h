@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/block_graph.h"
 #include "ir/certificate.h"
 #include "ir/row.h"
 
@@ -40,6 +41,13 @@ struct Buffer {
   Row row = {};
   std::int64_t bytes() const;  // of one member; throws Overflow
   bool operator==(const Buffer&) const = default;
+};
+
+// The device of a buffer; in a row, each member is on another one. `everywhere`: each process has its own.
+struct BufferDevice {
+  std::int64_t first = everywhere;
+  std::vector<std::int64_t> steps = {};      // by level of the buffer's row
+  std::vector<std::int64_t> positions = {};  // not empty: the numbers above are positions in this list
 };
 
 struct Counter {  // a dim of a box whose value is the current trip

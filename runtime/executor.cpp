@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/executor_copy.h"
+#include "runtime/executor_exchange.h"
 #include "runtime/executor_tasks.h"
 #include "support/alignment.h"
 #include "support/large_memory.h"
@@ -190,6 +191,7 @@ Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs
                           Message& message, Message* result) {
   call->message = &message;
   call->result = result;
+  call->among = outputs ? among_ : nullptr;  // every process prepares its own constants
   Status status = place_tensors(*call, inputs, outputs);
   if (status == Status::no_memory) message.add("out of memory for a copy of a strided tensor");
   else status = run_sequence(*call, sequence, 0);
@@ -268,10 +270,14 @@ void Executor::share(void* batch, int64_t thread) { static_cast<BatchRun*>(batch
 
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   int64_t portions = 8 * pool_.threads();
+  Exchange exchange(code_, call, batch);
+  if (call.among)
+    if (Status status = exchange.start(); status != Status::done) return status;
   BatchRun run{*this, call, batch, depth, pool_.threads() == 1 ? batch.tiles : (batch.tiles + portions - 1) / portions};
   if (batch.tiles > 1) pool_.run(share, &run);
   else run.work(0);
-  return run.failed_order == INT64_MAX ? Status::done : report(call, batch, depth, run.failed_order);
+  if (run.failed_order != INT64_MAX) return report(call, batch, depth, run.failed_order);
+  return call.among ? exchange.finish() : Status::done;
 }
 
 // Of several failures of one operation, reports the first in the order of its index space, whatever the tiles and

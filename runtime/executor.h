@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "runtime/distribution.h"
 #include "runtime/executor_message.h"
 #include "runtime/executor_pool.h"
 #include "runtime/kernel_abi.h"
@@ -35,6 +36,7 @@ enum class Status : int32_t {
   missing_kernel = 3,   // an outside kernel is missing
   wrong_argument = 4,   // by the caller of a compiled library
   wrong_processor = 5,  // it lacks features that the compiled library needs
+  lost_process = 6,     // a message of another process did not arrive
 };
 
 struct Call;
@@ -45,6 +47,9 @@ class Executor {
   // The code must outlive the executor.
   Status start(const Code& code, int64_t threads);
   void stop();
+
+  // From now on runs are shared with other processes, which run the same schedule. Null: this process runs all of it.
+  void distribute(const Distribution* among) { among_ = among; }
 
   // Call once, before the first run, with the constants at their places among the inputs; no run may be active.
   Status prepare(const TensorView* inputs, Message& message);
@@ -76,6 +81,7 @@ class Executor {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   Call* free_calls_ = nullptr;  // reused by later runs
   char* prepared_ = nullptr;    // shared by all runs
+  const Distribution* among_ = nullptr;
 };
 
 }  // namespace tap::executor

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/executor_copy.h"
+#include "runtime/executor_exchange.h"
 
 namespace tap::executor {
 
@@ -53,11 +54,24 @@ int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int
                                    begin(tiles.end), error);
 }
 
+// Whether this process has the buffers that the call writes.
+bool runs_here(const Reader& tables, const Call& call, const KernelCall& task, int64_t number) {
+  if (!call.among || task.arguments.count == 0) return true;
+  const int64_t last = task.arguments.count - 1;
+  return has_buffer(tables, call,
+                    tables.all<Argument>(task.arguments)[last].buffer +
+                        number * tables.at<Argument>(task.argument_steps)[last].buffer);
+}
+
 int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, int64_t depth, int64_t thread,
                    Tiles tiles, KernelError* error) {
   const int64_t parts = task.tiles / task.repeats;
   for (int64_t at = tiles.first; at < tiles.end;) {
     int64_t number = at / parts, begin = number * parts, end = tiles.end < begin + parts ? tiles.end : begin + parts;
+    if (!runs_here(Reader(code.tables), call, task, number)) {
+      at = end;
+      continue;
+    }
     int32_t why = run_call(code, call, task, number, depth, thread, {at - begin, end - begin}, error);
     if (why != 0) return why;
     at = end;
@@ -67,12 +81,14 @@ int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, i
 
 void run_copy(const Code& code, const Call& call, const Copy& task, Tiles tiles) {
   Reader tables(code.tables);
+  if (!copies_here(tables, call, task)) return;
   copy_tiles({address(call, task.from), tables.words(task.from_strides)},
              {address(call, task.to), tables.words(task.to_strides)}, tables.words(task.extents.at), task.extents.count,
              task.element_bytes, task.tiles, tiles.first, tiles.end);
 }
 
-void run_fill(const Call& call, const Fill& task) {
+void run_fill(const Code& code, const Call& call, const Fill& task) {
+  if (!has_buffer(Reader(code.tables), call, task.buffer)) return;
   char* to = static_cast<char*>(call.addresses[task.buffer]);
   for (int64_t k = 0; k < task.count; ++k)
     memcpy(to + k * task.element_bytes, &task.value, static_cast<size_t>(task.element_bytes));
@@ -82,6 +98,7 @@ void run_outside(const Code& code, const Call& call, const OutsideCall& task, in
   Reader tables(code.tables);
   auto* regions = static_cast<OutsideRegion*>(room_of(call, thread));
   const auto* from = tables.all<Region>(task.regions);
+  if (task.regions.count > 0 && !has_buffer(tables, call, from[task.regions.count - 1].buffer)) return;
   for (int64_t r = 0; r < task.regions.count; ++r)
     regions[r] = {call.addresses[from[r].buffer], tables.words(from[r].extents), tables.words(from[r].strides)};
   code.outside[task.number](tables.words(task.box.at), tables.words(task.extents), regions);
@@ -95,7 +112,7 @@ int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t 
     case kernel_call:
       return run_kernel(code, call, static_cast<const KernelCall&>(task), depth, thread, {first, end}, error);
     case copy_box: run_copy(code, call, static_cast<const Copy&>(task), {first, end}); return 0;
-    case fill_buffer: run_fill(call, static_cast<const Fill&>(task)); return 0;
+    case fill_buffer: run_fill(code, call, static_cast<const Fill&>(task)); return 0;
     case outside_call: run_outside(code, call, static_cast<const OutsideCall&>(task), thread); return 0;
     case iteration: break;  // has its own batch (executor.cpp)
   }

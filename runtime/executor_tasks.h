@@ -16,6 +16,7 @@ struct Call {
   char** staged;  // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;
   Message* result;
+  const Distribution* among;  // null: this process runs everything
 };
 
 // Returns a KernelFailure.

@@ -14,7 +14,7 @@
 namespace tap::tables {
 
 inline constexpr int64_t magic = 0x31305343484c5054;  // "TPLHCS01"
-inline constexpr int64_t version = 3;
+inline constexpr int64_t version = 4;
 
 struct List {
   int64_t at;  // the first, in words from the beginning
@@ -32,6 +32,7 @@ struct Buffer {
   int64_t place;
   int64_t at;  // byte offset in the arena or the prepared operands; or the number of the input or output
   int64_t bytes;
+  int64_t device;  // -1: every process has its own
 };
 
 // An input or output of the caller.

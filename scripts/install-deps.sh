@@ -10,6 +10,7 @@ packages=(
   llvm-22-dev liblld-22-dev libhwloc-dev libtomlplusplus-dev
   libisl-dev libgmp-dev libz3-dev
   libboost-dev libboost-graph-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev
+  openmpi-bin libopenmpi-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3 python3-numpy
   clang-22 lld-22 libclang-rt-22-dev mlir-22-tools

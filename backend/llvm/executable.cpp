@@ -22,6 +22,7 @@ struct Executable::Impl {
   Schedule schedule;
   std::vector<std::int64_t> tables;
   std::vector<OutsideFunction> outside;
+  std::optional<executor::Distribution> among;
   executor::Executor executor;
   bool prepared = false;
 
@@ -34,12 +35,13 @@ struct Executable::Impl {
     how.parts = options.parts;
     schedule = scheduled ? std::move(*scheduled) : backend::schedule(compiled.blocks, compiled.kernels, how);
     if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
-    tables = encode(schedule, compiled.kernels.kernels);
+    tables = encode(schedule, compiled.kernels.kernels, {}, options.devices);
     for (const std::string& symbol : schedule.outside)
       outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
     executor::Code code{tables.data(), compiled.functions.data(), outside.data()};
     if (executor.start(code, static_cast<std::int64_t>(options.threads)) != executor::Status::done)
       throw std::bad_alloc();
+    if ((among = options.among)) executor.distribute(&*among);
   }
   ~Impl() { executor.stop(); }
 
@@ -83,6 +85,8 @@ std::vector<executor::TensorView> views_of(const std::vector<Tensor>& inputs) {
 
 void require_done(executor::Status status, const executor::Message& message, const executor::Message& result) {
   if (status == executor::Status::no_memory) throw std::bad_alloc();
+  if (status == executor::Status::lost_process)
+    throw EvaluationError{"a message of another process did not arrive", ""};
   if (status != executor::Status::done) throw EvaluationError{message.text(), result.text()};
 }
 

@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backend/llvm/kernel_cache.h"
 #include "backend/loops/loops.h"
 #include "ir/block_graph.h"
 #include "ir/schedule.h"
+#include "runtime/distribution.h"
 #include "runtime/kernel_abi.h"
 #include "support/tensor.h"
 
@@ -25,6 +27,9 @@ struct ExecuteOptions {
   bool self_check = true;                   // every kernel is tested before it is used (self_check.h)
   // Called with the schedule before anything runs; may throw.
   std::function<void(const ir::Program& program, const ir::Schedule& schedule)> scheduled = {};
+  // For a run that is shared with other processes: how, and the device of each buffer of the given schedule.
+  std::optional<executor::Distribution> among = {};
+  std::vector<ir::BufferDevice> devices = {};
   // Outside kernels by symbol; null if missing.
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };

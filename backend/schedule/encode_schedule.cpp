@@ -81,8 +81,18 @@ Schedule with_rows_of_calls(Schedule schedule) {
 
 class Encoder {
  public:
-  Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels)
-      : schedule_(with_rows_of_calls(by_memory(schedule))), scratch_(most_scratch(kernels)) {}
+  Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels, const std::vector<BufferDevice>& devices)
+      : schedule_(with_rows_of_calls(by_memory(schedule))), scratch_(most_scratch(kernels)) {
+    for (std::size_t b = 0; b < devices.size(); ++b) {
+      const auto& [first, steps, positions] = devices[b];
+      for (std::int64_t n = 0; n < ir::count_of(schedule.buffers[b].row); ++n) {
+        std::int64_t device = first, rest = n;
+        for (std::size_t l = steps.size(); l-- > 0; rest /= schedule.buffers[b].row[l].count)
+          device += rest % schedule.buffers[b].row[l].count * steps[l];
+        devices_.push_back(positions.empty() ? device : positions[static_cast<std::size_t>(device)]);
+      }
+    }
+  }
 
   Words run(const std::vector<std::string>& features) {
     words_.resize(sizeof(tables::Head) / sizeof(std::int64_t));
@@ -95,7 +105,10 @@ class Encoder {
     head.inputs = tensors(schedule_.inputs);
     head.outputs = tensors(schedule_.outputs);
     std::vector<tables::Buffer> buffers;
-    for (const Buffer& b : schedule_.buffers) buffers.push_back({static_cast<std::int64_t>(b.space), b.at, b.bytes()});
+    for (const Buffer& b : schedule_.buffers) {
+      const std::int64_t device = devices_.empty() ? ir::everywhere : devices_[buffers.size()];
+      buffers.push_back({static_cast<std::int64_t>(b.space), b.at, b.bytes(), device});
+    }
     head.buffers = all(buffers);
     head.operations = operations();
     std::vector<tables::Text> outside;
@@ -301,6 +314,7 @@ class Encoder {
 
   const Schedule schedule_;  // without rows of buffers
   const std::int64_t scratch_;
+  std::vector<std::int64_t> devices_;  // by buffer; empty: all are everywhere
   Words words_;
   std::map<Words, std::int64_t> known_;
   std::int64_t most_arguments_ = 0;
@@ -315,8 +329,8 @@ std::int64_t most_scratch(const std::vector<Kernel>& kernels) {
 }
 
 std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<Kernel>& kernels,
-                                 const std::vector<std::string>& features) {
-  return Encoder(schedule, kernels).run(features);
+                                 const std::vector<std::string>& features, const std::vector<BufferDevice>& devices) {
+  return Encoder(schedule, kernels, devices).run(features);
 }
 
 }  // namespace tap::backend

@@ -3,6 +3,7 @@
 #include "backend/schedule/schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -47,9 +48,12 @@ class Scheduler {
   void region(RunningGraph& frame, const Application& application, const Operator& op);
   std::vector<ValueBuffers> iterate(const Operator& op, const std::vector<BufferId>& operands, std::size_t text,
                                     Path path);
-  BufferId next_state(const ValueBuffers& value_buffers, Buffer now, const std::set<BufferId>& taken,
+  BufferId next_state(const ValueBuffers& value_buffers, BufferId of, Buffer now, const std::set<BufferId>& taken,
                       std::size_t before);
   void outputs(const std::vector<ValueBuffers>& found);
+  void on_device(const BlockGraph& blocks, BufferId id, const Held& held);
+  void on_device_of(BufferId id, BufferId other);
+  bool is_everywhere(BufferId id) const { return !devices_.contains(id); }
 
   void gather(const ValueBuffers& value_buffers, BufferId to);
   Row along(BufferId id, bool from, bool to) const;
@@ -69,9 +73,10 @@ class Scheduler {
   Schedule schedule_;
   ScheduleTasks tasks_{schedule_};
   OperationTexts texts_{program_, schedule_.operations};
-  std::size_t order_ = 0;     // number of the next operation
-  std::size_t places_ = 0;    // number of graphs so far
-  std::set<BufferId> fixed_;  // exchanged by an iterate
+  std::size_t order_ = 0;                     // number of the next operation
+  std::size_t places_ = 0;                    // number of graphs so far
+  std::set<BufferId> fixed_;                  // exchanged by an iterate
+  std::map<BufferId, BufferDevice> devices_;  // others are everywhere
   std::vector<std::pair<BufferId, BufferId>> exchanged_;
 };
 
@@ -97,7 +102,24 @@ Schedule Scheduler::run() {
   tasks_.in_use_together(exchanged_);
   tasks_.end_preparation();
   plan_memory(schedule_, tasks_.lifetimes());
+  if (options_.devices) {
+    options_.devices->assign(schedule_.buffers.size(), {});
+    for (const auto& [id, device] : devices_) (*options_.devices)[id.index()] = device;
+  }
   return std::move(schedule_);
+}
+
+void Scheduler::on_device(const BlockGraph& blocks, BufferId id, const Held& held) {
+  if (held.device == everywhere) return;
+  BufferDevice device{blocks.device_at(held.device), {}};
+  for (const Level& level : held.row) device.steps.push_back(level.steps.back());
+  // Members of a row of positions have the devices of the mesh's order.
+  if (!blocks.devices.empty() && !held.row.empty()) device.positions = blocks.devices;
+  if (device.positions.size() > 0) device.first = held.device;
+  devices_[id] = std::move(device);
+}
+void Scheduler::on_device_of(BufferId id, BufferId other) {
+  if (auto found = devices_.find(other); found != devices_.end()) devices_[id] = found->second;
 }
 
 // A result in a single buffer is written directly to the caller's memory; others are copied there.
@@ -107,7 +129,7 @@ void Scheduler::outputs(const std::vector<ValueBuffers>& found) {
     Box box = Box::of_shape(type.shape);
     BufferId only = found[k][0];
     bool direct = found[k].size() == 1 && tasks_.at(only).space == MemorySpace::arena && tasks_.at(only).box == box &&
-                  tasks_.at(only).row.empty() && !fixed_.contains(only);
+                  tasks_.at(only).row.empty() && !fixed_.contains(only) && (!options_.devices || is_everywhere(only));
     BufferId to = direct ? only : tasks_.new_buffer(schedule_.outputs[k].name, type.element, box);
     tasks_.at(to).space = MemorySpace::output;
     tasks_.at(to).at = static_cast<std::int64_t>(k);
@@ -222,9 +244,11 @@ std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, cons
   std::vector<BufferId> inputs;
   std::vector<ValueBuffers> results(op.results.size());
   // The box is a copy: a new buffer moves the known ones.
-  auto begin_with = [&](std::size_t k, Box box, const Row& row) {  // NOLINT(performance-unnecessary-value-param)
+  auto begin_with = [&](std::size_t k, Box box, const Row& row,  // NOLINT(performance-unnecessary-value-param)
+                        const Held* part = nullptr) {
     const Buffer operand = tasks_.at(operands[k]);
     const BufferId now = tasks_.new_buffer(operand.name, operand.element, box, row);
+    if (part) on_device(blocks, now, *part);
     tasks_.copy({operands[k], now, box, along(now, false, true)}, order_);
     results[k].push_back(now);
     fixed_.insert(now);
@@ -240,7 +264,7 @@ std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, cons
     const bool part = blocks[held].device != everywhere;
     inputs.push_back(k >= results.size() ? operands[k]
                                          : begin_with(k, part ? blocks[held].box : tasks_.at(operands[k]).box,
-                                                      part ? blocks[held].row : Row()));
+                                                      part ? blocks[held].row : Row(), part ? &blocks[held] : nullptr));
   }
   const ScheduleTasks::Body body = tasks_.begin_body();
   const std::vector<ValueBuffers> found = graph(region.graph, inputs, std::move(path));
@@ -249,7 +273,7 @@ std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, cons
     for (std::size_t part = 0; part < results[k].size(); ++part) {
       const BufferId now = results[k][part];
       const ValueBuffers left = results[k].size() == 1 ? found[k] : ValueBuffers{found[k][part]};
-      const BufferId next = next_state(left, tasks_.at(now), taken, body.buffers_before);
+      const BufferId next = next_state(left, now, tasks_.at(now), taken, body.buffers_before);
       taken.insert(next);
       loop.states.push_back({k, now, next});
     }
@@ -264,7 +288,7 @@ std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, cons
 
 // The memory in which a trip leaves a state: the value's, if the body made it and it has no other use. `now` is a copy,
 // since a new buffer may move the existing ones.
-BufferId Scheduler::next_state(const ValueBuffers& value_buffers,
+BufferId Scheduler::next_state(const ValueBuffers& value_buffers, BufferId of,
                                Buffer now,  // NOLINT(performance-unnecessary-value-param)
                                const std::set<BufferId>& taken, std::size_t before) {
   BufferId only = value_buffers[0];
@@ -272,6 +296,7 @@ BufferId Scheduler::next_state(const ValueBuffers& value_buffers,
   if (value_buffers.size() == 1 && only.index() >= before && alike && !taken.contains(only) && !fixed_.contains(only))
     return only;
   BufferId next = tasks_.new_buffer(tasks_.at(only).name, tasks_.at(only).element, now.box, now.row);
+  on_device_of(next, of);
   if (now.row.empty()) gather(value_buffers, next);
   else tasks_.copy({only, next, now.box, along(next, true, true)}, order_++);
   return next;
@@ -321,6 +346,7 @@ BufferId Scheduler::held(RunningGraph& frame, HeldId id) {
     const Held& held = frame.blocks[id];
     const Value& value = frame.graph[held.value];
     buffer = tasks_.new_buffer(value.name, value.type.element, held.box, held.row);
+    on_device(frame.blocks, *buffer, held);
   }
   return *buffer;
 }

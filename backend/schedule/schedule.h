@@ -8,9 +8,9 @@
 
 namespace tap::backend {
 
-using ir::Batch, ir::Buffer, ir::BufferId, ir::MemorySpace, ir::CopyBox, ir::Counter, ir::Fill, ir::Iteration,
-    ir::KernelCall, ir::OutsideCall, ir::Preparation, ir::ProgramTensor, ir::Schedule, ir::ScheduledOperation,
-    ir::ScheduledTask, ir::Sequence;
+using ir::Batch, ir::Buffer, ir::BufferDevice, ir::BufferId, ir::MemorySpace, ir::CopyBox, ir::Counter, ir::Fill,
+    ir::Iteration, ir::KernelCall, ir::OutsideCall, ir::Preparation, ir::ProgramTensor, ir::Schedule,
+    ir::ScheduledOperation, ir::ScheduledTask, ir::Sequence;
 
 // The kernels of a program, by number, and the kernel of each operator.
 struct KernelTable {
@@ -24,6 +24,7 @@ struct KernelTable {
 struct ScheduleOptions {
   std::int64_t parts = 0;  // parts of a kernel's box, if it can be split that far; 0: as many as pay
   const std::vector<std::string>* output_names = nullptr;  // null: the values' names
+  std::vector<BufferDevice>* devices = nullptr;            // receives the device of each buffer, for several processes
 };
 // Pre: the block program covers all devices.
 Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options = {});
@@ -47,6 +48,7 @@ std::int64_t most_scratch(const std::vector<Kernel>& kernels);
 // The words of runtime/schedule_tables.h for these kernels. `features`: of the processor, which the code may use
 // (library.h).
 std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<Kernel>& kernels,
-                                 const std::vector<std::string>& features = {});
+                                 const std::vector<std::string>& features = {},
+                                 const std::vector<BufferDevice>& devices = {});
 
 }  // namespace tap::backend

@@ -10,16 +10,33 @@
 #include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/median.h"
+#include "compiler/driver/mpi_host.h"
 #include "compiler/pipeline/limits.h"
 #include "compiler/pipeline/pipeline.h"
 #include "cost/machine/host.h"
 #include "ir/interpret/interpret.h"
+#include "ir/shardings/mesh_position.h"
 #include "support/phase.h"
 
 namespace tap::driver {
 namespace {
 
 constexpr int most_threads = 4096;
+
+// The devices that the program's operations are placed on, over the processes of the job.
+std::optional<executor::Distribution> distribution_of(const MpiHost* host, const ir::Program& program) {
+  if (!host) return std::nullopt;
+  executor::Distribution among{host->rank(), host->size(), 1, host->messages()};
+  for (const ir::Mesh& mesh : program.meshes)
+    for (std::int64_t index = 0; index < ir::device_count(mesh); ++index)
+      among.devices = std::max(among.devices, ir::device_at(mesh, index) + 1);
+  for (const ir::Graph& graph : program.graphs)
+    for (const ir::Operation& operation : graph.operations)
+      for (const ir::BlockPlacement& placed : operation.placements)
+        for (const auto& set : placed.devices)
+          for (std::int64_t device : set) among.devices = std::max(among.devices, device + 1);
+  return among;
+}
 
 std::vector<std::string> engines() { return {"native", "interp"}; }
 
@@ -95,12 +112,17 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   how.caution.strict_fp = options.strict_fp;
   how.proof = options.verify ? pipeline::Proof::required : pipeline::Proof::none;
   how.machine = options.machine;
+  std::vector<ir::BufferDevice> devices;
+  if (options.host) how.scheduling.devices = &devices;
   pipeline::Compilation made = pipeline::compile(program, how);
+  std::optional<executor::Distribution> among = distribution_of(options.host, program);
   return {std::move(*made.lowered),
           std::move(*made.schedule),
           {.threads = options.threads,
            .cache = std::move(cache),
            .self_check = options.self_check,
+           .among = among,
+           .devices = std::move(devices),
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 

@@ -24,6 +24,8 @@ class KernelCache;
 
 namespace tap::driver {
 
+class MpiHost;  // mpi_host.h
+
 struct KernelCacheOptions {
   bool without = false;
   std::string folder;  // empty: the default (kernel_cache.h)
@@ -44,6 +46,7 @@ struct EngineOptions {
   std::string machine_file;          // empty: this machine
   ir::Machine machine;               // as read by read_machine
   std::vector<std::string> kernels;  // shared libraries with outside kernels
+  const MpiHost* host = nullptr;     // the processes that share the run; null: this one alone
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 void add_native_options(CLI::App& app, EngineOptions& options);  // without a choice of the engine

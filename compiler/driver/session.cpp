@@ -56,6 +56,7 @@ void Session::print(std::string_view text) const {
 }
 
 void Session::report(const Diagnostic& diagnostic) const {
+  if (quiet) return;
   Diagnostic shown = diagnostic;
   if (!shown.span.valid() && is_about_the_program(shown.code))
     shown.span = place_of(*this, from_the_subject(shown.message));
@@ -63,10 +64,13 @@ void Session::report(const Diagnostic& diagnostic) const {
 }
 
 void Session::report(const Diagnostics& diagnostics) const {
+  if (quiet) return;
   write_all(STDERR_FILENO, render(diagnostics, sources, message_format, colour));
 }
 
-void Session::report(std::string_view text) const { write_all(STDERR_FILENO, text); }
+void Session::report(std::string_view text) const {
+  if (!quiet) write_all(STDERR_FILENO, text);
+}
 
 // The files are in place, so running out of memory here changes nothing and needs no report.
 void Session::report_written_files() const try {

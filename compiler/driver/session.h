@@ -24,6 +24,7 @@ struct Session {
   std::map<std::string, Span, std::less<>> inputs;  // the locations of their declarations
   MessageFormat message_format = MessageFormat::human;
   bool colour = false;                 // for messages on standard error
+  bool quiet = false;                  // another process of the job reports the same
   std::vector<std::string> arguments;  // of the command line, for reproducers
 
   // Writes all of it to standard output, or throws a Failure with exit code 4.

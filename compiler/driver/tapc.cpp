@@ -1,10 +1,13 @@
 #include "compiler/driver/tapc.h"
 
+#include <unistd.h>
+
 #include <new>
 
 #include "backend/llvm/memory_failure.h"
 #include "compiler/driver/commands/command_line.h"
 #include "compiler/driver/failures.h"
+#include "compiler/driver/mpi_host.h"
 #include "compiler/driver/process.h"
 #include "compiler/driver/reproducer.h"
 #include "compiler/frontend/proofs/isl_memory.h"
@@ -26,6 +29,8 @@ int run_tapc(int argc, const char* const* argv) {
       return CommandLine().run(session, argc, argv);
     });
     session.report_written_files();
+    if (exit_code != 0 && session.quiet) ::sleep(2);  // the launcher ends the job when the first process has reported
+    MpiHost::leave(exit_code);
     return exit_code;
   } catch (const std::bad_alloc&) { exit_out_of_memory(); }
 }

@@ -2,6 +2,7 @@
 // installed for targets that tapc cannot link.
 #include "runtime/executor.cpp"
 #include "runtime/executor_copy.cpp"
+#include "runtime/executor_exchange.cpp"
 #include "runtime/executor_message.cpp"
 #include "runtime/executor_pool.cpp"
 #include "runtime/executor_tasks.cpp"

@@ -10,6 +10,7 @@
 #include "compiler/driver/commands/tolerance_option.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/unjustified_step.h"
 #include "runtime/tensors/output_spec.h"
@@ -25,6 +26,7 @@ struct RunOptions {
   Tolerance tolerance;
   EngineOptions engine;
   std::optional<bool> summary;
+  bool mpi = false;
 };
 
 std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
@@ -82,6 +84,10 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
   read_machine(session, engine);
   engine.strict_fp = options.what.source.strict_fp;
   engine.verify = options.what.passes.verify;
+  if (options.mpi && engine.engine != "native")
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{}, "`--mpi` needs native code").help("remove `--engine`")};
+  if (options.mpi) engine.host = &MpiHost::start();
   return engine;
 }
 
@@ -120,6 +126,7 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
 }
 
 int run(Session& session, const RunOptions& options) {
+  session.quiet = options.mpi && MpiHost::is_follower();
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
@@ -131,8 +138,10 @@ int run(Session& session, const RunOptions& options) {
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
+  session.quiet = false;  // from here on processes differ
   auto [tensors, summary] = program.run();
   files.require_intact();
+  if (options.mpi && !MpiHost::start().is_first()) return exit_code::done;  // the first process has the results
   std::vector<NamedTensor> results;
   for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});
   // Before anything is published: results that are known to be wrong must not replace files of an earlier run.
@@ -158,6 +167,8 @@ Action declare_run(CLI::App& app) {
   add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; 1e-3 for f16, 1e-2 for bf16",
                         "1e-8 for f64, 1e-6 for f32, 1e-3 for f16, 1e-2 for bf16");
   add_engine_options(app, options->engine);
+  app.add_flag("--mpi", options->mpi,
+               "Share the run with the other processes of an MPI job, each of which runs the blocks of its devices");
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");

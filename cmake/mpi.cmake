@@ -1,0 +1,15 @@
+# The shims of `tapc run --mpi`: one for each MPI that is installed, built by its own compiler, since their ABIs differ.
+foreach(mpi openmpi mpich)
+  find_program(TAP_MPICC_${mpi} mpicc.${mpi})
+  if(TAP_MPICC_${mpi})
+    set(shim ${CMAKE_BINARY_DIR}/bin/libtapc_mpi_${mpi}.so)
+    add_custom_command(OUTPUT ${shim}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/bin
+      COMMAND ${TAP_MPICC_${mpi}} -O2 -fPIC -shared -fvisibility=hidden -Wall -I${CMAKE_SOURCE_DIR}
+              ${CMAKE_SOURCE_DIR}/runtime/mpi/shim.c -o ${shim}
+      DEPENDS ${CMAKE_SOURCE_DIR}/runtime/mpi/shim.c ${CMAKE_SOURCE_DIR}/runtime/mpi/shim.h
+      VERBATIM)
+    add_custom_target(tapc_mpi_${mpi} ALL DEPENDS ${shim})
+    install(PROGRAMS ${shim} DESTINATION lib/tapestry COMPONENT mpi EXCLUDE_FROM_ALL)
+  endif()
+endforeach()

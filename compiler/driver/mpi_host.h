@@ -1,0 +1,37 @@
+// `tapc run --mpi`: the processes of an MPI job share one run. MPI is loaded only then, through the shim of the launcher's
+// MPI (runtime/mpi/shim.h).
+//
+//   mpirun -n 4 tapc run layer.tap --plan layer.plan --mpi
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/distribution.h"
+
+struct tap_mpi;
+
+namespace tap::driver {
+
+class MpiHost {
+ public:
+  // Joins the job. Throws Failure, exit 4, if there is no shim or MPI does not start. Called once, and not undone: a
+  // process leaves the job at its end.
+  static MpiHost& start();
+  // Leaves the job; with an exit code other than 0 ends all its processes. Nothing without a job.
+  static void leave(int exit_code);
+  // Whether a launcher started this process as one that is not the first. Before all have joined, they do the same, and
+  // only the first one reports errors.
+  static bool is_follower();
+
+  std::int64_t rank() const { return rank_; }
+  std::int64_t size() const { return size_; }
+  bool is_first() const { return rank_ == 0; }
+  executor::Messages messages() const;
+
+ private:
+  MpiHost();
+  const tap_mpi* mpi_ = nullptr;
+  std::int64_t rank_ = 0, size_ = 1;
+};
+
+}  // namespace tap::driver

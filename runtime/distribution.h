@@ -1,0 +1,32 @@
+// Processes that run one schedule together. Each runs the tasks of its devices; cells that lie with one process and are
+// read by another are sent. All processes go through the same tasks in the same order, so messages match by construction.
+//
+//   4 devices in 2 processes: devices 0 and 1 belong to process 0, 2 and 3 to process 1
+#pragma once
+
+#include <stdint.h>
+
+namespace tap::executor {
+
+// Messages of this run. Started transfers are complete after `wait`; between two processes they arrive in order.
+struct Messages {
+  void* self = nullptr;
+  int32_t (*send)(void* self, int64_t to, const void* data, int64_t bytes) = nullptr;
+  int32_t (*receive)(void* self, int64_t from, void* data, int64_t bytes) = nullptr;
+  int32_t (*wait)(void* self) = nullptr;
+};
+
+struct Distribution {
+  int64_t rank = 0, ranks = 1;
+  int64_t devices = 1;
+  Messages messages = {};
+
+  // The process of a device; the first ones have one more where the numbers do not divide.
+  int64_t rank_of(int64_t device) const {
+    const int64_t each = devices / ranks, larger = devices % ranks, of_larger = larger * (each + 1);
+    if (device < of_larger) return device / (each + 1);
+    return each == 0 ? ranks - 1 : larger + (device - of_larger) / each;
+  }
+};
+
+}  // namespace tap::executor

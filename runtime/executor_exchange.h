@@ -1,0 +1,37 @@
+// The copies of a batch whose cells lie with one process and are needed by another (distribution.h).
+#pragma once
+
+#include "runtime/executor_tasks.h"
+
+namespace tap::executor {
+
+// Whether this process runs tasks that write the buffer.
+bool has_buffer(const tables::Reader& tables, const Call& call, int64_t buffer);
+// Whether this process has the source of the copy and needs its result.
+bool copies_here(const tables::Reader& tables, const Call& call, const tables::Copy& task);
+
+// Sends and receives in two parts, so that the other tasks of the batch run in between.
+class Exchange {
+ public:
+  Exchange(const Code& code, Call& call, const tables::Batch& batch) : code_(code), call_(call), batch_(batch) {}
+  Exchange(const Exchange&) = delete;
+  ~Exchange();
+  Status start();
+  Status finish();
+
+ private:
+  struct Packed {
+    Packed* next;
+    const tables::Copy* task;
+    bool received;
+  };
+  void* cells(const tables::Copy& task, bool received);
+  Status start(const tables::Copy& task);
+
+  const Code& code_;
+  Call& call_;
+  const tables::Batch& batch_;
+  Packed* packed_ = nullptr;  // each followed by its cells
+};
+
+}  // namespace tap::executor

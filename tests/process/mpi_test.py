@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""tapc run --mpi: several processes compute the same bits as one. mpi_test.py TAPC"""
+import re
+import shutil
+import signal
+
+from plan_search_test import MESHES, MLP, PROGRAMS
+from tapc import *
+
+LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+          "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "TAPC_SELF_CHECK": "thorough"}
+STENCIL = """program main(x: f32[40, 6]) -> (y: f32[40, 6]) {
+    y = iterate 7 (u = x) { v[i, j] = (u[i - 1, j else 0] + u[i, j] * 2 + u[i + 1, j else 1]) / 4; v }
+}
+"""
+FLOATS = """mesh pod = [data: 2, model: 3]
+program main(X: f32[8, 12] @ pod[{data}, {}], W: f32[12, 18] @ pod[{}, {model}], V: f32[18, 5] @ pod[{model}, {}])
+        -> (Y: f32[8, 5], s: f32[], h: f32[8, 18]) {
+    h[i, o] = sum[k] X[i, k] * W[k, o]
+    Y[i, o] = sum[k] exp(h[i, k] / 64) * V[k, o]
+    s[] = sum[i, o] Y[i, o]
+}
+"""
+FAILING = """mesh pod = [x: 4]
+program main(a: i32[8] @ pod[{x}], b: i32[8] @ pod[{x}]) -> (c: i32[8]) { c[i] = a[i] / b[i] }
+"""
+
+
+class Mpi(TapcTest):
+    def job(self, ranks, *arguments, timeout=60):
+        """All processes of a job; whatever they print."""
+        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), str(TAPC), *map(str, arguments)]
+        process = subprocess.Popen(command, cwd=self.folder, env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder),
+                                                                 "TMPDIR": str(self.folder)},
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            self.fail(f"{ranks} processes did not end: {arguments}")
+        return subprocess.CompletedProcess(command, process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    def inputs(self, program):
+        found = re.findall(r"(\w+): (\w+)\[([^]]*)\]", program.split("->")[0])
+        return [w for k, (name, kind, shape) in enumerate(found) for w in ("-i", f"{name}={kind}[{shape}]=rand:{k + 1}")]
+
+    def same(self, ranks, program, plan=(), inputs=None):
+        self.write("p.tap", program)
+        arguments = ["p.tap", *plan, *(inputs or self.inputs(program))]
+        self.expect(0, ".*", "run", *arguments, "-o", "@one.npz")
+        for count in ranks:
+            result = self.job(count, "run", *arguments, "-o", "@several.npz", "--mpi")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.expect(0, ".*", "cmp", "one.npz", "several.npz")  # the same bits
+            (self.folder / "several.npz").unlink()
+
+    def test_found_plans(self):
+        for k, (name, text) in enumerate(PROGRAMS.items()):
+            mesh = MESHES[k % len(MESHES)]
+            with self.subTest(program=name, mesh=mesh):
+                self.write("p.tap", text)
+                self.expect(0, ".*", "plan", "p.tap", "--mesh", mesh, "--pick", "smallest", "-o", "p.plan")
+                self.same([2 + k % 2], text, ["--plan", "p.plan"])
+
+    def test_shardings_of_floats(self):
+        self.same([1, 2, 3, 6, 7], FLOATS, inputs=["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"])
+
+    def test_halos(self):
+        for mesh in ("x=4", "x=5"):
+            self.write("p.tap", STENCIL)
+            self.expect(0, ".*", "plan", "p.tap", "--mesh", mesh, "--pick", "smallest", "-o", "p.plan")
+            self.assertIn("dim i into", (self.folder / "p.plan").read_text())
+            self.same([2, 3], STENCIL, ["--plan", "p.plan"])
+
+    def test_listed_devices(self):
+        self.write("p.plan", "plan 2\nsplit H.matmul dim i into 3 over devices {4, 0}, {2}, {1, 3}\n"
+                             "split Y dim o into 2 over devices {3}, {0}\n")
+        self.same([2, 3], MLP, ["--plan", "p.plan"], inputs=["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3"])
+
+    def test_devices_in_an_order_of_their_own(self):
+        self.same([2, 3], "mesh m = [a: 2, b: 2] devices [2, 0, 3, 1]\n"
+                          "program main(x: i32[8, 8] @ m[{a}, {b}]) -> (y: i32[8, 8], s: i32[8]) {\n"
+                          "    y[i, j] = x[j, i] + 1\n    s[i] = sum[j] y[i, j] * x[i, j]\n}\n")
+
+    def test_without_devices(self):
+        self.same([2], MLP, inputs=["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3"])
+
+    def test_one_process_needs_no_launcher(self):
+        self.write("p.tap", FLOATS)
+        self.expect(0, ".*", "run", "p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3", "--mpi", environment=LAUNCH)
+
+    def test_a_failure_ends_the_job(self):
+        self.write("p.tap", FAILING)
+        for zero in (0, 3, 7):
+            divisors = [5] * 8
+            divisors[zero] = 0
+            result = self.job(3, "run", "p.tap", "-i", "a=iota", "-i", f"b={divisors}", "--mpi")
+            self.assertNotEqual(result.returncode, 0)
+            self.assertRegex(result.stderr, rf"T1301\]: division by zero in `c` at i={zero}")
+
+    def test_errors_are_reported_once(self):
+        for text, inputs in ((FLOATS.replace("X[i, k]", "X[i, kk]"), []), (FLOATS, ["-i", "X=f32[3]=zeros"])):
+            self.write("p.tap", text)
+            result = self.job(3, "run", "p.tap", *inputs, "--mpi")
+            self.assertNotEqual(result.returncode, 0)
+            self.assertEqual(len(re.findall(r"error\[T\d+\]", result.stderr)), 1, result.stderr)
+
+    def test_results_are_written_once(self):
+        self.write("p.tap", FLOATS)
+        result = self.job(3, "run", "p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3", "--mpi")
+        self.assertEqual(result.stdout.count("Y: f32"), 1)
+
+    def test_wrong_uses(self):
+        self.write("p.tap", MLP)
+        self.expect(2, "`--mpi` needs native code", "run", "p.tap", "--engine", "interp", "--mpi", "-i", "X=rand:1", "-i", "W1=rand:2",
+                    "-i", "W2=rand:3")
+        alone = self.folder / "alone"
+        alone.mkdir()
+        shutil.copy(TAPC, alone / "tapc")  # without the shims beside it
+        result = subprocess.run([alone / "tapc", "run", "p.tap", "-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3", "--mpi"],
+                                cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertRegex(result.stderr, r"`libtapc_mpi_openmpi\.so`, which --mpi needs, cannot be loaded")
+
+
+if __name__ == "__main__":
+    unittest.main()
