@@ -120,11 +120,6 @@ class Demand {
     best.known = both(a.known, b.known);
     return best;
   }
-  static Box known_of(const Spans& dims) {
-    Box box;
-    for (const Span& span : dims) box.dims.push_back(span.known);
-    return box;
-  }
 
   // The values of a dim for which a row meets some cells: first < c * i < last. All values, if c does not divide how
   // these move.
@@ -173,10 +168,12 @@ class Demand {
                 clipped(turned(row, write.projection.shape[axis], d, cells.spans[axis], dims), op.dims[d].range),
                 region);
       }
-    // An operation's anchors must cover what its readers demand.
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      expect(Obligation::group, anchors[d] == constant(op.dims[d].range) || within(dims[d], anchors[d]),
-             "an anchored operation is needed beyond the point");
+    // An operation's anchors must cover what its readers demand, where they demand it.
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const std::vector<AffineExpr> low{less(dims[d].lo, anchors[d].lo)}, high{less(anchors[d].hi, dims[d].hi)};
+      const bool covers = within(dims[d], anchors[d]) || (never(region, low) && never(region, high));
+      expect(Obligation::group, covers || anchors[d] == constant(op.dims[d].range), "it is needed beyond its anchors");
+    }
     for (const ir::Constraint& c : op.constraints) keep(region, along(c.expr, 1, dims).hi + number(box_.rank(), -1));
     return region;
   }
@@ -194,7 +191,8 @@ class Demand {
       if (row.coefficients[d] < 0) std::swap(first, last);
       lo = lo + scale(first, row.coefficients[d]), hi = hi + scale(last, row.coefficients[d]);
     }
-    const Box known = known_of(dims);
+    Box known;
+    for (const Span& span : dims) known.dims.push_back(span.known);
     return {lo, hi, {least(row, known), checked::add(greatest(row, known), extent)}};
   }
   // Clipped to the tensor.

@@ -253,6 +253,15 @@ class SeveralWriters(TapcTest):
                 with self.subTest(name, type=type):
                     self.assertEqual(self.fails(text.replace("T[", type + "[").replace("T(", type + "("), plan.splitlines(), exact=True), "")
 
+    def test_an_anchored_dim_of_one_value(self):
+        """One of two writers runs over a single value of the dim over which the group is fused."""
+        self.write("p.tap", "program p(x: i64[1, 5]) -> (y: i64[1, 5], z: i64[1, 5]) {\n    a[i, j] = x[i, j]\n    z[i, j] = a[i, j] + 1\n"
+                            "    b[i, j] = -a[i, j] for i in 0..1, j in 0..i + 1\n    b[i, j] = -a[i, j] for i in 0..1, j in i + 1..5\n"
+                            "    c[i, j] = b[i, j] + a[i, j]\n    y[i, j] = c[i, j]\n}\n")
+        self.write("p.plan", "plan 2\nfuse a, b@0, b@1, c, y over j\n")
+        self.expect(0, "^$", "run", "p.tap", "--plan", "p.plan", "--passes=inline_calls", "--require-proof", "-i", "x=iota",
+                    "--expect", "y=[[0, 0, 0, 0, 0]]", "--expect", "z=[[1, 2, 3, 4, 5]]")
+
     def test_random_programs(self):
         rng = random.Random(SEED)
         tried = wrong = 0
