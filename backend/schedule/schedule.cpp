@@ -115,7 +115,7 @@ void Scheduler::on_device(const BlockGraph& blocks, BufferId id, const Held& hel
   for (const Level& level : held.row) device.steps.push_back(level.steps.back());
   // Members of a row of positions have the devices of the mesh's order.
   if (!blocks.devices.empty() && !held.row.empty()) device.positions = blocks.devices;
-  if (device.positions.size() > 0) device.first = held.device;
+  if (!device.positions.empty()) device.first = held.device;
   devices_[id] = std::move(device);
 }
 void Scheduler::on_device_of(BufferId id, BufferId other) {

@@ -164,8 +164,8 @@ Label after(const Label& label, const Change& change) {
 // Labels by state, in the order in which the states were found.
 class States {
  public:
-  std::vector<Label>& operator[](State state) {
-    auto [place, fresh] = numbers_.try_emplace(std::move(state), all_.size());
+  std::vector<Label>& operator[](const State& state) {
+    auto [place, fresh] = numbers_.try_emplace(state, all_.size());
     if (fresh) all_.emplace_back(&place->first, std::vector<Label>());
     return all_[place->second].second;
   }
@@ -219,7 +219,7 @@ class Sweep {
           Label made = after(label, change);
           if (!cost::dominates(made.cost, limits_.at_most)) continue;
           made.node = static_cast<std::uint32_t>(nodes_.size());
-          if (!list) list = &next[std::move(changed)];
+          if (!list) list = &next[changed];
           if (insert(*list, made)) nodes_.push_back({label.node, c});
         }
       }
