@@ -8,7 +8,8 @@ from plan_search_test import MESHES, MLP, PROGRAMS
 from tapc import *
 
 LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-          "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "TAPC_SELF_CHECK": "thorough"}
+          "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+          "OMPI_MCA_mpi_yield_when_idle": "1", "TAPC_SELF_CHECK": "thorough"}
 STENCIL = """program main(x: f32[40, 6]) -> (y: f32[40, 6]) {
     y = iterate 7 (u = x) { v[i, j] = (u[i - 1, j else 0] + u[i, j] * 2 + u[i + 1, j else 1]) / 4; v }
 }
