@@ -25,6 +25,7 @@ struct Executable::Impl {
   std::optional<executor::Distribution> among;
   executor::Executor executor;
   bool prepared = false;
+  bool agreed = false;  // the processes that share runs have the same schedule
 
   Impl(CompiledProgram lowered, std::optional<Schedule> scheduled, const ExecuteOptions& options)
       : checks(self_check_options(options.self_check)),
@@ -76,6 +77,38 @@ Executable::Executable(Executable&&) noexcept = default;
 
 namespace {
 
+std::uint64_t hash_of(const std::vector<std::int64_t>& words) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::int64_t word : words) {
+    hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x100000001b3;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+// Messages match only if all processes have the same schedule: they may have been given different programs, plans or
+// machine files. The first one compares.
+void require_agreement(const executor::Distribution& among, const std::vector<std::int64_t>& tables) {
+  const std::uint64_t own = hash_of(tables);
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(among.ranks), own);
+  std::int64_t different = -1;
+  const executor::Messages& messages = among.messages;
+  bool lost = false;
+  auto wait = [&] { lost |= messages.wait(messages.self) != 0; };
+  for (std::int64_t rank = 1; rank < among.ranks && among.rank == 0; ++rank)
+    lost |= messages.receive(messages.self, rank, &all[static_cast<std::size_t>(rank)], sizeof own) != 0;
+  if (among.rank != 0) lost |= messages.send(messages.self, 0, &own, sizeof own) != 0;
+  wait();
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank] != own && different < 0) different = static_cast<std::int64_t>(rank);
+  for (std::int64_t rank = 1; rank < among.ranks && among.rank == 0; ++rank)
+    lost |= messages.send(messages.self, rank, &different, sizeof different) != 0;
+  if (among.rank != 0) lost |= messages.receive(messages.self, 0, &different, sizeof different) != 0;
+  wait();
+  if (lost) throw EvaluationError{"a message of another process did not arrive", ""};
+  if (different >= 0) throw DifferentSchedules{among.rank == 0 ? different : 0};
+}
+
 // Kernels do not write inputs.
 std::vector<executor::TensorView> views_of(const std::vector<Tensor>& inputs) {
   std::vector<executor::TensorView> views;
@@ -119,6 +152,8 @@ void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& out
   for (Tensor& output : outputs) out.push_back({guard ? guarded.add(output) : output.mutable_data(), nullptr});
   executor::Message message, result;
   executor::Status status = executor::Status::done;
+  if (impl_->among && !impl_->agreed) require_agreement(*impl_->among, impl_->tables);
+  impl_->agreed = true;
   if (!impl_->prepared) status = impl_->executor.prepare(in.data(), message);
   if (status == executor::Status::done) status = impl_->executor.run(in.data(), out.data(), message, &result);
   require_done(status, message, result);

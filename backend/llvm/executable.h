@@ -34,6 +34,11 @@ struct ExecuteOptions {
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };
 
+// Thrown by a run that is shared with a process whose schedule differs.
+struct DifferentSchedules {
+  std::int64_t process;
+};
+
 class Executable {
  public:
   // Pre: made from a verified and legal program. Runs its main graph.

@@ -1,5 +1,6 @@
 #include "compiler/driver/engine.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -140,7 +141,18 @@ Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& 
     result.summary.shards = executable.shard_count();
     Phase phase("running native code");
     Stopwatch watch;
-    executable.run(inputs, result.results);
+    try {
+      executable.run(inputs, result.results);
+    } catch (const backend::DifferentSchedules& other) {
+      throw Failure{
+          exit_code::wrong_command_line,
+          Diagnostic(Code::command_line, Span{},
+                     fmt::format("process {} of the job has another program, plan or machine file than process "
+                                 "{}",
+                                 other.process, options.host->rank()))
+              .help("give all processes the same files and options; --budget gives different plans, "
+                    "--evaluations does not")};
+    }
     result.summary.seconds = watch.seconds();
     return result;
   }

@@ -100,6 +100,16 @@ class Mpi(TapcTest):
             self.assertNotEqual(result.returncode, 0)
             self.assertRegex(result.stderr, rf"T1301\]: division by zero in `c` at i={zero}")
 
+    def test_processes_with_other_plans(self):
+        self.write("p.tap", MLP)
+        self.write("a.plan", "plan 2\nsplit Y dim i into 2 over devices {0}, {1}\n")
+        self.write("b.plan", "plan 2\nsplit Y dim o into 2 over devices {0}, {1}\n")
+        inputs = ["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3", "--mpi"]
+        result = self.job(1, "run", "p.tap", "--plan", "a.plan", *inputs, ":", "-n", "1", TAPC, "run", "p.tap", "--plan", "b.plan",
+                          *inputs)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "of the job has another program, plan or machine file than process")
+
     def test_errors_are_reported_once(self):
         for text, inputs in ((FLOATS.replace("X[i, k]", "X[i, kk]"), []), (FLOATS, ["-i", "X=f32[3]=zeros"])):
             self.write("p.tap", text)
