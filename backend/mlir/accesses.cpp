@@ -11,7 +11,6 @@
 namespace tap::backend::mlir {
 namespace {
 
-using ir::Range;
 
 std::string row_text(const Row& row) {
   std::string text;
