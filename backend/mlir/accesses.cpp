@@ -11,7 +11,6 @@
 namespace tap::backend::mlir {
 namespace {
 
-
 std::string row_text(const Row& row) {
   std::string text;
   for (std::size_t k = 0; k < row.coefficients.size(); ++k) {
