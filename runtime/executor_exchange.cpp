@@ -14,10 +14,9 @@ namespace {
 
 constexpr int64_t every_process = -1;
 
-// The process of a buffer. Results are delivered by process 0.
+// The process of a buffer. Results are gathered in every process, since later operations may read them.
 int64_t owner_of(const Reader& tables, const Distribution& among, int64_t buffer) {
   const Buffer& own = tables.all<Buffer>(tables.head().buffers)[buffer];
-  if (own.place == is_output) return 0;
   return own.device < 0 ? every_process : among.rank_of(own.device);
 }
 

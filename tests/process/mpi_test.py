@@ -4,7 +4,7 @@ import re
 import shutil
 import signal
 
-from plan_search_test import MESHES, MLP, PROGRAMS
+from plan_search_test import MESHES, MLP, PICKS, PROGRAMS, examples
 from tapc import *
 
 LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -64,6 +64,23 @@ class Mpi(TapcTest):
                 self.expect(0, ".*", "plan", "p.tap", "--mesh", mesh, "--pick", "smallest", "-o", "p.plan")
                 self.same([2 + k % 2], text, ["--plan", "p.plan"])
 
+    def test_examples(self):
+        for k, (path, words, own) in enumerate(examples()):
+            mesh = ("x=2", "x=4", "a=2,b=2")[k % 3]
+            with self.subTest(example=path.name, mesh=mesh):
+                self.expect(0, ".*", "plan", path, *own, "--mesh", mesh, "--pick", PICKS[(k + 1) % 4], "-o", "p.plan")
+                self.expect(0, ".*", "run", path, *words, "--plan", "p.plan", "-o", "@one.npz")
+                result = self.job(2 + k % 2, "run", path, *words, "--plan", "p.plan", "-o", "@several.npz", "--mpi")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.expect(0, ".*", "cmp", "one.npz", "several.npz")
+
+    def test_kmeans_reads_a_result(self):
+        (path, words, own), = [one for one in examples() if one[0].name == "kmeans.tap"]
+        self.expect(0, ".*", "plan", path, *own, "--mesh", "x=2", "--pick", "smallest", "-o", "p.plan")
+        self.expect(0, ".*", "run", path, *words, "--plan", "p.plan", "-o", "@one.npz")
+        self.assertEqual(self.job(2, "run", path, *words, "--plan", "p.plan", "-o", "@several.npz", "--mpi").returncode, 0)
+        self.expect(0, ".*", "cmp", "one.npz", "several.npz")
+
     def test_shardings_of_floats(self):
         self.same([1, 2, 3, 6, 7], FLOATS, inputs=["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"])
 
@@ -83,6 +100,14 @@ class Mpi(TapcTest):
         self.same([2, 3], "mesh m = [a: 2, b: 2] devices [2, 0, 3, 1]\n"
                           "program main(x: i32[8, 8] @ m[{a}, {b}]) -> (y: i32[8, 8], s: i32[8]) {\n"
                           "    y[i, j] = x[j, i] + 1\n    s[i] = sum[j] y[i, j] * x[i, j]\n}\n")
+
+    def test_a_result_that_later_operations_read(self):
+        text = ("program main(x: i32[8, 6]) -> (y: i32[6], z: i32[8]) {\n    x0[j] = x[0, j]\n    y = iterate 2 (u = x0) { v[j] = u[j] + sum[i] x[i, j]; v }\n"
+                "    z[i] = sum[j] x[i, j] * y[j]\n}\n")
+        plans = ("split y/v dim j into 3 over axis grid.x", "split y/v.sum dim j into 3 over axis grid.x\nsplit y/v dim j into 3 over axis grid.x")
+        for plan in plans:
+            self.write("p.plan", f"plan 2\nmesh grid = [x: 3]\n{plan}\nsplit z dim i into 3 over axis grid.x\n")
+            self.same([2, 3], text, ["--plan", "p.plan"])
 
     def test_without_devices(self):
         self.same([2], MLP, inputs=["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3"])

@@ -36,6 +36,15 @@ MESHES = ("x=2", "x=4", "a=2,b=2", "a=3,b=2", "a=1,b=4")
 PICKS = ("fastest", "smallest", "least-traffic", "knee")
 
 
+def examples():
+    """Each example with the words of its `try:` line, and those about its sizes and program alone."""
+    for path in sorted((ROOT / "examples").glob("*.tap")):
+        line = re.search(r"// try: tapc run \S+ ?((?:[^\n]*\n//   )*[^\n]*)", path.read_text())
+        if line:
+            words = shlex.split(re.sub(r"\n//", " ", line.group(1)))
+            yield path, words, [w for k, w in enumerate(words) if {w, words[k - 1]} & {"--dim", "--program"}]
+
+
 class PlanSearch(TapcTest):
     def inputs(self, program):
         found = re.findall(r"(\w+): (\w+)\[([^]]*)\]", program.split("->")[0])
@@ -60,13 +69,7 @@ class PlanSearch(TapcTest):
     def test_examples(self):
         """Each at the sizes and with the inputs of its first lines."""
         tried = 0
-        for number, path in enumerate(sorted((ROOT / "examples").glob("*.tap"))):
-            text = path.read_text()
-            line = re.search(r"// try: tapc run \S+ ?((?:[^\n]*\n//   )*[^\n]*)", text)
-            if not line:
-                continue
-            words = shlex.split(re.sub(r"\n//", " ", line.group(1)))
-            own = [w for k, w in enumerate(words) if w in ("--dim", "--program") or words[k - 1] in ("--dim", "--program")]
+        for number, (path, words, own) in enumerate(examples()):
             mesh = MESHES[number % len(MESHES)]
             with self.subTest(example=path.name, mesh=mesh):
                 self.expect(0, ".*", "plan", path, *own, "--mesh", mesh, "--pick", PICKS[number % 4], "-o", "p.plan")
