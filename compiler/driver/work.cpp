@@ -2,6 +2,7 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/needed_cells.h"
+#include "ir/tensor_bytes.h"
 
 namespace tap::driver {
 namespace {
@@ -50,11 +51,7 @@ double flops_of(const Program& program, GraphId graph) {
 
 }  // namespace
 
-double bytes_of(const TensorType& type) {
-  double bytes = static_cast<double>(size_of(type.element));
-  for (std::int64_t extent : type.shape) bytes *= static_cast<double>(extent);
-  return bytes;
-}
+double bytes_of(const TensorType& type) { return total_bytes(type); }
 
 ProgramWork work_of(const Program& program) {
   const Graph& main = program[program.main];

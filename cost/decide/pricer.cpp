@@ -6,6 +6,7 @@
 #include "backend/compiled_program.h"
 #include "check/check.h"
 #include "cost/model/trace.h"
+#include "ir/tensor_bytes.h"
 #include "ir/text.h"
 #include "passes/splits/expand.h"
 
@@ -37,18 +38,12 @@ Pricer::Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, const Budg
 
 namespace {
 
-double bytes_of_type(const ir::TensorType& type) {
-  double bytes = static_cast<double>(size_of(type.element));
-  for (std::int64_t extent : type.shape) bytes *= static_cast<double>(extent);
-  return bytes;
-}
-
 // Whether all of its values fit in memory addresses, which no stage has checked yet.
 bool fits_in_addresses(const ir::Program& program) {
   constexpr double most = 1e15;
   double bytes = 0;
   for (const ir::Graph& graph : program.graphs)
-    for (const ir::Value& value : graph.values) bytes += bytes_of_type(value.type);
+    for (const ir::Value& value : graph.values) bytes += ir::total_bytes(value.type);
   return bytes < most;
 }
 
@@ -73,7 +68,7 @@ std::optional<Prediction> Pricer::of(const ir::Program& program) {
                 static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(model_.threads());
   const ir::Graph& main = program[program.main];
   for (const auto* list : {&main.inputs, &main.outputs})
-    for (ir::ValueId v : *list) price.given += bytes_of_type(main[v].type);
+    for (ir::ValueId v : *list) price.given += ir::total_bytes(main[v].type);
   if (price.bytes > device().memory_bytes && device().memory_bytes > 0) price.seconds *= 100;  // it would swap
   known_.emplace(std::move(text), price);
   return price;

@@ -4,21 +4,12 @@
 
 #include "ir/block_graph.h"
 #include "ir/graph.h"
+#include "ir/tensor_bytes.h"
 #include "passes/splits/expand.h"
 
 namespace tap::cost {
 
 using namespace ir;
-
-namespace {
-
-double bytes_of(const TensorType& type) {
-  double bytes = static_cast<double>(size_of(type.element));
-  for (std::int64_t extent : type.shape) bytes *= static_cast<double>(extent);
-  return bytes;
-}
-
-}  // namespace
 
 OperationTimes::OperationTimes(const Program& program, const Cluster& cluster, std::int64_t threads, bool strict_fp)
     : program_(program),
@@ -26,7 +17,7 @@ OperationTimes::OperationTimes(const Program& program, const Cluster& cluster, s
       lowered_(backend::lower(passes::expand(program), strict_fp, cluster.types.front().core)),
       boxes_(program.graphs.size()) {
   for (const Graph& graph : program.graphs)
-    for (const Value& value : graph.values) bytes_of_others_ += bytes_of(value.type);
+    for (const Value& value : graph.values) bytes_of_others_ += total_bytes(value.type);
   for (const BlockGraph& graph : lowered_.blocks.graphs)
     for (const Task& task : graph.tasks)
       if (auto* application = std::get_if<Application>(&task))
@@ -60,7 +51,7 @@ double OperationTimes::of(GraphId graph, OperationId operation, const Part& part
     const std::vector<Shape>& own = reads ? part.operands : part.results;
     const std::size_t k = reads ? t : t - kernels[0].operands;
     if (k < own.size() && own[k].size() == type.shape.size()) type.shape = own[k];
-    event.touches.push_back({t, bytes_of(type), 1});
+    event.touches.push_back({t, total_bytes(type), 1});
   }
   event.portions = static_cast<double>(std::max<std::int64_t>(backend::tile_count(kernels[0], event.box), 1));
   // Between two runs of the operation, all others touch their parts.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/graph.h"
+#include "ir/tensor_bytes.h"
 
 namespace tap::passes {
 
@@ -14,12 +15,6 @@ using namespace ir;
 namespace {
 
 using Members = std::vector<OperationId>;
-
-double bytes_of(const TensorType& type) {
-  double bytes = static_cast<double>(size_of(type.element));
-  for (std::int64_t n : type.shape) bytes *= static_cast<double>(n);
-  return bytes;
-}
 
 // Whether every member can reach every other through values that one of them writes.
 bool connected(const GroupMaker& maker, const Members& members) {
@@ -85,7 +80,7 @@ class GroupSearch {
     for (std::size_t v = 0; v < graph_.values.size(); ++v)
       if (!maker_.uses().readers[v].empty()) values.push_back(ValueId(v));
     std::stable_sort(values.begin(), values.end(),
-                     [&](ValueId a, ValueId b) { return bytes_of(graph_[a].type) > bytes_of(graph_[b].type); });
+                     [&](ValueId a, ValueId b) { return total_bytes(graph_[a].type) > total_bytes(graph_[b].type); });
     return values;
   }
 
@@ -197,11 +192,11 @@ Crossing crossing_of(const GroupMaker& maker, const std::vector<OperationId>& op
   Crossing cost;
   for (ValueId v : written) {
     if (!maker.escapes(v, operations)) continue;
-    cost.escaping += bytes_of(maker.graph()[v].type);
-    cost.crossing += bytes_of(maker.graph()[v].type);
+    cost.escaping += total_bytes(maker.graph()[v].type);
+    cost.crossing += total_bytes(maker.graph()[v].type);
   }
   for (ValueId v : read)
-    if (!written.count(v)) cost.crossing += bytes_of(maker.graph()[v].type);
+    if (!written.count(v)) cost.crossing += total_bytes(maker.graph()[v].type);
   return cost;
 }
 

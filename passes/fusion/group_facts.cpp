@@ -3,18 +3,13 @@
 #include <algorithm>
 
 #include "ir/graph.h"
+#include "ir/tensor_bytes.h"
 
 namespace tap::passes {
 
 using namespace ir;
 
 namespace {
-
-double whole_bytes(const TensorType& type) {
-  double bytes = static_cast<double>(size_of(type.element));
-  for (std::int64_t n : type.shape) bytes *= static_cast<double>(n);
-  return bytes;
-}
 
 // How often an operation's points are computed if the group runs in blocks of these dims, and whole along others.
 double recompute(const GroupView& group, const MovingDemand& windows, std::size_t operation,
@@ -70,12 +65,12 @@ GroupFacts group_facts(const GroupView& group, const MovingDemand& windows) {
   for (ValueId v : graph.inputs) {
     crosses[v.index()] = true;
     facts.operand_bytes += bytes_of_point(graph[v].type, windows.values[v.index()], point);
-    facts.crossing_bytes += whole_bytes(graph[v].type);
+    facts.crossing_bytes += total_bytes(graph[v].type);
   }
   for (ValueId v : graph.outputs) {
     crosses[v.index()] = true;
-    facts.escaping_bytes += whole_bytes(graph[v].type);
-    facts.crossing_bytes += whole_bytes(graph[v].type);
+    facts.escaping_bytes += total_bytes(graph[v].type);
+    facts.crossing_bytes += total_bytes(graph[v].type);
   }
   for (std::size_t v = 0; v < crosses.size(); ++v)
     if (!crosses[v]) facts.inner_bytes += region_bytes(graph.values[v].type, windows.values[v]);
