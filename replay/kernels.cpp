@@ -60,7 +60,7 @@ Reader reader_of(const ir::Program& program, const ir::Operator& op, const ir::P
         for (const ir::Blocking& b : op.blockings)
           expect(obligation,
                  a.operation != o || !std::ranges::count(how.dims, a.inner_dim) ||
-                     (b.dim != a.dim && b.block_dim != a.dim),
+                     (b.dim != a.dim && b.block_dim != a.dim) || op.dims[b.block_dim].range.size() == 1,
                  "a prepared operand is read in blocks");
     }
   expect(obligation, found.has_value() && !found->op->region(), "a prepared operand is never read");

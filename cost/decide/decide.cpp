@@ -5,10 +5,12 @@
 
 #include "cost/decide/folds.h"
 #include "cost/decide/groups.h"
+#include "cost/decide/mesh_splits.h"
 #include "cost/decide/start.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "passes/placed.h"
+#include "passes/shardings/plan_shardings.h"
 
 namespace tap::cost {
 
@@ -16,28 +18,24 @@ using namespace ir;
 
 namespace {
 
-// Decisions for many devices are made together with shardings, not for each program.
-bool is_for_devices(const Program& program, const Plan& plan) {
-  if (passes::is_placed(program)) return true;
-  for (const Graph& graph : program.graphs) {
-    if (!graph.splits.empty()) return true;
-    if (std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) { return v.sharding.has_value(); }))
-      return true;
-    for (const Operation& operation : graph.operations)
-      if (!operation.operand_shardings.empty()) return true;
-  }
-  return std::any_of(plan.decisions.begin(), plan.decisions.end(), [](const Decision& decision) {
-    auto* split = std::get_if<PlannedSplit>(&decision);
-    return split && (split->axis || split->placement == Placement::devices || split->all_at);
-  });
+bool has_placement(const Decision& decision) {
+  auto* split = std::get_if<PlannedSplit>(&decision);
+  return split && (split->axis || split->placement == Placement::devices || split->all_at);
 }
 
-// The operations that the plan names.
+// Whether some operations run on some devices only.
+bool is_for_devices(const Program& program, const Plan& plan) {
+  return passes::has_shardings(program) || std::any_of(plan.decisions.begin(), plan.decisions.end(), has_placement) ||
+         std::any_of(program.graphs.begin(), program.graphs.end(), [](const Graph& g) { return !g.splits.empty(); });
+}
+
+// The operations that the plan names, other than to divide them over a mesh.
 std::set<std::string> named_in(const Plan& plan) {
   std::set<std::string> names;
   for (const Decision& decision : plan.decisions) {
     if (auto* choice = std::get_if<PlannedChoice>(&decision)) names.insert(choice->operation);
-    if (auto* split = std::get_if<PlannedSplit>(&decision)) names.insert(split->operation);
+    if (auto* split = std::get_if<PlannedSplit>(&decision); split && !is_over_mesh(decision))
+      names.insert(split->operation);
     if (auto* unroll = std::get_if<PlannedUnroll>(&decision)) names.insert(unroll->operation);
     if (auto* fusion = std::get_if<PlannedFusion>(&decision))
       names.insert(fusion->operations.begin(), fusion->operations.end());
@@ -59,7 +57,9 @@ class Decider {
         options_(options),
         fixed_(named_in(options.context.plan)),
         is_split_(split_by(options.context.plan)),
-        pricer_(options.cluster, options.threads, options.context.strict_fp, {options.evaluations, options.seconds}) {}
+        is_sharded_(is_for_devices(program, options.context.plan)),
+        pricer_(options.cluster, options.threads, passes::caution_of(options.context),
+                {options.evaluations, options.seconds}) {}
 
   Decided run() {
     std::vector<FoldChoice> folds;
@@ -68,7 +68,7 @@ class Decider {
     std::vector<Consideration> considered;
     for (const FoldChoice& fold : folds) best = best_fold(std::move(*best), fold, considered);
     considered.insert(considered.end(), best->considered.begin(), best->considered.end());
-    return {std::move(best->plan), pricer_.used(), std::move(considered)};
+    return {without_inner_splits(std::move(best->plan)), pricer_.used(), std::move(considered)};
   }
 
  private:
@@ -104,7 +104,7 @@ class Decider {
 
   // Tries the fold in smaller and smaller blocks, until that no longer pays.
   Attempt best_fold(Attempt best, const FoldChoice& fold, std::vector<Consideration>& considered) {
-    if (!best.price) best.price = pricer_.of(best.fused);
+    if (!best.price) best.price = price_of(best);
     Consideration about{fold.names, {}, 0};
     if (best.price) about.alternatives.push_back({{}, *best.price});
     for (std::uint32_t alternative : fold.alternatives) {
@@ -112,7 +112,7 @@ class Decider {
       for (Decision& line : lines_of(fold, alternative)) plan.decisions.push_back(std::move(line));
       auto attempt = with_groups(std::move(plan), nullptr);
       if (!attempt) break;
-      attempt->price = pricer_.of(attempt->fused);
+      if (!attempt->price) attempt->price = price_of(*attempt);
       if (!attempt->price || !best.price) break;
       about.alternatives.push_back({lines_of(fold, alternative), *attempt->price});
       if (!is_better_around(fold, *attempt, best)) break;
@@ -131,6 +131,10 @@ class Decider {
     return kept;
   }
 
+  std::optional<Prediction> price_of(const Attempt& attempt) {
+    return pricer_.of(attempt.fused, without_inner_splits(attempt.plan));
+  }
+
   // The plan with the groups that pay. Nothing if it cannot be applied.
   std::optional<Attempt> with_groups(Plan plan, std::vector<FoldChoice>* folds) {
     passes::PassContext context = options_.context;
@@ -143,21 +147,43 @@ class Decider {
     if (!made.problems.empty()) return std::nullopt;
     const auto fixed = operations_of(made.program, fixed_);
     if (!fixed) return std::nullopt;
-    const passes::Caution caution{context.strict_fp, context.require_proof};
+    return is_sharded_ ? with_groups_on_mesh(std::move(plan), made.program, *fixed, context)
+                       : groups_in(std::move(plan), made.program, *fixed, {}, context);
+  }
+
+  // A group may change what propagation infers, so the whole program is priced with the groups and without.
+  std::optional<Attempt> with_groups_on_mesh(Plan plan, const Program& program,
+                                             const std::vector<std::set<OperationId>>& fixed,
+                                             const passes::PassContext& context) {
+    const auto splits = mesh_splits(program, context);
+    const auto separate = splits ? pricer_.of(program, plan) : std::nullopt;
+    if (!separate) return std::nullopt;
+    const std::size_t kept = pricer_.set_aside(program);
+    Attempt grouped = groups_in(plan, program, fixed, *splits, context);
+    pricer_.give_back(kept);
+    grouped.price = price_of(grouped);
+    if (grouped.price && is_as_fast(*grouped.price, *separate)) return grouped;
+    return Attempt{std::move(plan), separate, program, {}};
+  }
+
+  Attempt groups_in(Plan plan, const Program& program, const std::vector<std::set<OperationId>>& fixed,
+                    const std::vector<SplitsOfGraph>& splits, passes::PassContext context) {
     const std::size_t before = plan.decisions.size();
     std::vector<Consideration> considered;
-    for (const auto& [graph, path] : graph_paths(made.program)) {
-      if (path.empty() ? graph != made.program.main : !is_repeated(made.program, graph)) continue;
-      DecidedGroups groups = decide_groups(made.program, graph, path, fixed->at(graph.index()), caution, pricer_);
+    for (const auto& [graph, path] : graph_paths(program)) {
+      if (path.empty() ? graph != program.main : !is_repeated(program, graph)) continue;
+      DecidedGroups groups = decide_groups(program, graph, path, fixed[graph.index()],
+                                           splits.empty() ? SplitsOfGraph{} : splits[graph.index()],
+                                           passes::caution_of(context), pricer_);
       for (PlannedFusion& fusion : groups.fusions) plan.decisions.emplace_back(std::move(fusion));
       for (Consideration& about : groups.considered) considered.push_back(std::move(about));
     }
     Plan added;
     added.decisions.assign(plan.decisions.begin() + static_cast<std::ptrdiff_t>(before), plan.decisions.end());
     context.plan = added;
-    passes::Passed fused = passes::run(passes::planned_passes(), std::move(made.program), context);
+    passes::Passed fused = passes::run(passes::planned_passes(), program, context);
     if (!fused.problems.empty()) plan.decisions.resize(before);
-    return Attempt{std::move(plan), std::nullopt, std::move(fused.program), std::move(considered)};
+    return {std::move(plan), std::nullopt, std::move(fused.program), std::move(considered)};
   }
 
   // The operations with these names, by graph. Nothing if the program lacks an operation or a dim that the plan splits:
@@ -171,6 +197,8 @@ class Decider {
       if (location) found[location->graph.index()].insert(location->operation);
       else if (is_split_.count(name)) return std::nullopt;
     }
+    for (std::size_t g = 0; g < program.graphs.size(); ++g)
+      for (const SplitRequest& split : program.graphs[g].splits) found[g].insert(split.operation);
     for (const Decision& decision : options_.context.plan.decisions) {
       auto* split = std::get_if<PlannedSplit>(&decision);
       if (!split || split->all_at || axis_of_dim(split->dim)) continue;
@@ -192,6 +220,7 @@ class Decider {
   const Program& program_;
   const DecideOptions& options_;
   std::set<std::string> fixed_, is_split_;  // names of operations
+  bool is_sharded_;
   Pricer pricer_;
 };
 
@@ -200,7 +229,7 @@ class Decider {
 Decided decide(const Program& program, const DecideOptions& given) {
   DecideOptions options = given;
   options.context.plan = with_start(program, given);
-  if (is_for_devices(program, options.context.plan)) return {options.context.plan};
+  if (passes::is_placed(program)) return {options.context.plan};  // a stage text: its placements are final
   return Decider(program, options).run();
 }
 

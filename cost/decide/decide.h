@@ -1,4 +1,5 @@
-// The cost model decides what a plan leaves open, for one device and its threads: folds in blocks, and groups.
+// The cost model decides what a plan leaves open, for one device and its threads: folds in blocks, and groups. In a
+// sharded program this is a device of its mesh.
 // Decisions are lines of the plan, so that they can be read, edited, replayed and certified like any other.
 //
 //   Y = attention(Q, K, V), 16 x 1024 x 64     choose Y.s 2
@@ -34,7 +35,8 @@ struct Decided {
   std::vector<Consideration> considered = {};
 };
 
-// Pre: the program is legal. If it has shardings, or its plan places something on devices, the plan stays.
+// Pre: the program is legal. Operations keep their devices: a group computes on each device what its operations computed
+// there. The plan of a program that is already placed stays.
 Decided decide(const ir::Program& program, const DecideOptions& options);
 
 }  // namespace tap::cost

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "cost/decide/part.h"
 #include "ir/graphs/operation_names.h"
 #include "passes/fusion/choose_groups.h"
 #include "passes/fusion/fuse.h"
+#include "passes/shardings/plan_writers.h"
 
 namespace tap::cost {
 
@@ -55,18 +57,31 @@ std::vector<std::uint32_t> dims_of_last(const MadeGroup& group) {
   return over;
 }
 
-// The operations of one candidate, as a separate program.
+// The splits of some operations, by their number among them.
+SplitsOfGraph splits_of(const SplitsOfGraph& all, const Members& operations) {
+  SplitsOfGraph some;
+  for (std::size_t k = 0; k < operations.size(); ++k)
+    if (auto found = all.find(operations[k]); found != all.end()) some.emplace(OperationId(k), found->second);
+  return some;
+}
+
+// The operations of one candidate, as a separate program, divided over a mesh as the graph's are.
 class Candidate {
  public:
-  Candidate(Program part, const passes::Caution& caution, Pricer& pricer)
-      : part_(std::move(part)), caution_(caution), pricer_(pricer), maker_(part_, part_[part_.main], caution) {}
+  Candidate(Program part, SplitsOfGraph splits, const passes::Caution& caution, Pricer& pricer)
+      : part_(std::move(part)),
+        splits_(std::move(splits)),
+        names_(operation_names(part_[part_.main])),
+        caution_(caution),
+        pricer_(pricer),
+        maker_(part_, part_[part_.main], caution) {}
 
   const GroupMaker& maker() const { return maker_; }
   std::size_t size() const { return maker_.graph().operations.size(); }
 
   // Prices variants. `known`: groups to be tried as well.
   void search(const Variant& known) {
-    auto separate = pricer_.of(part_);
+    auto separate = pricer_.of(part_, plan_of({}, {}));
     if (!separate) return;
     tried_ = {{{}, *separate}};
     const Members all = range(0, size());
@@ -98,6 +113,7 @@ class Candidate {
     if (operations.size() < 2) return made;
     auto add = [&](const passes::GroupOutcome& outcome, std::vector<std::uint32_t> over) {
       if (std::holds_alternative<passes::Refusal>(outcome) || over.empty()) return;
+      if (!splits_of_group(part_, maker_.graph(), splits_, operations, over)) return;
       if (std::none_of(made.begin(), made.end(), [&](const Piece& p) { return p.over == over; }))
         made.push_back({operations, std::move(over)});
     };
@@ -139,17 +155,47 @@ class Candidate {
   struct Fused {
     Program program;
     Step step;  // its claims
+    Plan plan;  // how it is divided over a mesh
   };
+  // The lines that divide the part, with these groups in it.
+  Plan plan_of(const Variant& variant, const std::vector<MadeGroup>& groups) const {
+    Plan plan;
+    auto add = [&](OperationId named, const Operator& op, const std::vector<std::uint32_t>& dims,
+                   const std::vector<MeshSplit>& splits) {
+      for (MeshSplit split : splits) {
+        const auto at = std::find(dims.begin(), dims.end(), split.dim);
+        split.line.operation = names_[named.index()];
+        split.line.dim = passes::plan_dim_name(op, static_cast<std::uint32_t>(at - dims.begin()));
+        plan.decisions.emplace_back(std::move(split.line));
+      }
+    };
+    std::set<OperationId> inside;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const Members& operations = variant[g].operations;
+      inside.insert(operations.begin(), operations.end());
+      if (auto splits = splits_of_group(part_, maker_.graph(), splits_, operations, variant[g].over))
+        add(operations.back(), groups[g].op, variant[g].over, *splits);
+    }
+    for (const auto& [o, splits] : splits_) {
+      if (inside.count(o)) continue;
+      const Operator& op = part_[maker_.graph()[o].op];
+      std::vector<std::uint32_t> dims(op.dims.size());
+      std::iota(dims.begin(), dims.end(), 0U);
+      add(o, op, dims, splits);
+    }
+    return plan;
+  }
   std::optional<Fused> fused(const Variant& variant) const {
     std::vector<MadeGroup> groups;
     for (const Piece& piece : variant) {
+      if (!splits_of_group(part_, maker_.graph(), splits_, piece.operations, piece.over)) return std::nullopt;
       passes::GroupOutcome outcome = maker_.make(piece.operations, piece.over);
       auto* group = std::get_if<MadeGroup>(&outcome);
       if (!group) return std::nullopt;
       groups.push_back(std::move(*group));
     }
     if (waits_for_itself(groups)) return std::nullopt;
-    Fused made{part_, {}};
+    Fused made{part_, {}, plan_of(variant, groups)};
     passes::Rebuilt rebuilt = passes::with_groups(made.program, part_.main, std::move(groups));
     made.program.graphs[part_.main.index()] = std::move(rebuilt.graph);
     made.step.graphs.push_back(std::move(rebuilt.claim));
@@ -159,7 +205,7 @@ class Candidate {
   void consider(const Variant& variant) {
     auto made = fused(variant);
     if (!made) return;
-    auto price = pricer_.of(made->program);
+    auto price = pricer_.of(made->program, made->plan);
     if (!price || std::any_of(tried_.begin(), tried_.end(), [&](const Tried& t) { return t.variant == variant; }))
       return;
     const bool pays = is_better(*price, best().price) && is_as_fast(*price, tried_.front().price);
@@ -191,19 +237,14 @@ class Candidate {
   }
 
   Program part_;
+  SplitsOfGraph splits_;
+  std::vector<std::string> names_;
   passes::Caution caution_;
   Pricer& pricer_;
   GroupMaker maker_;
   std::vector<Tried> tried_;
   std::size_t best_ = 0;
 };
-
-// The dim's name in a plan: its own, or its number if the name is not unique.
-std::string dim_name(const Operator& op, std::uint32_t dim) {
-  const std::string& name = op.dims[dim].name;
-  auto found = find_dim(op, name);
-  return found && *found == dim && !name.empty() ? name : "#" + std::to_string(dim);
-}
 
 // What was tried for a set of operations.
 struct Outcome {
@@ -215,8 +256,10 @@ struct Outcome {
 // The groups of one window of a graph.
 class Window {
  public:
-  Window(const Program& program, const Graph& graph, const DefUse& uses, Members members)
-      : graph_(graph), members_(std::move(members)), part_(part_of(program, graph, uses, members_)) {}
+  Window(const Program& program, const Graph& graph, const DefUse& uses, Members members, const SplitsOfGraph& splits)
+      : members_(std::move(members)),
+        part_(part_of(program, graph, uses, members_)),
+        splits_(splits_of(splits, members_)) {}
 
   // Sets of this window's operations: a few large ones, with the groups that usual limits allow in each.
   void decide(const passes::Caution& caution, Pricer& pricer, const std::function<void(const Outcome&)>& take) {
@@ -227,7 +270,7 @@ class Window {
     const std::vector<Members> sets = passes::choose_groups(maker, wide), small = passes::choose_groups(maker, usual);
     const DefUse uses = def_use(part_[part_.main]);
     for (const Members& set : sets) {
-      Candidate candidate(part_of(part_, part_[part_.main], uses, set), caution, pricer);
+      Candidate candidate(part_of(part_, part_[part_.main], uses, set), splits_of(splits_, set), caution, pricer);
       candidate.search(known(maker, set, small, usual));
       if (candidate.tried().size() < 2) continue;
       Outcome outcome{set, candidate.tried(), candidate.taken()};
@@ -260,15 +303,16 @@ class Window {
     return variant;
   }
 
-  const Graph& graph_;
   Members members_;
   Program part_;
+  SplitsOfGraph splits_;
 };
 
 }  // namespace
 
 DecidedGroups decide_groups(const Program& program, GraphId id, const std::string& path,
-                            const std::set<OperationId>& fixed, const passes::Caution& caution, Pricer& pricer) {
+                            const std::set<OperationId>& fixed, const SplitsOfGraph& splits,
+                            const passes::Caution& caution, Pricer& pricer) {
   DecidedGroups decided;
   const Graph& graph = program[id];
   const DefUse uses = def_use(graph);
@@ -277,7 +321,7 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
     PlannedFusion fusion;
     for (OperationId o : piece.operations) fusion.operations.push_back(path + names[o.index()]);
     const Operator op = with_author_names(program, graph[piece.operations.back()]);
-    for (std::uint32_t d : piece.over) fusion.dims.push_back(dim_name(op, d));
+    for (std::uint32_t d : piece.over) fusion.dims.push_back(passes::plan_dim_name(op, d));
     return fusion;
   };
   auto take = [&](const Outcome& outcome) {
@@ -292,12 +336,15 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
   };
   Members open;
   auto close = [&] {
-    if (open.size() > 1) Window(program, graph, uses, open).decide(caution, pricer, take);
+    if (open.size() > 1) Window(program, graph, uses, open, splits).decide(caution, pricer, take);
     open.clear();
   };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
     // Contiguous, since a path that leaves a window and returns would make groups depend on each other.
-    const bool stays = names[o].empty() || fixed.count(OperationId(o)) || !is_standalone(program, graph.operations[o]);
+    const Operation& operation = graph.operations[o];
+    const auto over_mesh = splits.find(OperationId(o));
+    const bool stays = names[o].empty() || fixed.count(OperationId(o)) || !is_standalone(program, operation) ||
+                       (over_mesh != splits.end() && has_partials(program[operation.op], over_mesh->second));
     if (!stays) open.emplace_back(o);
     if (stays || open.size() == window) close();
   }

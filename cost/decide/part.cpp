@@ -78,7 +78,8 @@ Program part_of(const Program& program, const Graph& graph, const DefUse& uses,
   auto inside = [&](OperationId o) { return std::binary_search(operations.begin(), operations.end(), o); };
   for (ValueId v : written) {
     const std::vector<OperationId>& readers = uses.readers[v.index()];
-    const bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), v) != graph.outputs.end();
+    const bool is_output = graph[v].sharding ||
+                           std::find(graph.outputs.begin(), graph.outputs.end(), v) != graph.outputs.end();
     if (is_output || !std::all_of(readers.begin(), readers.end(), inside)) escaping.insert(v);
   }
   // A value without readers is still computed if its writer has no other result.
@@ -93,7 +94,7 @@ Program part_of(const Program& program, const Graph& graph, const DefUse& uses,
 
 bool is_standalone(const Program& program, const Operation& operation) {
   const Operator& op = program[operation.op];
-  return !op.region() && operation.placements.empty() && op.blockings.empty() &&
+  return !op.region() && operation.placements.empty() && operation.operand_shardings.empty() && op.blockings.empty() &&
          !std::holds_alternative<TransferBody>(op.body) && !std::holds_alternative<KernelBody>(op.body) &&
          std::none_of(op.dims.begin(), op.dims.end(), [](const IndexDim& dim) { return dim.role == DimRole::counter; });
 }

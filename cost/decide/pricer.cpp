@@ -5,9 +5,15 @@
 
 #include "backend/compiled_program.h"
 #include "check/check.h"
+#include "cost/decide/mesh_splits.h"
+#include "cost/model/device_memory.h"
 #include "cost/model/trace.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/tensor_bytes.h"
 #include "ir/text.h"
+#include "passes/pass_manager.h"
+#include "passes/pass_table.h"
+#include "passes/shardings/plan_shardings.h"
 #include "passes/splits/expand.h"
 
 namespace tap::cost {
@@ -29,8 +35,8 @@ bool is_better(const Prediction& now, const Prediction& before) { return score(n
 
 bool is_as_fast(const Prediction& now, const Prediction& before) { return now.seconds <= as_fast * before.seconds; }
 
-Pricer::Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, const Budget& budget)
-    : model_(std::move(cluster), threads), strict_fp_(strict_fp), left_(budget.evaluations) {
+Pricer::Pricer(Cluster cluster, std::int64_t threads, const passes::Caution& caution, const Budget& budget)
+    : model_(std::move(cluster), threads), caution_(caution), left_(budget.evaluations) {
   using std::chrono::steady_clock, std::chrono::duration, std::chrono::duration_cast;
   if (budget.seconds)
     end_ = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(*budget.seconds));
@@ -47,30 +53,75 @@ bool fits_in_addresses(const ir::Program& program) {
   return bytes < most;
 }
 
+std::size_t evaluations_for(const ir::Program& program) {
+  return 1 + program[program.main].operations.size() / operations_per_evaluation;
+}
+
+// Of the mesh on which the plan or a sharding of the program places something.
+std::int64_t first_device(const ir::Program& program) {
+  for (const ir::Graph& graph : program.graphs)
+    for (const ir::Operation& operation : graph.operations)
+      if (const ir::Mesh* mesh = ir::mesh_of(program, operation); mesh && !mesh->devices.empty())
+        return mesh->devices.front();
+  return 0;
+}
+
 }  // namespace
 
-std::optional<Prediction> Pricer::of(const ir::Program& program) {
+std::size_t Pricer::set_aside(const ir::Program& program) {
+  const std::size_t kept = std::min(left_, evaluations_for(program));
+  left_ -= kept;
+  return kept;
+}
+
+std::optional<Prediction> Pricer::of(const ir::Program& program, const ir::Plan& plan) {
   if (!fits_in_addresses(program)) return std::nullopt;
+  const bool is_sharded = passes::has_shardings(program) ||
+                          std::any_of(plan.decisions.begin(), plan.decisions.end(), is_over_mesh);
   std::string text = ir::print(program);
+  if (is_sharded) text += ir::print(plan);
   if (auto known = known_.find(text); known != known_.end()) return known->second;
-  const std::size_t cost = 1 + program[program.main].operations.size() / operations_per_evaluation;
+  const std::size_t cost = evaluations_for(program);
   if (end_ && std::chrono::steady_clock::now() >= *end_) left_ = 0;  // out of time counts as an exhausted budget
   if (cost > left_) return std::nullopt;
   left_ -= cost;
   used_ += cost;
-  backend::CompiledProgram lowered = backend::lower(passes::expand(program), strict_fp_, device().core);
+  auto price = is_sharded ? on_device(program, plan) : on_all(program);
+  if (!price) return std::nullopt;
+  price->seconds = price->cost.total();
+  const ir::Graph& main = program[program.main];
+  for (const auto* list : {&main.inputs, &main.outputs})
+    for (ir::ValueId v : *list) price->given += ir::total_bytes(main[v].type);
+  if (price->bytes > device().memory_bytes && device().memory_bytes > 0) price->seconds *= 100;  // it would swap
+  known_.emplace(std::move(text), *price);
+  return price;
+}
+
+std::optional<Prediction> Pricer::on_all(const ir::Program& program) {
+  backend::CompiledProgram lowered = backend::lower(passes::expand(program), caution_.strict_fp, device().core);
   const std::vector<backend::Kernel>& kernels = lowered.kernels.kernels;
   const ir::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels);
   Prediction price;
   price.cost = model_.of(trace_of(schedule, kernels), kernels).total;
-  price.seconds = price.cost.total();
   price.bytes = static_cast<double>(schedule.arena_bytes) +
                 static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(model_.threads());
-  const ir::Graph& main = program[program.main];
-  for (const auto* list : {&main.inputs, &main.outputs})
-    for (ir::ValueId v : *list) price.given += ir::total_bytes(main[v].type);
-  if (price.bytes > device().memory_bytes && device().memory_bytes > 0) price.seconds *= 100;  // it would swap
-  known_.emplace(std::move(text), price);
+  return price;
+}
+
+std::optional<Prediction> Pricer::on_device(const ir::Program& program, const ir::Plan& plan) {
+  passes::PassContext context;
+  context.plan = plan;
+  context.strict_fp = caution_.strict_fp;
+  context.require_proof = caution_.require_proof;
+  const passes::Passed sharded = passes::run(passes::sharding_passes(), program, context);
+  if (!sharded.problems.empty()) return std::nullopt;
+  const std::int64_t here = first_device(sharded.program);
+  const backend::CompiledProgram lowered = lowered_for_device(sharded.program, here, caution_.strict_fp, device().core);
+  const std::vector<backend::Kernel>& kernels = lowered.kernels.kernels;
+  Prediction price;
+  price.cost = model_.of(trace_of_device(lowered, here), kernels, here).total;
+  price.bytes = peak_bytes_of_device(lowered, here) +
+                static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(model_.threads());
   return price;
 }
 

@@ -1,5 +1,6 @@
-// The cost of programs on a machine: each is lowered, scheduled and priced once. Their number is limited, not the time, so
-// that a decision does not depend on how busy the machine is.
+// The cost of programs on a machine: each is lowered, scheduled and priced once; a sharded program is priced on one device,
+// that of the first blocks, which are the largest. Their number is limited, not the time, so that a decision does not
+// depend on how busy the machine is.
 #pragma once
 
 #include <chrono>
@@ -10,6 +11,8 @@
 #include "cost/model/model.h"
 #include "ir/certificate.h"
 #include "ir/graph.h"
+#include "ir/plan.h"
+#include "passes/caution.h"
 
 namespace tap::cost {
 
@@ -36,10 +39,15 @@ struct Budget {
 
 class Pricer {
  public:
-  Pricer(Cluster cluster, std::int64_t threads, bool strict_fp, const Budget& budget);
+  Pricer(Cluster cluster, std::int64_t threads, const passes::Caution& caution, const Budget& budget);
 
-  // Nothing if the budget is exhausted. Pre: no operation is placed on devices.
-  std::optional<Prediction> of(const ir::Program& program);
+  // `plan`: its splits over a mesh are applied first, as are the program's shardings. Nothing if the budget is exhausted, or
+  // if the plan cannot be applied. Pre: no operation is placed on devices.
+  std::optional<Prediction> of(const ir::Program& program, const ir::Plan& plan = {});
+
+  // Keeps enough of the budget to evaluate this program later. Returns how much, for `give_back`.
+  std::size_t set_aside(const ir::Program& program);
+  void give_back(std::size_t evaluations) { left_ += evaluations; }
 
   // Whether the independent checker accepts the step. A step that it refuses would end the compilation, so it is not
   // chosen.
@@ -49,11 +57,14 @@ class Pricer {
   const Device& device() const { return model_.device(); }
 
  private:
+  std::optional<Prediction> on_all(const ir::Program& program);
+  std::optional<Prediction> on_device(const ir::Program& program, const ir::Plan& plan);
+
   Model model_;
-  bool strict_fp_;
+  passes::Caution caution_;
   std::size_t left_, used_ = 0;
   std::optional<std::chrono::steady_clock::time_point> end_;
-  std::unordered_map<std::string, Prediction> known_;  // by the program's text
+  std::unordered_map<std::string, Prediction> known_;  // by the text of the program and its plan
   std::unordered_map<std::string, bool> justified_;    // by the text of the step's result
 };
 

@@ -263,6 +263,9 @@ GroupMaker::GroupMaker(const Program& program, const Graph& graph, const Caution
       is_output_(graph.values.size(), false),
       bound_(bound_to_transfers(program, graph)) {
   for (ValueId v : graph.outputs) is_output_[v.index()] = true;
+  // A sharding that the program gives stays visible, so the value remains a result.
+  for (std::size_t v = 0; v < graph.values.size(); ++v)
+    if (graph.values[v].sharding) is_output_[v] = true;
 }
 
 bool GroupMaker::escapes(ValueId value, const std::vector<OperationId>& operations) const {

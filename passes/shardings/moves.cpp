@@ -11,10 +11,15 @@
 #include "ir/shardings/mesh_position.h"
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/halos.h"
+#include "passes/splits/split_operator.h"
 #include "support/byte_size.h"
 
 namespace tap::passes {
 namespace {
+
+bool contains(const std::vector<ir::ValueId>& values, ir::ValueId value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
 
 bool moves_for_others(CollectiveKind kind) {
   return kind == CollectiveKind::all_gather || kind == CollectiveKind::all_to_all ||
@@ -68,6 +73,13 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
   }
 }
 
+// What a group reads and writes is a value of the graph around it.
+bool is_at_the_edge(const ir::Graph& group, const Site& site, const Reshard& reshard) {
+  const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
+  return contains(group.inputs, moved) || contains(group.outputs, moved);
+}
+std::string without_last(const std::string& path) { return path.substr(0, path.rfind('/', path.size() - 2) + 1); }
+
 }  // namespace
 
 std::vector<Move> moves_of(const ir::Program& program) {
@@ -76,8 +88,11 @@ std::vector<Move> moves_of(const ir::Program& program) {
     const ir::Graph& graph = program[id];
     std::vector<std::string> names = operation_names(graph);
     auto sites = explicit_shardings(program, graph);
+    const bool in_group = is_inside_of_a_group(program, id);
+    const std::string around = in_group ? without_last(path) : path;
     for (const Reshard& reshard : reshards(program, graph, sites))
-      add_moves(program, graph, path, names, sites, reshard, list);
+      add_moves(program, graph, is_at_the_edge(graph, sites[reshard.site].site, reshard) ? around : path, names, sites,
+                reshard, list);
     for (const SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
   }
   return list;

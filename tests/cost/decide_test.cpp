@@ -63,11 +63,53 @@ TEST(Decide, BodiesOfIterates) {
             "plan 2\nfuse Y/m, Y/y over i\n");
 }
 
-TEST(Decide, ProgramWithShardingsKeepsItsPlan) {
-  EXPECT_EQ(decided("mesh d = [x: 2]\n"
-                    "program p(X: f32[4096, 4096] @ d[{x}, {}]) -> (Y: f32[4096, 4096]) {\n"
-                    "  m[i] = max[k] X[i, k]\n  Y[i, j] = exp(X[i, j] - m[i])\n}"),
-            "plan 2\n");
+// Each of two devices has 4096 x 8192 of the matrix, 128 MiB.
+std::string rows_over(const std::string& of_input) {
+  return "mesh d = [x: 2]\nprogram p(X: f32[4096, 8192] @ " + of_input +
+         ") -> (Y: f32[4096, 8192]) {\n  m[i] = max[k] X[i, k]\n" +
+         "  s[i] = sum[k] exp(X[i, k] - m[i])\n  Y[i, j] = exp(X[i, j] - m[i]) / s[i]\n}";
+}
+
+TEST(Decide, GroupsKeepTheDevicesOfTheirOperations) {
+  EXPECT_EQ(decided(rows_over("d[{x}, {}]")), "plan 2\nfuse m, s, Y over i\n");
+  // The maxima of a row are partials of both devices.
+  EXPECT_EQ(decided(rows_over("d[{}, {x}]")), "plan 2\n");
+}
+
+TEST(Decide, SplitsOverAMeshStayOfTheirGroup) {
+  const std::string text =
+      "mesh d = [x: 2]\nprogram p(X: f32[4096, 8192]) -> (Y: f32[4096, 8192]) {\n"
+      "  m[i] = max[k] X[i, k]\n  s[i] = sum[k] exp(X[i, k] - m[i])\n"
+      "  Y[i, j] = exp(X[i, j] - m[i]) / s[i]\n}";
+  const std::string lines = "split s dim i into 2 over axis d.x\nsplit Y dim i into 2 over axis d.x\n";
+  EXPECT_EQ(decided(text, "split m dim i into 2 over axis d.x\n" + lines),
+            "plan 2\nsplit Y dim i into 2 over axis d.x\nfuse m, s, Y over i\n");
+  // `m` on one device, in other blocks, or in partials, is not computed with the rows.
+  EXPECT_EQ(decided(text, "place m over devices {0}\n" + lines),
+            "plan 2\nplace m over devices {0}\nsplit Y dim i into 2 over axis d.x\nfuse s, Y over i\n");
+  EXPECT_EQ(decided(text, "split m dim i into [0, 1000, 4096] over axis d.x\n" + lines),
+            "plan 2\nsplit m dim i into [0, 1000, 4096] over axis d.x\nsplit Y dim i into 2 over axis d.x\n"
+            "fuse s, Y over i\n");
+  EXPECT_EQ(decided(text, "split m dim k into 2 over axis d.x\n" + lines),
+            "plan 2\nsplit m dim k into 2 over axis d.x\nsplit Y dim i into 2 over axis d.x\nfuse s, Y over i\n");
+}
+
+// Each device has some rows of L; a group over the rows of Y would compute all of L on each device.
+TEST(Decide, AValueThatDevicesGatherIsNotComputedOnEach) {
+  const std::string plan = decided(
+      "mesh d = [x: 4]\n"
+      "program p(Q: f32[512, 64] @ d[{x}, {}], K: f32[512, 64] @ d[{x}, {}])\n"
+      "    -> (Y: f32[512] @ d[{x}]) {\n"
+      "  L[j, c] = K[j, c] + 1\n  A[i, j] = sum[c] Q[i, c] * L[j, c]\n"
+      "  Y[i] = max[j] A[i, j]\n}");
+  EXPECT_EQ(plan, "plan 2\nfuse A, Y over i\n");
+  // Also if everything fits in a cache.
+  EXPECT_NE(decided("mesh d = [x: 4]\n"
+                    "program p(Q: f64[8, 4] @ d[{x}, {}], K: f64[8, 4] @ d[{x}, {}]) -> (Y: f64[8] @ d[{x}]) {\n"
+                    "  L[j, c] = K[j, c] + 1\n  A[i, j] = sum[c] Q[i, c] * L[j, c]\n"
+                    "  Y[i] = max[j] A[i, j]\n}")
+                .find("fuse A, Y over"),
+            std::string::npos);
 }
 
 TEST(Decide, ValuesBeyondAnyMemoryAreNotPriced) {

@@ -19,8 +19,9 @@ inline pipeline::Compilation certified(ir::Program program, const ir::Plan& plan
 }
 
 // As a command compiles it that has no plan: the cost model decides.
-inline pipeline::Compilation certified_as_decided(ir::Program program, bool strict_fp) {
+inline pipeline::Compilation certified_as_decided(ir::Program program, bool strict_fp, ir::Plan plan = {}) {
   pipeline::Options options;
+  options.plan = std::move(plan);
   options.decide = pipeline::Deciding{cost::builtin_cluster(cost::builtin({}, 2)), 2};
   options.caution.strict_fp = strict_fp;
   options.proof = pipeline::Proof::recorded;

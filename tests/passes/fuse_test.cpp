@@ -72,6 +72,17 @@ TEST(Fuse, RefusesResultsThatNeighboursNeed) {
             "`A` is read outside the group, and inside it at different points of i");
 }
 
+TEST(Fuse, KeepsValuesWithAGivenShardingAsResults) {
+  Program program = lowered(
+      "use std\nmesh d = [x: 2]\nprogram p(X: f64[4, 6]) -> (Y: f64[4, 6]) { A = relu(X) @ d[{x}, {}]\n"
+      "  m[i] = max[k] A[i, k]  Y[i, j] = A[i, j] / m[i] }");
+  PlannedResult result = fuse(program, {"A", "m", "Y"}, {"i"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  EXPECT_EQ(groups_of(result.program, result.program[result.program.main]),
+            (std::vector<std::string>{"over i: A, m, Y -> Y, A"}));
+  expect_correct(program, result);
+}
+
 TEST(Fuse, KeepsEscapingValuesAsResults) {
   Program program = lowered(
       "program p(X: f64[4, 3]) -> (S: f64[4], Y: f64[4, 3]) { S[i] = sum[k] X[i, k]  Y[i, j] = X[i, j] - S[i] }");

@@ -262,6 +262,14 @@ class SeveralWriters(TapcTest):
         self.expect(0, "^$", "run", "p.tap", "--plan", "p.plan", "--passes=inline_calls", "--require-proof", "-i", "x=iota",
                     "--expect", "y=[[0, 0, 0, 0, 0]]", "--expect", "z=[[1, 2, 3, 4, 5]]")
 
+    def test_a_constant_is_prepared_for_one_block(self):
+        self.write("p.tap", "program p(const A: f32[40, 70], B: f32[70, 33]) -> (Y: f32[40, 33]) { Y[i, o] = sum[k] A[i, k] * B[k, o] }\n")
+        for lines in ("split Y dim i into [0, 40] over anywhere", "split Y dim i into [0, 40]\nsplit Y dim i into 1 over threads",
+                      "split Y dim o into 2 over threads", "split Y dim i into [0, 20, 40] over threads"):
+            with self.subTest(lines):
+                self.write("p.plan", "plan 2\nfuse Y over i, o\n" + lines + "\n")
+                self.expect(0, "proved  schedule", "verify", "p.tap", "--plan", "p.plan")
+
     def test_random_programs(self):
         rng = random.Random(SEED)
         tried = wrong = 0

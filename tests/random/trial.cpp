@@ -140,6 +140,7 @@ class Evaluation {
       pipeline::Compilation certified = driver::test::certified_as_decided(program_, trial_.strict);
       trial_.plan = certified.plan;
       note("decided");
+      if (!trial_.plan.decisions.empty() && passes::has_shardings(program_)) note("decided in shards");
       if (judged(certified)) natively(passes::expand(certified.stages.back()), certified.stages.back());
       return;
     }
@@ -160,8 +161,12 @@ class Evaluation {
     if (planned) staged = passes::test::random_plan(choose_, lowered);
     for (Decision& decision : staged.plan.decisions) trial_.plan.decisions.push_back(std::move(decision));
     trial_.fuse_more = staged.fuse_more;
+    // The cost model may decide what the plan leaves open.
+    const bool decided = !(trial_.source.special && has_floats()) && choose_(4) == 0;
     pipeline::Compilation certified =
-        driver::test::certified(program_, trial_.plan, pipeline::Stage::sharded, trial_.fuse_more);
+        decided ? driver::test::certified_as_decided(program_, false, trial_.plan)
+                : driver::test::certified(program_, trial_.plan, pipeline::Stage::sharded, trial_.fuse_more);
+    if (decided && certified.plan.decisions != trial_.plan.decisions) note("decided under a plan");
     if (!judged(certified)) return;
     const Program& sharded = certified.stages.back();
     BlockProgram blocks = passes::expand(sharded);
@@ -310,6 +315,8 @@ const std::vector<PlanFeature>& plan_features() {
       {"native, one thread", 10},
       {"native, two threads", 10},
       {"decided", 3},
+      {"decided in shards", 1},
+      {"decided under a plan", 1},
       {"native, fuse_auto", 3},
   };
   return features;

@@ -12,6 +12,7 @@
 #include "compiler/driver/work.h"
 #include "compiler/pipeline/rewrite_rules.h"
 #include "cost/machine/host.h"
+#include "cost/model/device_memory.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -53,7 +54,7 @@ CostReport report_of_program(const pipeline::Compilation& made, const PricedOpti
           memory_of(*made.schedule, kernels, options.threads)};
 }
 
-// Memory is not planned for a single device yet; this is an upper bound: everything that it holds, at the same time.
+// Memory is not planned for a single device yet: this is what it holds at a time, without gaps between buffers.
 CostReport report_of_device(const ir::Program& program, const PricedOptions& options, cost::Model& model) {
   require_device(program, *options.device);
   const backend::CompiledProgram lowered =
@@ -61,11 +62,7 @@ CostReport report_of_device(const ir::Program& program, const PricedOptions& opt
   const std::vector<backend::Kernel>& kernels = lowered.kernels.kernels;
   CostReport report{
       options.file, model.of(cost::trace_of_device(lowered, *options.device), kernels, *options.device), {}};
-  const ir::BlockGraph main = by_device(lowered.blocks.graphs[program.main.index()]);
-  for (const ir::Held& held : main.held)
-    if (held.device == *options.device || held.device == ir::everywhere)
-      report.memory.arena += static_cast<double>(held.box.size()) *
-                             static_cast<double>(size_of(program[program.main][held.value].type.element));
+  report.memory.arena = cost::peak_bytes_of_device(lowered, *options.device);
   report.memory.scratch = static_cast<double>(backend::most_scratch(kernels)) * static_cast<double>(options.threads);
   return report;
 }
