@@ -52,7 +52,8 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   const std::string name_of_value = path + value.name;
   const std::string reader = reshard.of_result ? "" : names[site.operations.front().index()];
   for (const Collective& step : reshard.steps)
-    list.push_back({reader.empty() ? name_of_value : name_of_value + " for " + reader, to_string(program.meshes, step),
+    list.push_back({reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
+                    to_string(program.meshes, step),
                     step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
                     !is_explicit && moves_for_others(step.kind), name_of_value, reader, std::string(name(step.kind)),
                     to_string(program.meshes, reshard.steps.back().after)});
