@@ -339,11 +339,17 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
     if (open.size() > 1) Window(program, graph, uses, open, splits).decide(caution, pricer, take);
     open.clear();
   };
+  // A part of a sharded program must have all writers of a value: transfers take all that its readers read.
+  auto has_other_writers = [&](const Operation& operation) {
+    return !splits.empty() && std::any_of(operation.results.begin(), operation.results.end(),
+                                          [&](ValueId v) { return uses.writers[v.index()].size() > 1; });
+  };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
     // Contiguous, since a path that leaves a window and returns would make groups depend on each other.
     const Operation& operation = graph.operations[o];
     const auto over_mesh = splits.find(OperationId(o));
     const bool stays = names[o].empty() || fixed.count(OperationId(o)) || !is_standalone(program, operation) ||
+                       has_other_writers(operation) ||
                        (over_mesh != splits.end() && has_partials(program[operation.op], over_mesh->second));
     if (!stays) open.emplace_back(o);
     if (stays || open.size() == window) close();
