@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/lower/lowered.h"
 #include "ir/block_graph.h"
 #include "ir/graph.h"
 #include "ir/tensor_bytes.h"
@@ -14,6 +15,7 @@ using namespace ir;
 OperationTimes::OperationTimes(const Program& program, const Cluster& cluster, std::int64_t threads, bool strict_fp)
     : program_(program),
       model_(cluster, threads),
+      strict_fp_(strict_fp),
       lowered_(backend::lower(passes::expand(program), strict_fp, cluster.types.front().core)),
       boxes_(program.graphs.size()) {
   for (const Graph& graph : program.graphs)
@@ -22,6 +24,17 @@ OperationTimes::OperationTimes(const Program& program, const Cluster& cluster, s
     for (const Task& task : graph.tasks)
       if (auto* application = std::get_if<Application>(&task))
         boxes_[graph.graph.index()].emplace(application->operation, application->box);
+}
+
+// Tiles depend on the extents, so each part has a kernel of its own.
+const backend::Kernel& OperationTimes::kernel_for(OperatorId id, const Box& box) {
+  auto [known, fresh] = kernels_.try_emplace({id, box.shape()});
+  if (!fresh) return known->second;
+  Operator local = program_[id];
+  for (std::size_t d = 0; d < local.dims.size(); ++d)
+    if (local.dims[d].role != DimRole::counter) local.dims[d].range = box.dims[d];
+  return known->second =
+             backend::lowered(program_, local, {.exact_arithmetic = strict_fp_, .machine = model_.device().core});
 }
 
 double OperationTimes::of(GraphId graph, OperationId operation, const Part& part) {
@@ -42,8 +55,7 @@ double OperationTimes::of(GraphId graph, OperationId operation, const Part& part
     share *= static_cast<double>(cells) / static_cast<double>(range.size());
     range.hi = range.lo + cells;
   }
-  // The kernel for whole tensors differs from that for parts in strides.
-  std::vector<backend::Kernel> kernels{lowered_.kernels.kernels[*number]};
+  std::vector<backend::Kernel> kernels{kernel_for(reader.op, box)};
   KernelEvent event{0, std::move(box), 1, 1, {}};
   for (std::size_t t = 0; t < kernels[0].operands + kernels[0].results; ++t) {
     TensorType& type = kernels[0].tensors[t].type;

@@ -25,10 +25,14 @@ class OperationTimes {
  private:
   const ir::Program& program_;
   Model model_;
+  bool strict_fp_;
   backend::CompiledProgram lowered_;
   std::vector<std::map<ir::OperationId, ir::Box>> boxes_;  // by graph
   double bytes_of_others_ = 0;                             // of all values
   std::map<std::pair<ir::OperatorId, Part>, double> known_;
+  std::map<std::pair<ir::OperatorId, Shape>, backend::Kernel> kernels_;  // by extents
+
+  const backend::Kernel& kernel_for(ir::OperatorId id, const ir::Box& box);
 };
 
 }  // namespace tap::cost
