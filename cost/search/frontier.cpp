@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <map>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -172,6 +174,7 @@ class States {
   auto begin() { return all_.begin(); }
   auto end() { return all_.end(); }
   std::size_t size() const { return all_.size(); }
+  std::pair<const State*, std::vector<Label>>& operator[](std::size_t number) { return all_[number]; }
 
  private:
   std::unordered_map<State, std::size_t, HashOfState> numbers_;  // does not move its keys
@@ -260,16 +263,39 @@ class Sweep {
 
   double goal(const Label& label) const { return value_of(label.cost, limits_.goal); }
 
+  // Half of the states by the goal, the others by the other objectives: plans that move nothing, or hold little, are found
+  // although others are faster on the way.
   States best_of(States all) {
     front_.is_exact = front_.goal_is_exact = false;
-    std::stable_sort(all.begin(), all.end(),
-                     [this](const auto& a, const auto& b) { return goal(a.second.front()) < goal(b.second.front()); });
+    std::vector<Goal> turns{limits_.goal, Goal::seconds, limits_.goal, Goal::traffic, limits_.goal, Goal::memory};
+    std::map<Goal, std::vector<std::size_t>> orders;
+    for (Goal by : turns) orders.try_emplace(by, order_of(all, by));
+    std::vector<bool> is_kept(all.size(), false);
+    std::map<Goal, std::size_t> at;
     States kept;
-    for (auto& [state, labels] : all) {
-      if (kept.size() == limits_.most_states) break;
+    for (std::size_t turn = 0; kept.size() < limits_.most_states; turn = (turn + 1) % turns.size()) {
+      const std::vector<std::size_t>& order = orders.at(turns[turn]);
+      std::size_t& next = at[turns[turn]];
+      while (is_kept[order[next]]) ++next;  // fewer are kept than there are
+      is_kept[order[next]] = true;
+      auto& [state, labels] = all[order[next]];
       kept[*state] = std::move(labels);
     }
     return kept;
+  }
+  // The numbers of the states, those with the best label first.
+  std::vector<std::size_t> order_of(States& all, Goal by) const {
+    std::vector<std::pair<std::array<double, 2>, std::size_t>> keyed;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      std::array<double, 2> least{std::numeric_limits<double>::infinity(), 0};
+      for (const Label& label : all[k].second)
+        least = std::min(least, {value_of(label.cost, by), value_of(label.cost, limits_.goal)});
+      keyed.emplace_back(least, k);
+    }
+    std::stable_sort(keyed.begin(), keyed.end());
+    std::vector<std::size_t> order;
+    for (const auto& [key, k] : keyed) order.push_back(k);
+    return order;
   }
 
   std::vector<std::uint32_t> choices_of(std::uint32_t node) const {

@@ -147,6 +147,13 @@ class PlanSearch(TapcTest):
         for reduced in ("Q dim f", "K dim f", "V dim f", "U.matmul dim k", "P dim c"):
             self.assertNotIn(f"split {reduced} into", plan)
 
+    def test_data_parallelism_is_found(self):
+        """It moves nothing, and stays on the front although other plans are faster on the way, and more than are remembered."""
+        text = re.search(r"```tap\n// layer\.tap\n(.*?)```", (ROOT / "docs/guide/shard_a_transformer_layer.md").read_text(), re.S).group(1)
+        text = re.sub(r" @ pod\[[^]]*\]|mesh pod.*\n", "", text)
+        for mesh in ("data=4,model=2", "x=2,y=2,z=2", "x=16"):
+            self.assertIn(" 0 bytes received", self.fastest(text, "--mesh", mesh, "--pick", "least-traffic"))
+
     def test_least_of_each(self):
         self.write("p.tap", MLP)
         listed = self.expect(0, ".*", "plan", "p.tap", "--mesh", "data=4,model=2", "--list").stdout.decode()
