@@ -29,12 +29,28 @@ def contraction(size):
 
 def numpy_call(workload, size):
     n = [int(word) for word in re.findall(r"\d+", size)]
-    if workload == "matmul":
+    if workload in ("matmul", "matmul_const"):
         a, b, c = filled((n[0], n[2]), 1), filled((n[2], n[1]), 2), np.empty((n[0], n[1]), np.float32)
         return lambda: np.matmul(a, b, out=c)
     if workload == "contraction":
         spec, (a, b) = contraction(size)
         return lambda: np.einsum(spec, a, b, optimize=True)
+    if workload == "batched":
+        a, b = filled((n[0], n[1], n[3]), 1), filled((n[0], n[3], n[2]), 2)
+        c = np.empty((n[0], n[1], n[2]), np.float32)
+        return lambda: np.matmul(a, b, out=c)
+    if workload in ("column_sums", "cumsum_rows", "cumsum_columns"):
+        x = filled(n, 1)
+        y = np.empty(n[1] if workload == "column_sums" else n, np.float32)
+        return {"column_sums": lambda: np.sum(x, axis=0, out=y), "cumsum_rows": lambda: np.cumsum(x, axis=1, out=y),
+                "cumsum_columns": lambda: np.cumsum(x, axis=0, out=y)}[workload]
+    if workload == "transpose":
+        x, y = filled(n, 1), np.empty((n[1], n[0]), np.float32)
+
+        def call():
+            np.copyto(y, x.T)
+            return y
+        return call
     if workload == "elementwise":
         x = filled(n, 1)
         y = np.empty_like(x)
@@ -79,16 +95,52 @@ def torch_call(workload, size, threads):
     def tensor(shape, seed):
         return torch.from_numpy(filled(shape, seed))
 
-    if workload == "matmul":
+    if workload in ("matmul", "matmul_const"):
         a, b, c = tensor((n[0], n[2]), 1), tensor((n[2], n[1]), 2), torch.empty(n[0], n[1])
         return lambda: torch.mm(a, b, out=c)
     if workload == "contraction":
         spec, (a, b) = contraction(size)
         a, b = torch.from_numpy(a), torch.from_numpy(b)
         return lambda: torch.einsum(spec, a, b)
-    if workload == "conv":
-        x, k = tensor(n[:4], 1), tensor((n[4], n[1], 3, 3), 2)
-        return lambda: torch.nn.functional.conv2d(x, k, padding=1)
+    windows = {"conv": (3, 1), "conv_1x1": (1, 1), "conv_7x7": (7, 2)}
+    if workload in windows:
+        window, stride = windows[workload]
+        x, k = tensor(n[:4], 1), tensor((n[4], n[1], window, window), 2)
+        return lambda: torch.nn.functional.conv2d(x, k, padding=window // 2, stride=stride)
+    if workload == "depthwise":
+        x, k = tensor(n, 1), tensor((n[1], 1, 3, 3), 2)
+        return lambda: torch.nn.functional.conv2d(x, k, padding=1, groups=n[1])
+    if workload == "batched":
+        a, b, c = tensor((n[0], n[1], n[3]), 1), tensor((n[0], n[3], n[2]), 2), torch.empty(n[0], n[1], n[2])
+        return lambda: torch.bmm(a, b, out=c)
+    if workload == "mlp":
+        x, w1, b1, w2, b2 = (tensor(shape, seed + 1) for seed, shape in
+                             enumerate([(n[0], n[1]), (n[1], n[2]), (n[2],), (n[2], n[3]), (n[3],)]))
+        return lambda: torch.relu_(torch.addmm(b2, torch.relu_(torch.addmm(b1, x, w1)), w2))
+    if workload == "mttkrp":
+        x, a, b = tensor(n[:3], 1), tensor((n[1], n[3]), 2), tensor((n[2], n[3]), 3)
+        return lambda: torch.einsum("ijr,jr->ir", torch.matmul(x, b), a)
+    if workload == "transpose":
+        x, y = tensor(n, 1), torch.empty(n[1], n[0])
+        return lambda: y.copy_(x.t())
+    if workload in ("column_sums", "cumsum_rows", "cumsum_columns"):
+        x = tensor(n, 1)
+        y = torch.empty(n[1] if workload == "column_sums" else n)
+        return {"column_sums": lambda: torch.sum(x, 0, out=y), "cumsum_rows": lambda: torch.cumsum(x, 1, out=y),
+                "cumsum_columns": lambda: torch.cumsum(x, 0, out=y)}[workload]
+    if workload == "rmsnorm":
+        x, gain = tensor(n, 1), tensor(n[1:], 2)
+        return lambda: x * torch.rsqrt(x.square().mean(1, keepdim=True) + 1e-5) * gain
+    if workload == "box3x3":
+        x = tensor([1, 1, *n], 1)
+        return lambda: torch.nn.functional.avg_pool2d(x, 3, 1, 1, divisor_override=1)
+    if workload == "stencil27":
+        x = tensor([1, 1, *n], 1)
+        return lambda: torch.nn.functional.avg_pool3d(x, 3, 1, divisor_override=1)
+    if workload == "attention_causal":
+        q, k, v = (tensor(n, seed) for seed in (1, 2, 3))
+        hidden = torch.full((n[1], n[1]), float("-inf")).triu_(1)
+        return lambda: torch.bmm(torch.softmax(torch.baddbmm(hidden, q * n[2] ** -0.5, k.transpose(1, 2)), -1), v)
     if workload == "attention":
         q, k, v = (tensor(n, seed) for seed in (1, 2, 3))
         return lambda: torch.bmm(torch.softmax(torch.bmm(q * n[2] ** -0.5, k.transpose(1, 2)), -1), v)
