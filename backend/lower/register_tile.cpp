@@ -214,6 +214,42 @@ Extents extents_of(const Operator& op) {
   return extents;
 }
 
+namespace {
+
+double points_of_reduction(const Operator& op, const Extents& extents) {
+  double points = 1;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == DimRole::reduction) points *= static_cast<double>(extents.sizes[d]);
+  return points;
+}
+
+// Bytes between the results of two rows.
+double row_stride_of(const Operator& op, const RegisterTile& tile) {
+  const Access& write = op.writes[0];
+  double row_stride = 0, stride = static_cast<double>(size_of(op.results[write.tensor].element));
+  for (std::size_t axis = write.projection.start.rows.size(); axis-- > 0;) {
+    row_stride += stride * static_cast<double>(std::abs(write.projection.start.rows[axis].coefficients[*tile.rows]));
+    stride *= static_cast<double>(op.results[write.tensor].shape[axis]);
+  }
+  return row_stride;
+}
+
+// Whether everything that the lanes read moves on with the rows, as the windows of a stencil do.
+bool slides_along_rows(const Operator& op, const RegisterTile& tile) {
+  return std::ranges::all_of(op.reads,
+                             [&](const Access& read) { return !uses(read, tile.dim) || uses(read, *tile.rows); });
+}
+
+// A small window that moves along contiguous lanes and along rows. Its cells are not shared among rows in registers.
+bool is_stencil(const Operator& op, const RegisterTile& tile, const Extents& extents) {
+  constexpr double small = 64;
+  return op.reduce() && tile.rows && !tile.along_reduction && op.writes.size() == 1 &&
+         is_contiguous_along(op.writes[0].projection.start.rows, tile.dim) &&
+         points_of_reduction(op, extents) <= small && slides_along_rows(op, tile);
+}
+
+}  // namespace
+
 std::optional<RegisterTile> choose_tile(const Program& program, const Operator& op, const Extents& extents,
                                         bool reassociate, const Machine& machine, const std::vector<bool>& prepared) {
   if (op.dims.empty()) return {};
@@ -225,26 +261,22 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
       return Chooser(program, op, extents, machine).with_rows_for(row);
     }
   }
-  return Chooser(program, op, extents, machine, prepared).run(false);
+  auto tile = Chooser(program, op, extents, machine, prepared).run(false);
+  // Enough rows that their sums overlap; the lines of more would crowd a set of the first cache.
+  constexpr std::uint32_t rows_of_stencil = 4;
+  if (tile && is_stencil(op, *tile, extents)) tile->row_count = std::min(tile->row_count, rows_of_stencil);
+  return tile;
 }
 
 bool rows_come_first(const Operator& op, const RegisterTile& tile, const Extents& extents, const Machine& machine) {
   constexpr std::int64_t many_rows = 64;  // the first level of the TLB holds that many pages
   constexpr double short_reduction = 16;
   if (!op.reduce() || !tile.rows || tile.along_reduction || op.writes.size() != 1) return false;
-  double points = 1;
-  for (std::size_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role == DimRole::reduction) points *= static_cast<double>(extents.sizes[d]);
-  if (points > short_reduction || extents.sizes[*tile.rows] < many_rows) return false;
+  if (is_stencil(op, tile, extents)) return extents.sizes[*tile.rows] > tile.row_count;
   // Results: lanes are contiguous, and rows a page or more apart.
-  const Access& write = op.writes[0];
-  if (!is_contiguous_along(write.projection.start.rows, tile.dim)) return false;
-  double row_stride = 0, stride = static_cast<double>(size_of(op.results[write.tensor].element));
-  for (std::size_t axis = write.projection.start.rows.size(); axis-- > 0;) {
-    row_stride += stride * static_cast<double>(std::abs(write.projection.start.rows[axis].coefficients[*tile.rows]));
-    stride *= static_cast<double>(op.results[write.tensor].shape[axis]);
-  }
-  if (row_stride < static_cast<double>(machine.page_bytes)) return false;
+  if (!is_contiguous_along(op.writes[0].projection.start.rows, tile.dim)) return false;
+  if (points_of_reduction(op, extents) > short_reduction || extents.sizes[*tile.rows] < many_rows) return false;
+  if (row_stride_of(op, tile) < static_cast<double>(machine.page_bytes)) return false;
   // The lanes' operands are read again for each group of rows: they must stay near.
   double again = 0;
   for (const Access& read : op.reads) {
