@@ -48,6 +48,21 @@ class Searcher {
         factors_(program) {}
 
   FoundFront run() {
+    const SearchProblem& problem = whole();
+    GraphCosts costs(program_, program_.main, table_, transfers_);
+    const Front front = sweep(problem, costs, options_.limits);
+    FoundFront found{{}, exact_ && front.goal_is_exact, strategies_};
+    for (const Chosen& chosen : front.plans) found.plans.push_back({plan_of(chosen), chosen.cost});
+    return found;
+  }
+  void show(const std::function<void(const SearchProblem&, HoldCosts&)>& visit) {
+    const SearchProblem& problem = whole();
+    GraphCosts costs(program_, program_.main, table_, transfers_);
+    visit(problem, costs);
+  }
+
+ private:
+  const SearchProblem& whole() {
     const GraphId main = program_.main;
     SearchProblem& problem = prepared(main).problem;
     const Graph& graph = program_[main];
@@ -61,14 +76,8 @@ class Searcher {
       if (graph[v].sharding && graph[v].sharding->mesh == mesh_)
         problem.values[v.index()].left = table_.number(*graph[v].sharding);
     }
-    GraphCosts costs(program_, main, table_, transfers_);
-    const Front front = sweep(problem, costs, options_.limits);
-    FoundFront found{{}, exact_ && front.goal_is_exact, strategies_};
-    for (const Chosen& chosen : front.plans) found.plans.push_back({plan_of(chosen), chosen.cost});
-    return found;
+    return problem;
   }
-
- private:
   GraphProblem& prepared(GraphId id) {
     auto [place, fresh] = problems_.try_emplace(id);
     if (fresh) prepare(id, place->second);
@@ -387,6 +396,11 @@ class Searcher {
 
 FoundFront search(const Program& program, MeshId mesh, const SearchOptions& options) {
   return Searcher(program, mesh, options).run();
+}
+
+void with_problem(const Program& program, MeshId mesh, const SearchOptions& options,
+                  const std::function<void(const SearchProblem&, HoldCosts&)>& visit) {
+  Searcher(program, mesh, options).show(visit);
 }
 
 }  // namespace tap::cost

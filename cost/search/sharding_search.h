@@ -7,6 +7,7 @@
 // parts of their index spaces; it knows no operator.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "cost/search/frontier.h"
@@ -34,5 +35,9 @@ struct FoundFront {
 
 // No plans if none is within the limits. Pre: no calls, no splits; shardings of inputs, results and values are kept as given.
 FoundFront search(const ir::Program& program, ir::MeshId mesh, const SearchOptions& options);
+
+// The problem that search() solves, in numbers: for tests, which price every combination of its choices. Pre: as search().
+void with_problem(const ir::Program& program, ir::MeshId mesh, const SearchOptions& options,
+                  const std::function<void(const SearchProblem&, HoldCosts&)>& visit);
 
 }  // namespace tap::cost

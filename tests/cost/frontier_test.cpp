@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/cost/every_plan.h"
+
 namespace tap::cost {
 namespace {
 
@@ -61,30 +63,6 @@ SearchProblem random_problem(std::mt19937& random, std::size_t most_steps = 5) {
   return problem;
 }
 
-std::vector<Objectives> every_cost(const SearchProblem& problem, HoldCosts& costs) {
-  std::vector<Objectives> all;
-  std::vector<std::uint32_t> choices(problem.steps.size(), 0);
-  for (;;) {
-    all.push_back(cost_of(problem, costs, choices));
-    std::size_t s = 0;
-    while (s < choices.size() && ++choices[s] == problem.steps[s].choices.size()) choices[s++] = 0;
-    if (s == choices.size()) return all;
-  }
-}
-
-std::vector<Objectives> best_of(std::vector<Objectives> all) {
-  std::vector<Objectives> best;
-  for (const Objectives& own : all) {
-    auto beats = [&](const Objectives& other) { return dominates(other, own) && other != own; };
-    if (std::none_of(all.begin(), all.end(), beats) && std::count(best.begin(), best.end(), own) == 0)
-      best.push_back(own);
-  }
-  std::stable_sort(best.begin(), best.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.seconds, a.memory, a.traffic) < std::tie(b.seconds, b.memory, b.traffic);
-  });
-  return best;
-}
-
 TEST(Frontier, FindsEveryPlanThatNoOtherBeats) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
@@ -113,25 +91,6 @@ TEST(Frontier, OneLabelFindsTheFastest) {
   }
 }
 
-// The volume of what the plans beat, below `worst` in each objective.
-double volume_beaten(std::vector<Objectives> plans, const Objectives& worst) {
-  std::sort(plans.begin(), plans.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-  double volume = 0;
-  for (std::size_t k = 0; k < plans.size(); ++k) {
-    const double depth = (k + 1 < plans.size() ? plans[k + 1].seconds : worst.seconds) - plans[k].seconds;
-    std::vector<Objectives> faster(plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(k) + 1);
-    std::sort(faster.begin(), faster.end(), [](const auto& a, const auto& b) { return a.memory < b.memory; });
-    double area = 0, traffic = worst.traffic;
-    for (const Objectives& plan : faster) {
-      if (plan.traffic >= traffic) continue;
-      area += (worst.memory - plan.memory) * (traffic - plan.traffic);
-      traffic = plan.traffic;
-    }
-    volume += depth * area;
-  }
-  return volume;
-}
-
 TEST(Frontier, UsualLimitsFindNearlyAll) {
   int fastest = 0, whole = 0;
   constexpr int problems = 200;
@@ -140,10 +99,7 @@ TEST(Frontier, UsualLimitsFindNearlyAll) {
     const SearchProblem problem = random_problem(random, 6);
     RandomCosts costs(random, problem.values.size());
     const std::vector<Objectives> all = every_cost(problem, costs);
-    Objectives worst;
-    for (const Objectives& own : all)
-      worst = {std::max(worst.seconds, own.seconds + 1), std::max(worst.memory, own.memory + 1),
-               std::max(worst.traffic, own.traffic + 1)};
+    const Objectives worst = worse_than_all(all);
     std::vector<Objectives> found;
     for (const Chosen& chosen : sweep(problem, costs, {}).plans) found.push_back(chosen.cost);
     const std::vector<Objectives> best = best_of(all);
