@@ -20,9 +20,11 @@ struct Distribution {
   int64_t rank = 0, ranks = 1;
   int64_t devices = 1;
   Messages messages = {};
+  const int64_t* map = nullptr;  // the process of each device; null: blocks of devices in order
 
-  // The process of a device; the first ones have one more where the numbers do not divide.
+  // The process of a device. Of blocks in order, the first ones have one more device where the numbers do not divide.
   int64_t rank_of(int64_t device) const {
+    if (map) return map[device];
     const int64_t each = devices / ranks, larger = devices % ranks, of_larger = larger * (each + 1);
     if (device < of_larger) return device / (each + 1);
     return each == 0 ? ranks - 1 : larger + (device - of_larger) / each;

@@ -86,10 +86,12 @@ std::uint64_t hash_of(const std::vector<std::int64_t>& words) {
   return hash;
 }
 
-// Messages match only if all processes have the same schedule: they may have been given different programs, plans or
-// machine files. The first one compares.
+// Messages match only if all processes have the same schedule and the same devices for each process: they may have been
+// given different programs, plans, machine files or maps. The first one compares.
 void require_agreement(const executor::Distribution& among, const std::vector<std::int64_t>& tables) {
-  const std::uint64_t own = hash_of(tables);
+  std::vector<std::int64_t> agreed = tables;
+  for (std::int64_t device = 0; device < among.devices; ++device) agreed.push_back(among.rank_of(device));
+  const std::uint64_t own = hash_of(agreed);
   std::vector<std::uint64_t> all(static_cast<std::size_t>(among.ranks), own);
   std::int64_t different = -1;
   const executor::Messages& messages = among.messages;

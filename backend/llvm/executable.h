@@ -34,7 +34,7 @@ struct ExecuteOptions {
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };
 
-// Thrown by a run that is shared with a process whose schedule differs.
+// Thrown by a run that is shared with a process whose schedule, or whose processes of devices, differ.
 struct DifferentSchedules {
   std::int64_t process;
 };

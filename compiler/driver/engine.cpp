@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
 #include "backend/llvm/executable.h"
 #include "backend/llvm/kernel_cache.h"
 #include "backend/llvm/library.h"
 #include "compiler/driver/bindings/outside_kernels.h"
+#include "compiler/driver/device_processes.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/median.h"
 #include "compiler/driver/mpi_host.h"
@@ -16,28 +15,12 @@
 #include "compiler/pipeline/pipeline.h"
 #include "cost/machine/host.h"
 #include "ir/interpret/interpret.h"
-#include "ir/shardings/mesh_position.h"
 #include "support/phase.h"
 
 namespace tap::driver {
 namespace {
 
 constexpr int most_threads = 4096;
-
-// The devices that the program's operations are placed on, over the processes of the job.
-std::optional<executor::Distribution> distribution_of(const MpiHost* host, const ir::Program& program) {
-  if (!host) return std::nullopt;
-  executor::Distribution among{host->rank(), host->size(), 1, host->messages()};
-  for (const ir::Mesh& mesh : program.meshes)
-    for (std::int64_t index = 0; index < ir::device_count(mesh); ++index)
-      among.devices = std::max(among.devices, ir::device_at(mesh, index) + 1);
-  for (const ir::Graph& graph : program.graphs)
-    for (const ir::Operation& operation : graph.operations)
-      for (const ir::BlockPlacement& placed : operation.placements)
-        for (const auto& set : placed.devices)
-          for (std::int64_t device : set) among.devices = std::max(among.devices, device + 1);
-  return among;
-}
 
 std::vector<std::string> engines() { return {"native", "interp"}; }
 
@@ -116,7 +99,8 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   std::vector<ir::BufferDevice> devices;
   if (options.host) how.scheduling.devices = &devices;
   pipeline::Compilation made = pipeline::compile(program, how);
-  std::optional<executor::Distribution> among = distribution_of(options.host, program);
+  std::optional<executor::Distribution> among;
+  if (options.host) among = distribution_of(*options.host, program, options.processes);
   return {std::move(*made.lowered),
           std::move(*made.schedule),
           {.threads = options.threads,
@@ -147,8 +131,8 @@ Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& 
       throw Failure{
           exit_code::wrong_command_line,
           Diagnostic(Code::command_line, Span{},
-                     fmt::format("process {} of the job has another program, plan or machine file than process "
-                                 "{}",
+                     fmt::format("process {} of the job has another program, plan, machine file or map of devices "
+                                 "than process {}",
                                  other.process, options.host->rank()))
               .help("give all processes the same files and options; --budget gives different plans, "
                     "--evaluations does not")};

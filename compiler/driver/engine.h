@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/device_processes.h"
 #include "compiler/driver/session.h"
 #include "compiler/driver/show/run_summary.h"
 #include "ir/graph_ids.h"
@@ -47,6 +48,7 @@ struct EngineOptions {
   ir::Machine machine;               // as read by read_machine
   std::vector<std::string> kernels;  // shared libraries with outside kernels
   const MpiHost* host = nullptr;     // the processes that share the run; null: this one alone
+  DeviceProcesses processes;         // of which each has some devices; must outlive what is compiled
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 void add_native_options(CLI::App& app, EngineOptions& options);  // without a choice of the engine

@@ -1,7 +1,10 @@
 #include "cost/search/transfer_time.h"
 
+#include <algorithm>
+
 #include "cost/model/links.h"
 #include "ir/graph.h"
+#include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/text_names.h"
@@ -26,7 +29,14 @@ Axes axes_of_groups(const Mesh& mesh, const Collective& step) {
   for (const Axes& axes : step.axes) all.insert(all.end(), axes.begin(), axes.end());
   if (step.kind == CollectiveKind::copy || step.kind == CollectiveKind::collective_permute)
     for (std::size_t a = 0; a < mesh.axes.size(); ++a) all.push_back({AxisId(a), {}});
-  return in_mesh_order(mesh, all);
+  Axes distinct;  // a reduce-scatter names its axes as those of the partials and as those of the result
+  for (const AxisRef& axis : all) {
+    std::erase_if(distinct, [&](const AxisRef& other) {
+      return overlap(mesh, {other}, {axis}) && size_of(mesh, other) < size_of(mesh, axis);
+    });
+    if (!overlap(mesh, distinct, {axis})) distinct.push_back(axis);
+  }
+  return in_mesh_order(mesh, distinct);
 }
 
 // The number of the device whose coordinates along these axes are the digits of `member`, major to minor, and
@@ -60,6 +70,10 @@ const TransferTimes::Group& TransferTimes::group(const Axes& axes) {
     const Route route = route_between(cluster_, member_of_group(mesh, axes, m), own);
     group.latency += route.latency;
     if (route.bandwidth > 0) group.seconds_per_byte += 1 / route.bandwidth / static_cast<double>(members - 1);
+    const Route near = route_between(cluster_, member_of_group(mesh, axes, m), member_of_group(mesh, axes, m - 1));
+    group.neighbours.latency = std::max(group.neighbours.latency, near.latency);
+    if (near.bandwidth > 0)
+      group.neighbours.seconds_per_byte = std::max(group.neighbours.seconds_per_byte, 1 / near.bandwidth);
   }
   return group;
 }
@@ -70,12 +84,9 @@ TransferCost TransferTimes::from_group(const Axes& axes, double bytes) {
 }
 
 TransferCost TransferTimes::exchange(const Axes& axes, double bytes) {
-  if (bytes <= 0) return {};
-  const Mesh& mesh = program_[mesh_];
-  const std::int64_t members = size_of(mesh, axes);
-  if (members < 2) return {};
-  const Route route = route_between(cluster_, member_of_group(mesh, axes, 1), member_of_group(mesh, axes, 0));
-  return {2 * route.latency + (route.bandwidth > 0 ? bytes / route.bandwidth : 0), bytes};
+  if (bytes <= 0 || size_of(program_[mesh_], axes) < 2) return {};
+  const Neighbours& slowest = group(axes).neighbours;  // all devices wait for these
+  return {2 * slowest.latency + bytes * slowest.seconds_per_byte, bytes};
 }
 
 TransferCost TransferTimes::reshard(const Sharding& from, const Sharding& to, const TensorType& type) {

@@ -34,9 +34,13 @@ class TransferTimes {
  private:
   // A device receives an equal part from each other member of its group: the devices that differ in these axes alone.
   TransferCost from_group(const ir::Axes& axes, double bytes);
+  struct Neighbours {  // the slowest link between two of them
+    double latency = 0, seconds_per_byte = 0;
+  };
   struct Group {
     double latency = 0;           // of one message from each other member, in sequence
     double seconds_per_byte = 0;  // if each sends an equal part
+    Neighbours neighbours = {};
   };
   const Group& group(const ir::Axes& axes);
 

@@ -133,7 +133,49 @@ class Mpi(TapcTest):
         result = self.job(1, "run", "p.tap", "--plan", "a.plan", *inputs, ":", "-n", "1", TAPC, "run", "p.tap", "--plan", "b.plan",
                           *inputs)
         self.assertNotEqual(result.returncode, 0)
-        self.assertRegex(result.stderr, "of the job has another program, plan or machine file than process")
+        self.assertRegex(result.stderr, "of the job has another program, plan, machine file or map of devices than process")
+
+    def test_maps_of_devices(self):
+        inputs = ["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"]
+        self.write("p.tap", FLOATS)  # 6 devices
+        self.expect(0, ".*", "run", "p.tap", *inputs, "-o", "@one.npz")
+        for ranks, words in ((2, "0,1,0,1,0,1"), (3, "2,2,1,1,0,0"), (3, "2,0,0,0,0,0"), (3, "1,1,1,1,1,1"), (6, "5,3,1,0,2,4")):
+            result = self.job(ranks, "run", "p.tap", *inputs, "--mpi", "--map", words, "-o", "@several.npz")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.expect(0, ".*", "cmp", "one.npz", "several.npz")
+            (self.folder / "several.npz").unlink()
+
+    def test_processes_with_other_maps(self):
+        self.write("p.tap", FAILING)
+        inputs = ["-i", "a=iota", "-i", "b=[1, 1, 1, 1, 1, 1, 1, 1]", "--mpi", "--map"]
+        for other, code in (("0,0,1,1", 0), ("0,1,0,1", 2)):
+            result = self.job(1, "run", "p.tap", *inputs, "0,0,1,1", ":", "-n", "1", TAPC, "run", "p.tap", *inputs, other)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertEqual("has another program, plan, machine file or map of devices than" in result.stderr, code != 0, result.stderr)
+
+    def test_maps_that_do_not_fit(self):  # D11, H07
+        self.write("p.tap", FAILING)  # 4 devices
+        inputs = ["-i", "a=iota", "-i", "b=iota", "-o", "c=@c.npy", "--mpi"]
+        for words, message in ((["--map", "0,1,1"], "`--map` lists the processes of 3 devices, but the program uses 4 devices"),
+                               (["--map", "0,1,1,2,2"], "`--map` lists the processes of 5 devices, but the program uses 4 devices"),
+                               (["--map", "0,1,3,2"], "`--map` gives device 2 to process 3, but the job has 3 processes"),
+                               (["--map=-1,1,2,2"], "`--map` gives device 0 to process -1, but the job has 3 processes"),
+                               (["--one-device-per-rank"], "the program uses 4 devices, but the job has 3 processes")):
+            result = self.job(3, "run", "p.tap", *inputs, *words)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertEqual(result.stderr.count(message), 1, result.stderr)
+            self.assertEqual(len(re.findall(r"error\[T\d+\]", result.stderr)), 1, result.stderr)
+            self.assertFalse((self.folder / "c.npy").exists())
+        for words in (["--map", "0,0,0,0"], ["--one-device-per-rank"]):
+            self.expect(2, "--mpi", "run", "p.tap", *inputs[:-1], *words)
+        self.expect(2, "--map cannot be combined with --one-device-per-rank", "run", "p.tap", *inputs, "--map", "0,0,0,0",
+                    "--one-device-per-rank")
+
+    def test_one_device_per_rank(self):
+        self.write("p.tap", FAILING)
+        inputs = ["-i", "a=iota", "-i", "b=[1, 2, 3, 4, 5, 6, 7, 8]", "--mpi", "--one-device-per-rank"]
+        result = self.job(4, "run", "p.tap", *inputs)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_errors_are_reported_once(self):
         for text, inputs in ((FLOATS.replace("X[i, k]", "X[i, kk]"), []), (FLOATS, ["-i", "X=f32[3]=zeros"])):

@@ -9,6 +9,7 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/tolerance_option.h"
 #include "compiler/driver/compare.h"
+#include "compiler/driver/device_processes.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
@@ -27,6 +28,7 @@ struct RunOptions {
   EngineOptions engine;
   std::optional<bool> summary;
   bool mpi = false;
+  DeviceProcesses processes;
 };
 
 std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
@@ -88,6 +90,7 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "`--mpi` needs native code").help("remove `--engine`")};
   if (options.mpi) engine.host = &MpiHost::start();
+  engine.processes = options.processes;
   return engine;
 }
 
@@ -115,6 +118,7 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
                                bool skip_unjustified) {
   auto runnable = std::make_shared<Runnable>(std::move(made));
   const ir::Program& program = runnable->compiled.program;
+  if (engine.host) distribution_of(*engine.host, program, engine.processes);  // reports what does not fit the job
   const ir::Graph& graph = program[program.main];
   LoadedProgram result;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
@@ -167,8 +171,20 @@ Action declare_run(CLI::App& app) {
   add_tolerance_options(app, options->tolerance, " of --expect", "1e-5; 1e-3 for f16, 1e-2 for bf16",
                         "1e-8 for f64, 1e-6 for f32, 1e-3 for f16, 1e-2 for bf16");
   add_engine_options(app, options->engine);
-  app.add_flag("--mpi", options->mpi,
-               "Share the run with the other processes of an MPI job, each of which runs the blocks of its devices");
+  CLI::Option* mpi = app.add_flag(
+      "--mpi", options->mpi,
+      "Share the run with the other processes of an MPI job, each of which runs the blocks of its devices");
+  CLI::Option* map =
+      app.add_option("--map", options->processes.map,
+                     "The process of each device, in the order of devices: 0,0,1,1 gives each of two processes two "
+                     "devices; default: blocks of devices in order")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->needs(mpi);
+  app.add_flag("--one-device-per-rank", options->processes.one_each,
+               "Require as many processes as the program uses devices")
+      ->needs(mpi)
+      ->excludes(map);
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");
