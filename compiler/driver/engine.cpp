@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "backend/llvm/executable.h"
 #include "backend/llvm/kernel_cache.h"
 #include "backend/llvm/library.h"

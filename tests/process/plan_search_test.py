@@ -147,6 +147,28 @@ class PlanSearch(TapcTest):
         for reduced in ("Q dim f", "K dim f", "V dim f", "U.matmul dim k", "P dim c"):
             self.assertNotIn(f"split {reduced} into", plan)
 
+    def with_latency(self, link):
+        """Nodes of eight devices, on which a message over this link takes a second, more than all else."""
+        head, *links = (ROOT / "examples/machines/gpu_nodes.toml").read_text().split("[[links]]")
+        links = [re.sub(r'latency = "[^"]*"', 'latency = "1 s"', text) if f'"{link}"' in text else text for text in links]
+        self.write("slow.toml", "[[links]]".join([head, *links]))
+        return "slow.toml"
+
+    def test_a_reduce_scatter_takes_a_message_from_each_other_device(self):
+        text = "program p(A: f32[8, 1048576], B: f32[1048576, 8]) -> (C: f32[8, 8]) {\n    C[i, j] = sum[k] A[i, k] * B[k, j]\n}"
+        for devices in (2, 4, 8):
+            listed = self.fastest(text, "--mesh", f"x={devices}", "--machine", self.with_latency("switch"), "--list")
+            self.assertRegex(listed, rf"\n{devices - 1} s, {64 // devices} MiB per device, {256 * (devices - 1) // devices} bytes received\n")
+
+    def test_a_halo_crosses_the_slowest_link(self):
+        text = ("program p(X: f32[1048576, 8]) -> (Y: f32[1048576, 8]) {\n    Y = iterate 50 (u = X) {\n"
+                "        v[i, j] = (u[i - 1, j else 0] + u[i + 1, j else 0]) / 4 for i in 0..1048576\n        v\n    }\n}")
+        for devices, seconds in ((8, 0), (16, 100), (32, 100)):  # in both directions, in each trip
+            listed = self.fastest(text, "--mesh", f"x={devices}", "--machine", self.with_latency("network"), "--list")
+            times = [1e-3 * float(t) if unit == "ms" else float(t) if unit == "s" else 0
+                     for t, unit in re.findall(r"(?m)^([\d.]+) (\S+), .* KiB received$", listed)]
+            self.assertTrue(any(abs(t - seconds) < 1 for t in times), listed)
+
     def test_data_parallelism_is_found(self):
         """It moves nothing, and stays on the front although other plans are faster on the way, and more than are remembered."""
         text = re.search(r"```tap\n// layer\.tap\n(.*?)```", (ROOT / "docs/guide/shard_a_transformer_layer.md").read_text(), re.S).group(1)
