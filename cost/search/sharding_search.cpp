@@ -48,24 +48,21 @@ class Searcher {
         factors_(program) {}
 
   FoundFront run() {
-    const SearchProblem& problem = whole();
     GraphCosts costs(program_, program_.main, table_, transfers_);
-    const Front front = sweep(problem, costs, options_.limits);
+    const Front front = sweep(whole(), costs, options_.limits);
     FoundFront found{{}, exact_ && front.goal_is_exact, strategies_};
     for (const Chosen& chosen : front.plans) found.plans.push_back({plan_of(chosen), chosen.cost});
     return found;
   }
   void show(const std::function<void(const SearchProblem&, HoldCosts&)>& visit) {
-    const SearchProblem& problem = whole();
     GraphCosts costs(program_, program_.main, table_, transfers_);
-    visit(problem, costs);
+    visit(whole(), costs);
   }
 
  private:
   const SearchProblem& whole() {
-    const GraphId main = program_.main;
-    SearchProblem& problem = prepared(main).problem;
-    const Graph& graph = program_[main];
+    SearchProblem& problem = prepared(program_.main).problem;
+    const Graph& graph = program_[program_.main];
     for (ValueId v : graph.inputs) {
       problem.values[v.index()].given = true;
       if (graph[v].sharding && graph[v].sharding->mesh == mesh_)
@@ -222,10 +219,9 @@ class Searcher {
   }
   StepChoice unsplit(const Graph& graph, const Operation& operation) {
     StepChoice choice;
-    for (ValueId v : operation.operands)
-      choice.needs.push_back(table_.number(unsharded(mesh_, graph[v].type.shape.size())));
-    for (ValueId v : operation.results)
-      choice.leaves.push_back(table_.number(unsharded(mesh_, graph[v].type.shape.size())));
+    auto whole = [&](ValueId v) { return table_.number(unsharded(mesh_, graph[v].type.shape.size())); };
+    for (ValueId v : operation.operands) choice.needs.push_back(whole(v));
+    for (ValueId v : operation.results) choice.leaves.push_back(whole(v));
     return choice;
   }
 
@@ -337,8 +333,7 @@ class Searcher {
     std::vector<const Shape*> seen;
     for (ValueId v : graph.outputs) {
       const Shape& shape = graph[v].type.shape;
-      auto same = [&](const Shape* other) { return *other == shape; };
-      const auto before = std::find_if(seen.begin(), seen.end(), same);
+      const auto before = std::find_if(seen.begin(), seen.end(), [&](const Shape* other) { return *other == shape; });
       std::vector<std::vector<Held>> longer;
       for (const std::vector<Held>& head : all) {
         if (alike && before != seen.end()) {
@@ -362,8 +357,7 @@ class Searcher {
     Program placed = program_;
     passes::ChosenSites sites;
     place(program_.main, chosen.choices, placed, sites);
-    passes::ShardedPlan made = passes::plan_of_sites(placed, sites, options_.caution);
-    return made;
+    return passes::plan_of_sites(placed, sites, options_.caution);
   }
   void place(GraphId id, const std::vector<std::uint32_t>& choices, Program& placed, passes::ChosenSites& sites) {
     GraphProblem& made = problems_.at(id);
