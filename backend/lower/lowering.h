@@ -124,11 +124,8 @@ class Lowering {
   std::vector<std::uint32_t> checked_reads() const;
   std::pair<ir::AffineExpr, ir::AffineExpr> points_in_tile(std::size_t dim, const RegisterTile& tile, const Part& rows,
                                                            const Part& lanes) const;
-  bool is_along_lanes(std::uint32_t read, std::size_t axis, const RegisterTile& tile) const;
   std::vector<Bound> distances_from_edges(const std::vector<std::uint32_t>& reads, const RegisterTile& tile,
-                                          const Part& rows, const Part& lanes, bool of_lanes) const;
-  std::vector<Statement> unchecked_tile(const std::vector<std::uint32_t>& reads, const RegisterTile& tile,
-                                        const Part& rows, const Part& lanes, bool also_lanes);
+                                          const Part& rows, const Part& lanes) const;
   std::vector<Statement> tile_inside_or_not(const RegisterTile& tile, const Part* rows, const Part* lanes);
   std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                 std::vector<Statement> inner) const;

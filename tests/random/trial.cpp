@@ -140,7 +140,6 @@ class Evaluation {
       pipeline::Compilation certified = driver::test::certified_as_decided(program_, trial_.strict);
       trial_.plan = certified.plan;
       note("decided");
-      if (!trial_.plan.decisions.empty() && passes::has_shardings(program_)) note("decided in shards");
       if (judged(certified)) natively(passes::expand(certified.stages.back()), certified.stages.back());
       return;
     }
@@ -166,7 +165,8 @@ class Evaluation {
     pipeline::Compilation certified =
         decided ? driver::test::certified_as_decided(program_, false, trial_.plan)
                 : driver::test::certified(program_, trial_.plan, pipeline::Stage::sharded, trial_.fuse_more);
-    if (decided && certified.plan.decisions != trial_.plan.decisions) note("decided under a plan");
+    const bool adds = decided && certified.plan.decisions != trial_.plan.decisions;
+    if (adds) note(passes::has_shardings(program_) ? "decided in shards" : "decided under a plan");
     if (!judged(certified)) return;
     const Program& sharded = certified.stages.back();
     BlockProgram blocks = passes::expand(sharded);
@@ -315,8 +315,8 @@ const std::vector<PlanFeature>& plan_features() {
       {"native, one thread", 10},
       {"native, two threads", 10},
       {"decided", 3},
-      {"decided in shards", 1},
-      {"decided under a plan", 1},
+      {"decided in shards", 0.3},
+      {"decided under a plan", 0.3},
       {"native, fuse_auto", 3},
   };
   return features;
