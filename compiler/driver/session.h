@@ -34,7 +34,9 @@ struct Session {
   void report(const Diagnostics& diagnostics) const;
   void report(std::string_view text) const;
   // Records a written file. When the command ends, successful or not, one line reports all of them.
-  void wrote(std::string path) const { written_.push_back(std::move(path)); }
+  // The file is in place, so running out of memory here changes nothing and needs no report.
+  void wrote(const std::string& path) const try { written_.push_back(path); } catch (const std::bad_alloc&) {
+  }
   void report_written_files() const;
 
  private:

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "ir/graph.h"
+
 namespace tap::cost {
 
 using namespace ir;

@@ -192,11 +192,11 @@ class Sweep {
 
   Front run() {
     Label first;
-    State start = simulation_.start(first.live);
+    const State start = simulation_.start(first.live);
     first.cost.memory = first.live;
     nodes_.emplace_back();
     States now;
-    now[std::move(start)] = {first};
+    now[start] = {first};
     for (std::size_t s = 0; s < problem_.steps.size(); ++s) now = advance(now, s);
     std::vector<Label> last;
     for (const auto& [state, labels] : now) {

@@ -1,6 +1,7 @@
 // Algorithms on one graph, implemented with Boost.Graph in graph_algorithms.cpp only.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ir/graph_ids.h"
