@@ -71,7 +71,7 @@ Reader reader_of(const ir::Program& program, const ir::Operator& op, const ir::P
 ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, const ir::Preparation& how) {
   const auto [op, operand] = reader_of(program, of, how);
   auto unless = [](bool holds, const char* why) { expect(obligation, holds, "{}", why); };
-  auto reads_it = [operand](const ir::Access& a) { return a.tensor == operand; };
+  auto reads_it = [k = operand](const ir::Access& a) { return a.tensor == k; };
   unless(std::ranges::count_if(op->reads, reads_it) == 1, "a prepared operand is not read at a single place");
   const ir::Access& read = *std::ranges::find_if(op->reads, reads_it);
   unless(read.coordinates.empty() && (!read.fill || op->exprs[*read.fill].op == ir::CellOp::constant),
