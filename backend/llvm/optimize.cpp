@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "backend/llvm/exact_masks.h"
+#include "backend/llvm/idle_lanes.h"
 #include "backend/llvm/narrow_masks.h"
 #include "backend/llvm/run_passes.h"
 #include "support/check.h"
@@ -20,6 +21,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     passes.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
   });
   make_masks_exact(module);
+  skip_idle_lanes(module);
   widen_narrow_masks(module, machine);
 }
 

@@ -106,7 +106,7 @@ class Packed(TapcTest):
                         np.testing.assert_array_equal(y, expected)
 
     def test_rows_at_a_power_of_two_stride(self):
-        self.write("machine.toml", '[caches]\nl1 = "48 KiB"\nl2 = "512 KiB"\n')
+        self.write("machine.toml", '[registers]\nbytes = 64\ncount = 32\n[caches]\nl1 = "48 KiB"\nl2 = "512 KiB"\n')
         for depth, copied in ((1024, True), (2048, True), (1040, False)):
             with self.subTest(depth=depth):
                 a, b = self.whole(261, depth), self.whole(depth, 256)
