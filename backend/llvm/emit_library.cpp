@@ -42,8 +42,8 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const Target& target) {
 
 class LibraryEmitter {
  public:
-  LibraryEmitter(const Library& library, llvm::Module& module)
-      : library_(library), module_(module), b_(module.getContext()) {}
+  LibraryEmitter(const Library& library, llvm::Module& module, const llvm::TargetMachine& machine)
+      : library_(library), module_(module), machine_(machine), b_(module.getContext()) {}
 
   void run() {
     emit_kernels();
@@ -69,7 +69,7 @@ class LibraryEmitter {
   void emit_kernels() {
     for (const Kernel& kernel : *library_.kernels) {
       std::string symbol = fmt::format("k_{:04}", kernels_.size() + 1);
-      tap::backend::emit(kernel, symbol, module_);
+      tap::backend::emit(kernel, symbol, module_, machine_);
       llvm::Function* function = module_.getFunction(symbol);
       function->setLinkage(llvm::GlobalValue::InternalLinkage);  // objects of several programs may be linked together
       kernels_.push_back(function);
@@ -132,6 +132,7 @@ class LibraryEmitter {
 
   const Library& library_;
   llvm::Module& module_;
+  const llvm::TargetMachine& machine_;
   llvm::IRBuilder<> b_;
   std::vector<llvm::Constant*> kernels_;
   llvm::GlobalVariable* program_ = nullptr;
@@ -148,7 +149,7 @@ LibraryCode emit(const Library& library, const Target& target, const CodeOptions
   llvm::Module module("library", context);
   module.setTargetTriple(llvm::Triple(target.triple));
   module.setDataLayout(machine->createDataLayout());
-  LibraryEmitter(library, module).run();
+  LibraryEmitter(library, module, *machine).run();
   optimize(module, *machine);
   LibraryCode result;
   if (options.llvm) {

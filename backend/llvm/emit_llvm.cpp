@@ -6,6 +6,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include "backend/llvm/emit_statements.h"
 #include "support/check.h"
@@ -18,7 +20,8 @@ namespace {
 
 class KernelEmitter {
  public:
-  KernelEmitter(const Kernel& kernel, const std::string& symbol, llvm::Module& module);
+  KernelEmitter(const Kernel& kernel, const std::string& symbol, llvm::Module& module,
+                const llvm::TargetMachine& machine);
   void run();
 
  private:
@@ -27,14 +30,17 @@ class KernelEmitter {
   void emit_tensors(Value* buffers, Value* strides, Value* scratch);
   void emit_scopes();
   void emit_accumulators();
+  void note_folded(const std::vector<Statement>& body);
 
   const Kernel& kernel_;
   llvm::IRBuilder<> b_;
   EmitState s_;
 };
 
-KernelEmitter::KernelEmitter(const Kernel& kernel, const std::string& symbol, llvm::Module& module)
+KernelEmitter::KernelEmitter(const Kernel& kernel, const std::string& symbol, llvm::Module& module,
+                             const llvm::TargetMachine& machine)
     : kernel_(kernel), b_(module.getContext()), s_{kernel, b_} {
+  s_.stores_under_masks = stores_under_masks(machine);
   llvm::Type* pointer = llvm::PointerType::getUnqual(module.getContext());
   llvm::Type* number = b_.getInt64Ty();
   auto* signature =
@@ -53,6 +59,7 @@ void KernelEmitter::run() {
   emit_arguments();
   emit_scopes();
   emit_accumulators();
+  note_folded(kernel_.body);
   emit_statements(s_, kernel_.body);
   b_.CreateRet(b_.getInt32(0));
 }
@@ -121,12 +128,28 @@ void KernelEmitter::emit_accumulators() {
     s_.accumulators.emplace_back();
     for (std::uint32_t k = 0; k < a.count; ++k) s_.accumulators.back().push_back(b_.CreateAlloca(type));
   }
+  s_.folded.assign(kernel_.accumulators.size(), false);
+}
+
+void KernelEmitter::note_folded(const std::vector<Statement>& body) {
+  for (const Statement& statement : body) {
+    if (const auto* fold = std::get_if<FoldLanes>(&statement.node))
+      for (std::uint32_t slot : fold->from) s_.folded[kernel_.slots[slot].accumulator] = true;
+    if (const auto* loop = std::get_if<For>(&statement.node)) note_folded(loop->body);
+    if (const auto* guard = std::get_if<Guard>(&statement.node)) note_folded(guard->body);
+    if (const auto* section = std::get_if<Section>(&statement.node)) note_folded(section->body);
+  }
 }
 
 }  // namespace
 
-void emit(const Kernel& kernel, const std::string& symbol, llvm::Module& module) {
-  KernelEmitter(kernel, symbol, module).run();
+bool stores_under_masks(const llvm::TargetMachine& machine) {
+  // Other targets do not know the feature's name.
+  return machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+avx512bw,+avx512vl");
+}
+
+void emit(const Kernel& kernel, const std::string& symbol, llvm::Module& module, const llvm::TargetMachine& machine) {
+  KernelEmitter(kernel, symbol, module, machine).run();
 }
 
 }  // namespace tap::backend

@@ -25,11 +25,13 @@ class PHINode;
 
 namespace tap::backend {
 
-// The lanes of a vector: consecutive values of `variable`, starting at its scalar value. A null mask: all are active.
+// The lanes of a vector: consecutive values of `variable`, starting at its scalar value. A null mask: all are active;
+// else the first `active` lanes, a number that may be negative or too large.
 struct Lanes {
   std::uint32_t variable = 0;
   std::uint32_t count = 1;
   llvm::Value* mask = nullptr;
+  llvm::Value* active = nullptr;
 };
 
 // The parts of a cell's dependences that may change inside straight code.
@@ -53,7 +55,9 @@ struct EmitState {
   std::vector<std::int64_t> trips;      // by variable: the current pass of an unrolled loop, else 0
   std::vector<std::int64_t> versions;   // by variable: the version of its value in straight code, else 0
   std::optional<Lanes> lanes;
-  bool straight = false;  // inside unrolled loops or lanes: no branches
+  bool stores_under_masks = true;  // else in parts (emit_leading.h)
+  std::vector<bool> folded;        // by accumulator: whether its lanes are combined
+  bool straight = false;           // inside unrolled loops or lanes: no branches
   std::uint32_t section = 0;
   // Values already computed in straight code that do not depend on accumulators, by cell and the versions of the
   // variables that it depends on.
@@ -64,6 +68,7 @@ struct EmitState {
     std::int64_t version = 0;
     llvm::Value* first = nullptr;
     llvm::Value* mask = nullptr;
+    llvm::Value* active = nullptr;
   };
   std::map<std::tuple<const For*, std::vector<std::int64_t>, std::uint32_t>, Turn> turns;
   std::int64_t last_version = 0;

@@ -29,6 +29,7 @@ class StatementEmitter {
  private:
   void emit(const For& loop);
   void emit_serial(const For& loop);
+  void emit_over_vectors(const For& loop);
   void emit_unrolled(const For& loop);
   void emit_lanes(const For& loop);
   void emit_across(const For& loop, const StoredAcross& across);
@@ -97,7 +98,38 @@ void StatementEmitter::emit(const For& loop) {
   }
 }
 
+// A loop over vectors, of which only the last one may be partial: that one comes after the loop, so that all others
+// have no mask.
+bool is_over_vectors(const For& loop) {
+  if (loop.descending || loop.body.size() != 1) return false;
+  const auto* vector = std::get_if<For>(&loop.body[0].node);
+  return vector && vector->kind == LoopKind::lanes && vector->count == loop.step && !vector->upper.empty() &&
+         vector->upper == loop.upper && vector->lower.size() == 1 && vector->lower[0].divisor == 1 &&
+         vector->lower[0].expr == ir::AffineExpr::variable(vector->lower[0].expr.coefficients.size(), loop.variable) &&
+         std::ranges::all_of(loop.upper, [](const Bound& bound) { return bound.divisor == 1; });
+}
+
+void StatementEmitter::emit_over_vectors(const For& loop) {
+  For whole = loop;
+  for (Bound& bound : whole.upper) bound.expr.offset -= loop.step - 1;
+  std::get<For>(whole.body[0].node).upper.clear();
+  emit_serial(whole);
+  Value *lower = tightest(loop.lower, true), *upper = tightest(loop.upper, false);
+  Value* length = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateNSWSub(upper, lower), b_.getInt64(0));
+  Value* rest = b_.CreateURem(length, b_.getInt64(static_cast<std::uint64_t>(loop.step)));
+  llvm::BasicBlock *partial = s_.new_block("partial"), *done = s_.new_block("done");
+  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), partial, done);
+  b_.SetInsertPoint(partial);
+  s_.variables[loop.variable] = b_.CreateNSWSub(upper, rest);
+  emit(loop.body);
+  s_.forget();
+  s_.variables[loop.variable] = nullptr;
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
 void StatementEmitter::emit_serial(const For& loop) {
+  if (is_over_vectors(loop)) return emit_over_vectors(loop);
   s_.forget();
   Value* lower = tightest(loop.lower, true);
   Value* upper = tightest(loop.upper, false);
@@ -199,11 +231,16 @@ void StatementEmitter::in_lanes(const For& loop, Run run) {
   auto [vector, fresh] = turn(loop, 0);
   if (fresh) {
     vector->first = tightest(loop.lower, true);
-    if (!loop.upper.empty()) vector->mask = lanes_before(b_, vector->first, tightest(loop.upper, false), loop.count);
+    if (!loop.upper.empty()) {
+      Value* end = tightest(loop.upper, false);
+      vector->mask = s_.stores_under_masks ? lanes_before(b_, vector->first, end, loop.count)
+                                           : compared_lanes_before(b_, vector->first, end, loop.count);
+      vector->active = b_.CreateNSWSub(end, vector->first);
+    }
   }
   s_.variables[loop.variable] = vector->first;
   s_.versions[loop.variable] = vector->version;
-  s_.lanes = Lanes{loop.variable, loop.count, vector->mask};
+  s_.lanes = Lanes{loop.variable, loop.count, vector->mask, vector->active};
   run();
   s_.lanes.reset();
   s_.variables[loop.variable] = nullptr;
@@ -255,14 +292,14 @@ bool StatementEmitter::is_straight(const std::vector<std::uint32_t>& slots) cons
   return s_.straight || std::any_of(slots.begin(), slots.end(), [&](auto slot) { return lanes_of_slot(slot) > 1; });
 }
 
-// Inactive lanes keep their values.
+// Idle lanes keep their values if all lanes are combined in the end, else they are free.
 void StatementEmitter::emit(const Assign& assign) {
   std::vector<Value*> values;
   if (is_straight(assign.slots)) {
     StraightCells cell(s_);
     for (std::size_t k = 0; k < assign.values.size(); ++k) {
       Value* value = cell.splat(cell(assign.values[k]), lanes_of_slot(assign.slots[k]));
-      if (s_.lanes && s_.lanes->mask) {
+      if (s_.lanes && s_.lanes->mask && s_.folded[kernel_.slots[assign.slots[k]].accumulator]) {
         Value* old = b_.CreateLoad(value->getType(), s_.slot(assign.slots[k]));
         value = b_.CreateSelect(s_.lanes->mask, value, old);
       }

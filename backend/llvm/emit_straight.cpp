@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/llvm/emit_leading.h"
 #include "backend/llvm/emit_transposed.h"
 #include "backend/llvm/lane_masks.h"
 #include "support/check.h"
@@ -245,6 +246,9 @@ Value* StraightCells::read(const Load& read) {
   bool varies = location.step || !location.offsets.empty() || (inside && lanes_of(inside) > 1);
   std::uint32_t lanes = varies ? s_.lanes->count : 1;
   Value* mask = varies ? s_.lanes->mask : nullptr;
+  // There is memory beyond (scratch_bytes), and a mask would take a register.
+  if (s_.kernel.tensors[read.tensor].local && !s_.stores_under_masks && location.dense && location.offsets.empty())
+    mask = nullptr;
   if (inside) mask = mask ? b.CreateAnd(mask, splat(inside, lanes)) : splat(inside, lanes);
   // A fill with the same form in memory and in registers is part of the load.
   bool at_once = fill && lanes_of(fill) <= lanes &&
@@ -279,6 +283,8 @@ void StraightCells::store(const Store::Target& target, Value* value) {
     Value* mask = s_.lanes->mask;
     if (!location.dense) {
       stored = b.CreateMaskedScatter(raw, addresses(location, type), align, mask);
+    } else if (mask && !s_.stores_under_masks) {
+      return store_leading(s_, raw, location.address, s_.lanes->active, target.tensor);
     } else if (mask) {
       stored = b.CreateMaskedStore(raw, location.address, align, mask);
     } else {
@@ -303,15 +309,32 @@ void StraightCells::store_across(const Store::Target& target, const std::vector<
   transpose(b, columns);
   std::vector<llvm::Constant*> used_rows;
   for (std::uint32_t k = 0; k < lanes; ++k) used_rows.push_back(b.getInt1(k < rows.size()));
+  auto address_of = [&](std::uint32_t lane) {
+    return b.CreateGEP(memory_type(b.getContext(), type), location.address,
+                       b.CreateNSWMul(location.step, b.getInt64(lane)));
+  };
+  if (!s_.stores_under_masks) {
+    llvm::BasicBlock* done = s_.lanes->mask ? s_.new_block("stored") : nullptr;
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      if (done) {
+        llvm::BasicBlock* active = s_.new_block("active");
+        b.CreateCondBr(b.CreateICmpSLT(b.getInt64(lane), s_.lanes->active), active, done);
+        b.SetInsertPoint(active);
+      }
+      store_leading(s_, columns[lane], address_of(lane), static_cast<std::uint32_t>(rows.size()), target.tensor);
+    }
+    if (!done) return;
+    b.CreateBr(done);
+    return b.SetInsertPoint(done);
+  }
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     Value* mask = llvm::ConstantVector::get(used_rows);
     if (Value* lane_mask = s_.lanes->mask) {
       Value* any = b.CreateVectorSplat(lanes, b.CreateExtractElement(lane_mask, lane));
       mask = b.CreateAnd(mask, any);
     }
-    Value* address = b.CreateGEP(memory_type(b.getContext(), type), location.address,
-                                 b.CreateNSWMul(location.step, b.getInt64(lane)));
-    s_.mark_no_alias(*b.CreateMaskedStore(columns[lane], address, llvm::Align(size_of(type)), mask), target.tensor);
+    s_.mark_no_alias(*b.CreateMaskedStore(columns[lane], address_of(lane), llvm::Align(size_of(type)), mask),
+                     target.tensor);
   }
 }
 

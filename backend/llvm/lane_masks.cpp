@@ -50,6 +50,13 @@ Value* lanes_before(llvm::IRBuilderBase& b, Value* first, Value* end, std::uint3
   return as_lanes(b, bits_before(b, first, end, lanes), lanes);
 }
 
+Value* compared_lanes_before(llvm::IRBuilderBase& b, Value* first, Value* end, std::uint32_t lanes) {
+  Value* active = b.CreateTrunc(clamped(b, b.CreateNSWSub(end, first), lanes), b.getInt32Ty());
+  std::vector<std::uint32_t> numbers(lanes);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  return b.CreateICmpSGT(b.CreateVectorSplat(lanes, active), llvm::ConstantDataVector::get(b.getContext(), numbers));
+}
+
 Value* lanes_within(llvm::IRBuilderBase& b, Value* first, Value* end, std::uint32_t lanes) {
   Value* before = bits_before(b, first, b.getInt64(0), lanes);
   return as_lanes(b, b.CreateAnd(bits_before(b, first, end, lanes), b.CreateNot(before)), lanes);

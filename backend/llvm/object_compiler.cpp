@@ -97,7 +97,7 @@ Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& se
   llvm::Module module("kernel", context);
   module.setDataLayout(machine_of_thread.createDataLayout());
   module.setTargetTriple(machine_of_thread.getTargetTriple());
-  emit(kernel, "kernel", module);
+  emit(kernel, "kernel", module, machine_of_thread);
   Digest key = digest_of({bitcode_of(module), optimize_options, machine, build, self_check_key});
   Object object{"k_" + to_hex(key).substr(0, 32), "", false, key};
   if (auto found = options.cache ? options.cache->find(key) : std::nullopt) {

@@ -50,7 +50,9 @@ std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor) {
   return offset;
 }
 std::size_t scratch_bytes(const Kernel& kernel) {
-  return scratch_offset(kernel, static_cast<std::uint32_t>(kernel.tensors.size()));
+  constexpr std::size_t beyond = 1024;  // idle lanes of a tile's vectors may be loaded, too
+  const std::size_t tensors = scratch_offset(kernel, static_cast<std::uint32_t>(kernel.tensors.size()));
+  return tensors == 0 ? 0 : tensors + beyond;
 }
 
 }  // namespace tap::backend

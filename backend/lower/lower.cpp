@@ -138,11 +138,20 @@ std::vector<std::size_t> Lowering::near_last(std::vector<std::size_t> dims) cons
 }
 
 // The loop over `dim` inside loops over the dims of `outside`: only constraints on these dims bound it.
+// The end of a dim's range. A reduction over one point has no loop after LLVM's passes.
+AffineExpr Lowering::end_of(std::size_t dim) const {
+  const bool one = op_.dims[dim].role == DimRole::reduction && dim < extents_.sizes.size() && extents_.exact[dim] &&
+                   extents_.sizes[dim] == 1;
+  if (!one) return variable(frame_.hi[dim]);
+  assume(dim, 0, 1);
+  return plus(variable(frame_.lo[dim]), number(1));
+}
+
 For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   For result;
   result.variable = frame_.at[dim];
   result.lower.push_back({variable(frame_.lo[dim]), 1});
-  result.upper.push_back({variable(frame_.hi[dim]), 1});
+  result.upper.push_back({end_of(dim), 1});
   for (const Constraint& constraint : op_.constraints) {
     const auto& coefficients = constraint.expr.coefficients;
     std::int64_t c = coefficients[dim];

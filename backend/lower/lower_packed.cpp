@@ -264,12 +264,15 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
   for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing, tile));
   std::fill(cells_.begin(), cells_.end(), std::nullopt);
 
+  // What remains of the lanes' dim after whole panels, if it is known.
+  const std::int64_t size = extents.sizes[tile.dim], rest = size % step;
+  const auto rest_vectors = static_cast<std::uint32_t>((rest + tile.lanes - 1) / tile.lanes);
   auto row_tiles = [&](bool last_column) {
     Part lanes;
     lanes.loop.variable = column_panels.first;
     lanes.loop.upper = {bound(variable(columns.end))};
-    lanes.count = tile.vectors;
-    lanes.whole = !last_column;
+    lanes.count = last_column && extents.exact[tile.dim] ? rest_vectors : tile.vectors;
+    lanes.whole = !last_column || (extents.exact[tile.dim] && rest % tile.lanes == 0);
     auto one = [&](std::uint32_t count) {
       Part part;
       part.loop.variable = row_panels.first;
@@ -279,11 +282,10 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
     };
     return row_parts(tile, row_panels, rows, extents, one);
   };
-  std::int64_t size = extents.sizes[tile.dim];
-  assume(tile.dim, extents.exact[tile.dim] && size % step == 0 ? step : 1, step);
+  assume(tile.dim, extents.exact[tile.dim] ? step : 1, step);
   assume(*tile.rows, extents.exact[*tile.rows] ? tile.row_count : 1, tile.row_count);
   if (chunk) assume(*packing.chunked, 1, packing.chunk);
-  std::vector<Statement> inner = panel_parts(column_panels, row_tiles, !extents.exact[tile.dim] || size % step != 0);
+  std::vector<Statement> inner = panel_parts(column_panels, row_tiles, !extents.exact[tile.dim] || rest != 0);
   rows.loop.body = std::move(rows.before);
   append(rows.loop.body, std::move(row_panels.before));
   append(rows.loop.body, std::move(fill_rows));

@@ -20,7 +20,7 @@ std::optional<Lowering::Run> Lowering::run_inside(std::size_t dim, const PackedD
   if (dim == rows.dim) return Run{variable(rows.block->from), variable(rows.block->end), rows.block_size};
   if (op_.dims[dim].role != DimRole::reduction) return {};
   if (chunk && packing.chunked == dim) return Run{variable(chunk->from), variable(chunk->end), packing.chunk};
-  return Run{variable(frame_.lo[dim]), variable(frame_.hi[dim]), std::max<std::int64_t>(extents_.most(op_, dim), 1)};
+  return Run{variable(frame_.lo[dim]), end_of(dim), std::max<std::int64_t>(extents_.most(op_, dim), 1)};
 }
 
 // Declares the copy, redirects the cells' reads to it, and returns the loops that fill it.

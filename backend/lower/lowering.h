@@ -77,6 +77,7 @@ class Lowering {
 
   std::vector<std::size_t> dims_with(bool reduction) const;
   std::vector<std::size_t> near_last(std::vector<std::size_t> dims) const;
+  ir::AffineExpr end_of(std::size_t dim) const;
   For loop(std::size_t dim, const std::vector<bool>& outside) const;
   std::vector<Statement> nest(const std::vector<std::size_t>& order, std::vector<bool> outside,
                               std::vector<Statement> inner) const;

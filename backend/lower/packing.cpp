@@ -241,7 +241,7 @@ bool can_be_packed(const Operator& op, const Access& access, const Extents& exte
 // times, and the copy needs no bounds checks, since every cell is in the tensor or filled in.
 bool can_be_window(const Operator& op, const Access& access, const Extents& extents) {
   if (!is_plain(op, access)) return false;
-  bool shared = access.fill.has_value();
+  bool shared = access.fill && may_be_outside(op, access);
   for (std::size_t axis = 0; axis < access.projection.start.rows.size(); ++axis) {
     const AffineExpr& row = access.projection.start.rows[axis];
     std::size_t followed = 0;

@@ -59,6 +59,15 @@ std::vector<std::size_t> free_dims(const Program& program, const Operator& op) {
   return result;
 }
 
+bool may_be_outside(const Operator& op, const Access& access) {
+  const auto& rows = access.projection.start.rows;
+  for (std::size_t axis = 0; axis < rows.size(); ++axis) {
+    if (axis < access.coordinates.size() && access.coordinates[axis]) return true;
+    if (!Range{0, op.operands[access.tensor].shape[axis]}.contains(rows[axis].bounds(op.box()))) return true;
+  }
+  return false;
+}
+
 bool is_contiguous_along(const std::vector<AffineExpr>& at, std::size_t variable) {
   auto follows = [&](const AffineExpr& e) { return e.coefficients[variable] != 0; };
   return !at.empty() && at.back().coefficients[variable] == 1 && std::ranges::count_if(at, follows) == 1;

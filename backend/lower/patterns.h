@@ -21,6 +21,9 @@ std::optional<ir::Scatter> native_scatter(const ir::Program& program, const ir::
 // The parallel dims along which an application can be split so that no two blocks write the same cell or repeat work.
 std::vector<std::size_t> free_dims(const ir::Program& program, const ir::Operator& op);
 
+// Whether some points of the operator's box read outside the tensor, or where the data says.
+bool may_be_outside(const ir::Operator& op, const ir::Access& access);
+
 // Whether consecutive values of the variable access consecutive cells, and the variable affects no other axis.
 bool is_contiguous_along(const std::vector<ir::AffineExpr>& at, std::size_t variable);
 

@@ -112,7 +112,7 @@ double PointWork::cost(CellId id, const Tile& tile) const {
   if (is_prepared(id, access, tile)) return 1;
   switch (kind(access.projection.start.rows, tile.dim)) {
     case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + line_cost(access, tile);
-    case Along::dense: return (access.fill ? 4 : 1) + far_memory_cost(id, access, tile);
+    case Along::dense: return (access.fill && may_be_outside(op_, access) ? 4 : 1) + far_memory_cost(id, access, tile);
     case Along::strided: return strided(id, access, tile) + far_memory_cost(id, access, tile);
   }
   return 1;
@@ -128,8 +128,8 @@ bool PointWork::is_prepared(CellId id, const Access& access, const Tile& tile) c
          can_be_packed(op_, access, extents_);
 }
 
-double PointWork::guard(const Access& access, const Tile& tile) {
-  if (!access.fill) return 0;
+double PointWork::guard(const Access& access, const Tile& tile) const {
+  if (!access.fill || !may_be_outside(op_, access)) return 0;
   const auto& rows = access.projection.start.rows;
   bool follows = tile.rows && std::any_of(rows.begin(), rows.end(),
                                           [&](const AffineExpr& row) { return row.coefficients[*tile.rows] != 0; });

@@ -55,7 +55,7 @@ class PointWork {
   // Prepared lane operands: a vector is one load, from near memory.
   bool is_prepared(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   // Bounds checks of a cell that rows read: for each row, or once for all.
-  static double guard(const ir::Access& access, const Tile& tile);
+  double guard(const ir::Access& access, const Tile& tile) const;
   // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
   // every cell needs its own line, from farther away.
   double line_cost(const ir::Access& access, const Tile& tile) const;

@@ -210,7 +210,8 @@ pipeline::Compilation compile_file(Session& session, const ProgramFile& input, c
     if (!input.how.check_only) require_program(session, input.file, built);
     require_inputs(built, input.shapes);
     if (also) also(built);
-    if (!built.has_program || built.provenance.graphs.empty()) return;  // a stage has no source locations
+    // Nothing comes after a check, and a stage has no source locations.
+    if (input.how.check_only || !built.has_program || built.provenance.graphs.empty()) return;
     session.operations = written_operations(built);
     session.inputs = declared_inputs(built);
   };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "compiler/frontend/elaborate/size_names.h"
 #include "support/element_type.h"
@@ -47,7 +49,7 @@ class Unread {
   }
 
  private:
-  std::size_t count(const std::string& name, Span within) const {
+  std::size_t count(std::string_view name, Span within) const {
     auto found = mentions_.find(name);
     if (found == mentions_.end()) return 0;
     const auto& offsets = found->second;
@@ -55,33 +57,35 @@ class Unread {
                                     std::lower_bound(offsets.begin(), offsets.end(), within.begin));
   }
 
-  static std::vector<ast::Name> written_names(const ast::Statement& statement) {
-    if (auto* binding = std::get_if<ast::Binding>(&statement.node)) return binding->left;
-    std::vector<ast::Name> names;
+  static std::vector<const ast::Name*> written_names(const ast::Statement& statement) {
+    std::vector<const ast::Name*> names;
+    if (auto* binding = std::get_if<ast::Binding>(&statement.node))
+      for (const ast::Name& name : binding->left) names.push_back(&name);
     if (auto* equation = std::get_if<ast::Equation>(&statement.node))
-      for (const ast::LeftSide& cell : equation->left) names.push_back(cell.base);
+      for (const ast::LeftSide& cell : equation->left) names.push_back(&cell.base);
     return names;
   }
 
   // One of the values that a statement writes may be the only one needed.
   void check_statements(const std::vector<ast::Statement>& statements, const std::set<std::string>& results,
                         Span within) {
-    std::map<std::string, std::size_t> outside;  // mentions, except in statements that define the name
+    std::unordered_map<std::string_view, std::size_t> outside;  // mentions, except in statements that define the name
+    outside.reserve(statements.size());
     for (const ast::Statement& statement : statements)
-      for (const ast::Name& name : written_names(statement)) {
-        auto [entry, fresh] = outside.try_emplace(name.text, 0);
-        if (fresh) entry->second = count(name.text, within);
-        entry->second -= count(name.text, statement.span);
+      for (const ast::Name* name : written_names(statement)) {
+        auto [entry, fresh] = outside.try_emplace(name->text, 0);
+        if (fresh) entry->second = count(name->text, within);
+        if (entry->second > 0) entry->second -= count(name->text, statement.span);
       }
     for (const ast::Statement& statement : statements) {
-      const std::vector<ast::Name> names = written_names(statement);
-      bool is_read = std::any_of(names.begin(), names.end(), [&](const ast::Name& name) {
-        return results.count(name.text) || outside[name.text] > 0;
+      const std::vector<const ast::Name*> names = written_names(statement);
+      bool is_read = std::any_of(names.begin(), names.end(), [&](const ast::Name* name) {
+        return outside[name->text] > 0 || results.count(name->text);
       });
       if (is_read) continue;
       std::vector<ast::Name> unread;
-      for (const ast::Name& name : names)
-        if (warned_.insert({within.begin, name.text}).second && !name.text.starts_with('_')) unread.push_back(name);
+      for (const ast::Name* name : names)
+        if (warned_.insert({within.begin, name->text}).second && !name->text.starts_with('_')) unread.push_back(*name);
       if (unread.size() > 1 && unread.size() == names.size()) warn_of_all(unread);
       else
         for (const ast::Name& name : unread) warn(name, "");
@@ -140,7 +144,8 @@ class Unread {
   const ModuleScope& scope_;
   const ast::Module& module_;
   Diagnostics& diagnostics_;
-  std::map<std::string, std::vector<std::uint32_t>> mentions_;  // where each name occurs as an expression
+  std::unordered_map<std::string_view, std::vector<std::uint32_t>>
+      mentions_;  // where each name occurs as an expression
   std::vector<std::pair<Span, const ast::Iterate*>> iterates_;
   std::set<std::pair<std::uint32_t, std::string>> warned_;  // once for a name with several writers
   std::vector<Diagnostic> found_;
