@@ -4,6 +4,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Metadata.h>
 
 #include <algorithm>
 #include <numeric>
@@ -128,6 +129,29 @@ void StatementEmitter::emit_over_vectors(const For& loop) {
   b_.SetInsertPoint(done);
 }
 
+// The operations of a step of a register tile, on a vector or on a number each; 0 if the body is something else.
+std::uint32_t operations_at_once(const std::vector<Statement>& body) {
+  std::uint32_t all = 0;
+  for (const Statement& statement : body) {
+    const auto* loop = std::get_if<For>(&statement.node);
+    if (loop && loop->kind == LoopKind::serial) return 0;
+    if (loop) all += operations_at_once(loop->body) * (loop->kind == LoopKind::unrolled ? loop->count : 1);
+    all += std::holds_alternative<Assign>(statement.node);
+  }
+  return all;
+}
+
+// A full tile needs all registers: LLVM would keep more values in them that several steps share, and move those of the tile to memory.
+constexpr std::uint32_t operations_of_full_tile = 6;
+
+void forbid_unrolling(llvm::Instruction& branch) {
+  llvm::LLVMContext& context = branch.getContext();
+  llvm::MDNode* off = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, off});
+  loop->replaceOperandWith(0, loop);
+  branch.setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
 void StatementEmitter::emit_serial(const For& loop) {
   if (is_over_vectors(loop)) return emit_over_vectors(loop);
   s_.forget();
@@ -148,7 +172,8 @@ void StatementEmitter::emit_serial(const For& loop) {
   Value* next = b_.CreateNSWAdd(variable, b_.getInt64(static_cast<std::uint64_t>(loop.descending ? -1 : loop.step)));
   Value* more = loop.descending ? b_.CreateICmpSGE(next, lower) : b_.CreateICmpSLT(next, upper);
   variable->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(more, body, done);
+  llvm::BranchInst* again = b_.CreateCondBr(more, body, done);
+  if (operations_at_once(loop.body) >= operations_of_full_tile) forbid_unrolling(*again);
   b_.SetInsertPoint(done);
 }
 

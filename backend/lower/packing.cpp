@@ -110,18 +110,30 @@ class PackingChooser {
     std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
     double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
                               : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
-    double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
-    for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      if (uses(access, d)) bytes *= static_cast<double>(size(d));
+    // Of all that is read, and of what is read between two uses: other parallel dims that it follows are outside.
+    double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element)), again = bytes;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (!uses(access, d)) continue;
+      bytes *= static_cast<double>(size(d));
+      if (d == tile_.dim || op_.dims[d].role == DimRole::reduction) again *= static_cast<double>(size(d));
+    }
     const auto& rows = access.projection.start.rows;
     bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
     for (std::size_t d = 0; d < op_.dims.size() && !lanes && !rows.empty(); ++d)
-      if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 && size(d) >= line_cells &&
-          !crowds(access))
+      if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 &&
+          (size(d) >= line_cells || rows_are_adjacent(access, d)) && !crowds(access))
         return false;
     const double enough = lanes && access.tensor < prepared_.size() && prepared_[access.tensor] ? 0 : 4;
     if (!dense) return uses_of_it * tile_.row_count >= enough;
-    return uses_of_it >= enough && bytes > static_cast<double>(machine_.l2_bytes) / 2;
+    const double near = static_cast<double>(machine_.l2_bytes) / 2;
+    return uses_of_it >= enough && bytes > near && (again > near || crowds_along_reduction(access));
+  }
+
+  // Whether the next row starts where this one ends, so that several rows share a cache line.
+  bool rows_are_adjacent(const Access& access, std::size_t along) const {
+    const auto& rows = access.projection.start.rows;
+    return rows.size() > 1 && rows[rows.size() - 2].coefficients[*tile_.rows] == 1 &&
+           op_.operands[access.tensor].shape.back() == size(along);
   }
 
   // Whether the cache lines that the rows of a register tile read at a time are a power of two apart, so that they
@@ -129,15 +141,34 @@ class PackingChooser {
   bool crowds(const Access& access) const {
     const std::int64_t line = machine_.line_bytes, sets = machine_.l1_sets;
     const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line), 1);
-    std::int64_t distance = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
-    for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
-      const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[*tile_.rows]);
-      distance = checked::add(distance, checked::mul(steps, stride));
-      stride = checked::mul(stride, op_.operands[access.tensor].shape[axis]);
-    }
+    const std::int64_t distance = distance_along(access, *tile_.rows);
     if (distance == 0 || distance % line != 0) return false;
     const std::int64_t conflict_free_sets = sets / std::gcd(sets, distance / line);
     return tile_.row_count / conflict_free_sets > ways / 2;
+  }
+
+  // The same for the lines of a panel's lanes at all points of a reduction: they take more than half of their sets.
+  bool crowds_along_reduction(const Access& access) const {
+    const std::int64_t line = machine_.line_bytes, lines = machine_.l1_bytes / line;
+    const std::int64_t of_step = std::max<std::int64_t>(tile_.vectors * full_vector_bytes / line, 1);
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (op_.dims[d].role != DimRole::reduction || !uses(access, d)) continue;
+      const std::int64_t distance = distance_along(access, d);
+      const std::int64_t shared = distance % line == 0 ? std::gcd(machine_.l1_sets, distance / line) : 1;
+      if (checked::mul(size(d), std::max(of_step, shared)) > lines / 2) return true;
+    }
+    return false;
+  }
+
+  // Bytes between what two neighbouring points of the dim read.
+  std::int64_t distance_along(const Access& access, std::size_t dim) const {
+    std::int64_t distance = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
+    for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
+      const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[dim]);
+      distance = checked::add(distance, checked::mul(steps, stride));
+      stride = checked::mul(stride, op_.operands[access.tensor].shape[axis]);
+    }
+    return distance;
   }
 
   // The bounding box of the windows of a block of rows, for a block of the reduction.

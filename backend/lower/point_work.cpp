@@ -12,20 +12,21 @@ namespace tap::backend {
 using namespace ir;
 
 PointWork::PointWork(const Program& program, const Operator& op, const Extents& extents,
-                     const std::vector<bool>& prepared)
-    : op_(op), extents_(extents), prepared_(prepared) {
+                     const std::vector<bool>& prepared, const Machine& machine)
+    : op_(op), extents_(extents), prepared_(prepared), vector_bytes_(static_cast<std::uint32_t>(machine.vector_bytes)) {
   std::vector<CellId> roots = op.map() ? op.map()->values : op.reduce()->operands;
   needed_ = reachable_from(op.exprs, roots);
   for (CellId id : needed_) {
     if (id.index() >= follows_.size()) follows_.resize(id.index() + 1);
     for (std::size_t d = 0; d < op.dims.size(); ++d) follows_[id.index()].push_back(depends_on(op, {id}, d));
   }
+  if (op.reduce()) monoid_ = &program[op.reduce()->monoid];
+  bytes_ = widest_type();
   if (!op.reduce()) return;
-  monoid_ = &program[op.reduce()->monoid];
   for (CellId id : reachable_from(monoid_->exprs, monoid_->combine)) combination_ += weight(monoid_->exprs[id]);
 }
 
-std::uint32_t PointWork::bytes() const {
+std::uint32_t PointWork::widest_type() const {
   std::size_t widest = 1;
   auto see = [&](ElementType type) { widest = std::max(widest, size_of(compute_type(type))); };
   for (CellId id : needed_) {
@@ -40,10 +41,11 @@ std::uint32_t PointWork::bytes() const {
 
 std::uint32_t PointWork::registers(const Tile& tile) const {
   std::uint32_t all = 0;
-  if (monoid_) all = tile.row_count * tile.vectors * static_cast<std::uint32_t>(monoid_->components.size());
+  const std::uint32_t vectors = tile.vectors * registers_of(tile.lanes);
+  if (monoid_) all = tile.row_count * vectors * static_cast<std::uint32_t>(monoid_->components.size());
   for (CellId id : needed_)
     if (op_.exprs[id].op == CellOp::read && follows(id, tile.dim) && !(tile.rows && follows(id, *tile.rows)))
-      all += tile.vectors;
+      all += vectors;
   return all;
 }
 
@@ -62,8 +64,8 @@ bool PointWork::is_contiguous(std::size_t dim) const {
 double PointWork::stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows) const {
   double all = 0;
   for (const Access& write : op_.writes) {
-    double each = kind(write.projection.start.rows, dim) == Along::strided ? 2.0 * lanes : 1;
-    if (rows && stores_across(dim, *rows)) each = std::log2(lanes) + 1;
+    double each = kind(write.projection.start.rows, dim) == Along::strided ? 2.0 * lanes : registers_of(lanes);
+    if (rows && stores_across(dim, *rows)) each = (std::log2(lanes) + 1) * registers_of(lanes);
     all += each;
   }
   return all;
@@ -98,7 +100,7 @@ double PointWork::weight(const CellNode& node) {
 }
 
 double PointWork::copies(CellId id, const Tile& tile) const {
-  double result = follows(id, tile.dim) ? tile.vectors : 1;
+  double result = follows(id, tile.dim) ? tile.vectors * registers_of(tile.lanes) : 1;
   if (tile.rows && follows(id, *tile.rows)) result *= tile.row_count;
   return result;
 }
@@ -108,7 +110,7 @@ double PointWork::cost(CellId id, const Tile& tile) const {
   if (node.op != CellOp::read) return weight(node);
   const Access& access = op_.reads[node.attribute];
   for (const auto& c : access.coordinates)
-    if (c && depends_on(op_, {*c}, tile.dim)) return 1.5 * tile.lanes;
+    if (c && depends_on(op_, {*c}, tile.dim)) return 1.5 * tile.lanes / registers_of(tile.lanes);
   if (is_prepared(id, access, tile)) return 1;
   switch (kind(access.projection.start.rows, tile.dim)) {
     case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + line_cost(access, tile);
@@ -160,11 +162,11 @@ double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& t
       if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
         steps *= static_cast<double>(extents_.sizes[d]);
   const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
-  return bytes > near_bytes ? static_cast<double>(reference_machine.line_cycles) : 0;
+  return bytes > near_bytes ? static_cast<double>(reference_machine.line_cycles) / registers_of(tile.lanes) : 0;
 }
 
 double PointWork::strided(CellId id, const Access& access, const Tile& tile) const {
-  double direct = 1.5 * tile.lanes;
+  double direct = 1.5 * tile.lanes / registers_of(tile.lanes);
   if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || follows(id, *tile.rows) ||
       !can_be_packed(op_, access, extents_))
     return direct;

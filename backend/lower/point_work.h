@@ -5,6 +5,8 @@
 //   work.instructions({j, i, 16, 5, 5})      rows of 5 and 5 vectors of 16 lanes
 #pragma once
 
+#include <algorithm>
+
 #include "backend/lower/register_tile.h"
 #include "ir/graph_ids.h"
 
@@ -14,11 +16,11 @@ namespace tap::backend {
 class PointWork {
  public:
   PointWork(const ir::Program& program, const ir::Operator& op, const Extents& extents,
-            const std::vector<bool>& prepared);
+            const std::vector<bool>& prepared, const ir::Machine& machine);
 
   const ir::Monoid* monoid() const { return monoid_; }
   // Of the widest type of the computation.
-  std::uint32_t bytes() const;
+  std::uint32_t bytes() const { return bytes_; }
 
   struct Tile {
     std::size_t dim;
@@ -29,9 +31,11 @@ class PointWork {
   double instructions(const Tile& tile) const {
     double all = 0;
     for (ir::CellId id : needed_) all += copies(id, tile) * cost(id, tile);
-    if (monoid_) all += tile.row_count * tile.vectors * combination();
+    if (monoid_) all += tile.row_count * tile.vectors * registers_of(tile.lanes) * combination();
     return all;
   }
+  // Of the machine, for that many lanes.
+  std::uint32_t registers_of(std::uint32_t lanes) const { return std::max(lanes * bytes_ / vector_bytes_, 1u); }
   // Lane loads that rows share stay in registers.
   std::uint32_t registers(const Tile& tile) const;
   double combination() const { return combination_; }
@@ -44,6 +48,7 @@ class PointWork {
   double reads() const;
 
  private:
+  std::uint32_t widest_type() const;
   bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
   static Along kind(const std::vector<ir::AffineExpr>& rows, std::size_t dim);
@@ -69,7 +74,8 @@ class PointWork {
   const std::vector<bool> prepared_;
   std::vector<ir::CellId> needed_;
   std::vector<std::vector<bool>> follows_;  // by needed cell and dim: whether the cell depends on it
-  double combination_ = 0;                  // instructions to combine two values
+  std::uint32_t bytes_, vector_bytes_;
+  double combination_ = 0;  // instructions to combine two values
   const ir::Monoid* monoid_ = nullptr;
 };
 

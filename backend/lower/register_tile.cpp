@@ -44,10 +44,9 @@ class Chooser {
  public:
   Chooser(const Program& program, const Operator& op, const Extents& extents, const Machine& machine,
           const std::vector<bool>& prepared = {})
-      : op_(op), extents_(extents), work_(program, op, extents, prepared) {
-    const std::int64_t vectors = machine.vector_registers * machine.vector_bytes / full_vector_bytes;
-    registers_ =
-        static_cast<std::uint32_t>(std::max<std::int64_t>(vectors - std::max<std::int64_t>(vectors / 16, 1), 1));
+      : op_(op), extents_(extents), work_(program, op, extents, prepared, machine) {
+    const std::int64_t all = machine.vector_registers;
+    registers_ = static_cast<std::uint32_t>(std::max<std::int64_t>(all - std::max<std::int64_t>(all / 16, 1), 1));
   }
 
   std::optional<RegisterTile> run(bool reassociate) {
@@ -180,7 +179,7 @@ class Chooser {
   const Operator& op_;
   const Extents& extents_;
   PointWork work_;
-  std::uint32_t registers_;  // counted in such vectors, with some left for temporaries
+  std::uint32_t registers_;  // with some left for temporaries
   std::optional<RegisterTile> best_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
@@ -293,7 +292,7 @@ std::optional<RegisterTile> choose_scan_tile(const Program& program, const Opera
                                              std::size_t along, const Machine& machine) {
   constexpr std::uint32_t rows_at_once =
       4;  // whose steps overlap, while their lines do not crowd a set of the first cache
-  const PointWork work(program, op, extents, {});
+  const PointWork work(program, op, extents, {}, machine);
   const auto components = static_cast<std::int64_t>(work.monoid()->components.size());
   std::optional<RegisterTile> rows;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
