@@ -39,9 +39,13 @@ Value* as_lanes(llvm::IRBuilderBase& b, Value* bits, std::uint32_t lanes) {
   return b.CreateShuffleVector(all, which);
 }
 
+Value* number_before(llvm::IRBuilderBase& b, Value* first, Value* end, std::uint32_t lanes) {
+  return clamped(b, b.CreateNSWSub(end, first), lanes);
+}
+
 Value* bits_before(llvm::IRBuilderBase& b, Value* first, Value* end, std::uint32_t lanes) {
   TAP_CHECK(lanes <= most_lanes, "a vector has more lanes than a mask has bits");
-  return low_bits(b, clamped(b, b.CreateNSWSub(end, first), lanes), lanes);
+  return low_bits(b, number_before(b, first, end, lanes), lanes);
 }
 
 }  // namespace
@@ -51,7 +55,7 @@ Value* lanes_before(llvm::IRBuilderBase& b, Value* first, Value* end, std::uint3
 }
 
 Value* compared_lanes_before(llvm::IRBuilderBase& b, Value* first, Value* end, std::uint32_t lanes) {
-  Value* active = b.CreateTrunc(clamped(b, b.CreateNSWSub(end, first), lanes), b.getInt32Ty());
+  Value* active = b.CreateTrunc(number_before(b, first, end, lanes), b.getInt32Ty());
   std::vector<std::uint32_t> numbers(lanes);
   std::iota(numbers.begin(), numbers.end(), 0u);
   return b.CreateICmpSGT(b.CreateVectorSplat(lanes, active), llvm::ConstantDataVector::get(b.getContext(), numbers));

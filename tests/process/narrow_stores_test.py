@@ -66,6 +66,21 @@ class NarrowStores(TapcTest):
                             "    Y = conv2d_transposed<pad = 1, dilation = 2>(X, K)\n}\n")
         self.expect(0, ".*", "compile", "t.tap", "--target", "x86-64-v3", "-o", "t", "--no-cache")
 
+    def test_all_tails_without_mask_registers(self):
+        """Vectors are stored in parts there (emit_leading.h): rows of all types, transposes, products whose lanes run along a dim
+        that is not contiguous in the result. The self-check compares each kernel with the interpreter."""
+        types = ("f32", "f64", "bf16", "i8", "i16", "i64")
+        results = ", ".join(f"Y{k}: {t}[5, %(n)d]" for k, t in enumerate(types))
+        rows = "\n".join(f"  Y{k}[i, j] = {t}(X[i, j]) + {t}(1)" for k, t in enumerate(types))
+        text = (f"program p(X: i32[5, %(n)d], A: f32[6, %(n)d, 3], B: f32[6, 3, 7])\n"
+                f"    -> (T: i32[%(n)d, 5], C: f32[6, %(n)d, 7], D: f32[6, 7, %(n)d], {results}) {{\n"
+                f"  T[j, i] = X[i, j]\n  C[r, i, j] = sum[t] A[r, i, t] * B[r, t, j]\n"
+                f"  D[r, j, i] = sum[t] A[r, i, t] * B[r, t, j]\n{rows}\n}}\n")
+        for n in (1, 2, 3, 5, 7, 8, 9, 13, 15, 17, 31, 33):
+            with self.subTest(n=n):
+                self.write("t.tap", text % {"n": n})
+                self.expect(0, ".*", "compile", "t.tap", "--target", "x86-64-v3", "-o", "t", "--no-cache")
+
 
 if __name__ == "__main__":
     unittest.main()
