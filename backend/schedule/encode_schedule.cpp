@@ -83,15 +83,8 @@ class Encoder {
  public:
   Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels, const std::vector<BufferDevice>& devices)
       : schedule_(with_rows_of_calls(by_memory(schedule))), scratch_(most_scratch(kernels)) {
-    for (std::size_t b = 0; b < devices.size(); ++b) {
-      const auto& [first, steps, positions] = devices[b];
-      for (std::int64_t n = 0; n < ir::count_of(schedule.buffers[b].row); ++n) {
-        std::int64_t device = first, rest = n;
-        for (std::size_t l = steps.size(); l-- > 0; rest /= schedule.buffers[b].row[l].count)
-          device += rest % schedule.buffers[b].row[l].count * steps[l];
-        devices_.push_back(positions.empty() ? device : positions[static_cast<std::size_t>(device)]);
-      }
-    }
+    for (std::size_t b = 0; b < devices.size(); ++b)
+      for (std::int64_t device : devices_of(devices[b], schedule.buffers[b].row)) devices_.push_back(device);
   }
 
   Words run(const std::vector<std::string>& features) {

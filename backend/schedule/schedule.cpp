@@ -102,9 +102,10 @@ Schedule Scheduler::run() {
   tasks_.in_use_together(exchanged_);
   tasks_.end_preparation();
   plan_memory(schedule_, tasks_.lifetimes());
-  if (options_.devices) {
-    options_.devices->assign(schedule_.buffers.size(), {});
-    for (const auto& [id, device] : devices_) (*options_.devices)[id.index()] = device;
+  if (options_.facts) {
+    options_.facts->devices.assign(schedule_.buffers.size(), {});
+    for (const auto& [id, device] : devices_) options_.facts->devices[id.index()] = device;
+    options_.facts->lifetimes = tasks_.lifetimes();
   }
   return std::move(schedule_);
 }
@@ -129,7 +130,7 @@ void Scheduler::outputs(const std::vector<ValueBuffers>& found) {
     Box box = Box::of_shape(type.shape);
     BufferId only = found[k][0];
     bool direct = found[k].size() == 1 && tasks_.at(only).space == MemorySpace::arena && tasks_.at(only).box == box &&
-                  tasks_.at(only).row.empty() && !fixed_.contains(only) && (!options_.devices || is_everywhere(only));
+                  tasks_.at(only).row.empty() && !fixed_.contains(only) && (!options_.facts || is_everywhere(only));
     BufferId to = direct ? only : tasks_.new_buffer(schedule_.outputs[k].name, type.element, box);
     tasks_.at(to).space = MemorySpace::output;
     tasks_.at(to).at = static_cast<std::int64_t>(k);

@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 """tapc run --mpi: several processes compute the same bits as one. mpi_test.py TAPC"""
+import json
 import re
 import shutil
 import signal
+
+import numpy
 
 from plan_search_test import MESHES, MLP, PICKS, PROGRAMS, examples
 from tapc import *
@@ -27,10 +30,19 @@ program main(a: i32[8] @ pod[{x}], b: i32[8] @ pod[{x}]) -> (c: i32[8]) { c[i] =
 """
 
 
+def read_safetensors(path):
+    data = path.read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    return {name: numpy.frombuffer(data[begin + one["data_offsets"][0]:begin + one["data_offsets"][1]], "<f4").reshape(one["shape"])
+            for name, one in json.loads(data[8:begin]).items()}
+
+
 class Mpi(TapcTest):
-    def job(self, ranks, *arguments, timeout=60):
-        """All processes of a job; whatever they print."""
-        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), str(TAPC), *map(str, arguments)]
+    def job(self, ranks, *arguments, timeout=60, data_kib=None):
+        """All processes of a job; whatever they print. `data_kib` limits the memory of each."""
+        limited = ["sh", "-c", f'ulimit -d {data_kib}; exec "$@"', "sh"] if data_kib else []
+        program = [] if "--wdir" in arguments else [*limited, str(TAPC)]
+        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), *program, *map(str, arguments)]
         process = subprocess.Popen(command, cwd=self.folder, env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder),
                                                                  "TMPDIR": str(self.folder)},
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -49,12 +61,17 @@ class Mpi(TapcTest):
     def same(self, ranks, program, plan=(), inputs=None):
         self.write("p.tap", program)
         arguments = ["p.tap", *plan, *(inputs or self.inputs(program))]
-        self.expect(0, ".*", "run", *arguments, "-o", "@one.npz")
+        self.expect(0, ".*", "run", *arguments, "-o", "@one.safetensors")
         for count in ranks:
-            result = self.job(count, "run", *arguments, "-o", "@several.npz", "--mpi")
+            result = self.job(count, "run", *arguments, "-o", "@several.safetensors", "--mpi")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.expect(0, ".*", "cmp", "one.npz", "several.npz")  # the same bits
-            (self.folder / "several.npz").unlink()
+            self.assert_same_bytes("one.safetensors", "several.safetensors")
+            (self.folder / "several.safetensors").unlink()
+
+    def assert_same_bytes(self, *names):
+        first, *others = [(self.folder / name).read_bytes() for name in names]
+        for name, other in zip(names[1:], others):
+            self.assertEqual(first == other, True, f"{names[0]} and {name} differ")
 
     def test_found_plans(self):
         for k, (name, text) in enumerate(PROGRAMS.items()):
@@ -132,7 +149,7 @@ class Mpi(TapcTest):
         inputs = ["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3", "--mpi"]
         result = self.job(1, "run", "p.tap", "--plan", "a.plan", *inputs, ":", "-n", "1", TAPC, "run", "p.tap", "--plan", "b.plan",
                           *inputs)
-        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.returncode, 6, result.stderr)
         self.assertRegex(result.stderr, "of the job has another program, plan, machine file or map of devices than process")
 
     def test_maps_of_devices(self):
@@ -148,7 +165,7 @@ class Mpi(TapcTest):
     def test_processes_with_other_maps(self):
         self.write("p.tap", FAILING)
         inputs = ["-i", "a=iota", "-i", "b=[1, 1, 1, 1, 1, 1, 1, 1]", "--mpi", "--map"]
-        for other, code in (("0,0,1,1", 0), ("0,1,0,1", 2)):
+        for other, code in (("0,0,1,1", 0), ("0,1,0,1", 6)):
             result = self.job(1, "run", "p.tap", *inputs, "0,0,1,1", ":", "-n", "1", TAPC, "run", "p.tap", *inputs, other)
             self.assertEqual(result.returncode, code, result.stderr)
             self.assertEqual("has another program, plan, machine file or map of devices than" in result.stderr, code != 0, result.stderr)
@@ -188,6 +205,65 @@ class Mpi(TapcTest):
         self.write("p.tap", FLOATS)
         result = self.job(3, "run", "p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3", "--mpi")
         self.assertEqual(result.stdout.count("Y: f32"), 1)
+
+    def test_tensors_larger_than_the_memory_of_one_process(self):
+        rows, columns = 8192, 4096  # 128 MiB each
+        numpy.save(self.folder / "x.npy", numpy.arange(rows * columns, dtype=numpy.float32).reshape(rows, columns) % 1000)
+        self.write("p.tap", f"mesh pod = [x: 4]\nprogram main(X: f32[{rows}, {columns}] @ pod[{{x}}, {{}}], Z: f32[{rows}, {columns}])"
+                            f" -> (Y: f32[{rows}, {columns}]) {{\n"
+                            "    Y[i, j] = X[i - 1, j else 0] + X[i, j] * Z[i, j]\n}\n")
+        inputs = ["-i", "X=@x.npy", "-i", "Z=rand:3", "--threads", "1"]
+        self.expect(0, ".*", "run", "p.tap", *inputs, "-o", "Y=@one.npy")
+        result = self.job(4, "run", "p.tap", *inputs, "-o", "Y=@four.npy", "--mpi", data_kib=200 * 1024)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assert_same_bytes("one.npy", "four.npy")
+        result = self.job(1, "run", "p.tap", *inputs, "-o", "Y=@none.npy", "--mpi", data_kib=200 * 1024)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertFalse((self.folder / "none.npy").exists())
+
+    def test_outputs_in_every_way(self):
+        self.write("p.tap", FLOATS)  # Y has 2 boxes, h 6, s is computed by all
+        arguments = ["p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"]
+        names = ("Y.npy", "h.npy", "s.npy", "some.safetensors", "all.npz")
+        outputs = ["-o", "Y=@Y.npy", "-o", "h=@h.npy", "-o", "s=@s.npy", "-o", "h=@some.safetensors", "-o", "s=@some.safetensors",
+                   "-o", "@all.npz", "-o", "Y=-"]
+        expected = self.expect(0, ".*", "run", *arguments, *outputs).stdout
+        for name in names:
+            (self.folder / name).rename(self.folder / f"one.{name}")
+        for ranks, options in ((3, []), (2, ["--io", "root"]), (4, ["--io", "each", "--expect", "h=@one.h.npy"])):
+            result = self.job(ranks, "run", *arguments, *outputs, *options, "--mpi")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout, expected.decode())
+            for name in names:
+                self.assert_same_bytes(f"one.{name}", name)
+                (self.folder / name).unlink()
+        result = self.job(3, "run", *arguments, "-o", "@own.safetensors", "--sharded-output", "--mpi")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*own*")),
+                         [f"own-0000{k}-of-00003.safetensors" for k in (1, 2, 3)])
+        whole = {name: numpy.load(self.folder / f"one.{name}.npy") for name in ("Y", "h", "s")}
+        cells = 0
+        for path in self.folder.glob("own-*"):
+            for name, found in read_safetensors(path).items():
+                of, box = re.fullmatch(r"(\w+)\[(.*)\]", name).groups()
+                slices = tuple(slice(*map(int, r.split(".."))) for r in box.split(", ") if r)
+                self.assertTrue(numpy.array_equal(whole[of][slices], found), name)
+                cells += found.size
+        self.assertEqual(cells, sum(one.size for one in whole.values()))
+
+    def test_outputs_that_not_all_processes_see(self):
+        self.write("p.tap", FAILING)
+        for folder in ("here", "there"):
+            (self.folder / folder).mkdir()
+        arguments = ["run", self.folder / "p.tap", "-i", "a=iota", "-i", "b=[1, 2, 3, 4, 5, 6, 7, 8]", "-o", "c=@c.npy", "--mpi"]
+        for options, code in (([], 4), (["--io", "root"], 0)):
+            result = self.job(1, "--wdir", "here", TAPC, *arguments, *options, ":", "-n", "1", "--wdir", "there", TAPC, *arguments, *options)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertEqual((self.folder / "here/c.npy").exists(), code == 0)
+            if code != 0:
+                self.assertRegex(result.stderr, "process 1 does not see the file that process 0 has made for `c.npy`")
+                self.assertRegex(result.stderr, "with `--io root`")
+        self.assertEqual(list((self.folder / "there").iterdir()), [])
 
     def test_wrong_uses(self):
         self.write("p.tap", MLP)
