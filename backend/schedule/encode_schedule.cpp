@@ -39,10 +39,12 @@ Words bounds(const ir::Box& box) {
   return words;
 }
 
-// Only calls fail; of several, the failure of the earliest operation is reported.
+// Only calls of kernels fail; of several, the failure of the earliest operation is reported.
 tables::Task head(tables::TaskKind kind, const ScheduledTask& task) {
-  const auto* call = std::get_if<KernelCall>(&task.what);
-  return {kind, task.tiles, call ? static_cast<std::int64_t>(call->operations) : 0};
+  std::size_t operation = 0;
+  if (const auto* call = std::get_if<KernelCall>(&task.what)) operation = call->operations;
+  if (const auto* call = std::get_if<OutsideCall>(&task.what)) operation = call->operation;
+  return {kind, task.tiles, static_cast<std::int64_t>(operation)};
 }
 
 std::int64_t integer(std::size_t n) { return static_cast<std::int64_t>(n); }

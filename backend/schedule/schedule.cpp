@@ -52,6 +52,7 @@ class Scheduler {
                       std::size_t before);
   void outputs(const std::vector<ValueBuffers>& found);
   void on_device(const BlockGraph& blocks, BufferId id, const Held& held);
+  void on_device(const BlockGraph& blocks, BufferId id, std::int64_t first, std::vector<std::int64_t> steps);
   void on_device_of(BufferId id, BufferId other);
   bool is_everywhere(BufferId id) const { return !devices_.contains(id); }
 
@@ -111,12 +112,16 @@ Schedule Scheduler::run() {
 }
 
 void Scheduler::on_device(const BlockGraph& blocks, BufferId id, const Held& held) {
-  if (held.device == everywhere) return;
-  BufferDevice device{blocks.device_at(held.device), {}};
-  for (const Level& level : held.row) device.steps.push_back(level.steps.back());
+  std::vector<std::int64_t> steps;
+  for (const Level& level : held.row) steps.push_back(level.steps.back());
+  on_device(blocks, id, held.device, std::move(steps));
+}
+void Scheduler::on_device(const BlockGraph& blocks, BufferId id, std::int64_t first, std::vector<std::int64_t> steps) {
+  if (first == everywhere) return;
+  BufferDevice device{blocks.device_at(first), std::move(steps)};
   // Members of a row of positions have the devices of the mesh's order.
-  if (!blocks.devices.empty() && !held.row.empty()) device.positions = blocks.devices;
-  if (!device.positions.empty()) device.first = held.device;
+  if (!blocks.devices.empty() && !device.steps.empty()) device.positions = blocks.devices;
+  if (!device.positions.empty()) device.first = first;
   devices_[id] = std::move(device);
 }
 void Scheduler::on_device_of(BufferId id, BufferId other) {
@@ -215,7 +220,8 @@ void Scheduler::outside(RunningGraph& frame, const Application& application, con
   OutsideBuffers buffers;
   for (const HeldMember& one : application.operands) buffers.operands.push_back(held(frame, one.id));
   for (const HeldMember& one : application.results) buffers.results.push_back(held(frame, one.id));
-  add_outside_calls(tasks_, op, application, buffers, std::move(call), order_);
+  for (const RegionOnDevice& region : add_outside_calls(tasks_, op, application, buffers, std::move(call), order_))
+    on_device(frame.blocks, region.id, application.device, region.device_steps);
 }
 
 void Scheduler::region(RunningGraph& frame, const Application& application, const Operator& op) {

@@ -55,22 +55,27 @@ void Session::print(std::string_view text) const {
                              std::string("standard output cannot be written: ") + std::strerror(error))};
 }
 
+void Session::write(std::string_view message) const {
+  if (quiet) withheld_ += message;
+  else write_all(STDERR_FILENO, message);
+}
+
+void Session::report_withheld(std::string_view by) const {
+  if (!withheld_.empty()) write_all(STDERR_FILENO, std::string(by) + withheld_);
+}
+
 void Session::report(const Diagnostic& diagnostic) const {
-  if (quiet) return;
   Diagnostic shown = diagnostic;
   if (!shown.span.valid() && is_about_the_program(shown.code))
     shown.span = place_of(*this, from_the_subject(shown.message));
-  write_all(STDERR_FILENO, render(shown, sources, message_format, colour));
+  write(render(shown, sources, message_format, colour));
 }
 
 void Session::report(const Diagnostics& diagnostics) const {
-  if (quiet) return;
-  write_all(STDERR_FILENO, render(diagnostics, sources, message_format, colour));
+  write(render(diagnostics, sources, message_format, colour));
 }
 
-void Session::report(std::string_view text) const {
-  if (!quiet) write_all(STDERR_FILENO, text);
-}
+void Session::report(std::string_view text) const { write(text); }
 
 // The files are in place, so running out of memory here changes nothing and needs no report.
 void Session::report_written_files() const try {

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import signal
+import time
 
 import numpy
 
@@ -38,13 +39,13 @@ def read_safetensors(path):
 
 
 class Mpi(TapcTest):
-    def job(self, ranks, *arguments, timeout=60, data_kib=None):
+    def job(self, ranks, *arguments, timeout=60, data_kib=None, environment=None):
         """All processes of a job; whatever they print. `data_kib` limits the memory of each."""
         limited = ["sh", "-c", f'ulimit -d {data_kib}; exec "$@"', "sh"] if data_kib else []
         program = [] if "--wdir" in arguments else [*limited, str(TAPC)]
         command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), *program, *map(str, arguments)]
         process = subprocess.Popen(command, cwd=self.folder, env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder),
-                                                                 "TMPDIR": str(self.folder)},
+                                                                 "TMPDIR": str(self.folder), **(environment or {})},
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
             out, err = process.communicate(timeout=timeout)
@@ -264,6 +265,54 @@ class Mpi(TapcTest):
                 self.assertRegex(result.stderr, "process 1 does not see the file that process 0 has made for `c.npy`")
                 self.assertRegex(result.stderr, "with `--io root`")
         self.assertEqual(list((self.folder / "there").iterdir()), [])
+
+    def test_outside_kernels(self):
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", self.folder / "smooth.so", ROOT / "examples/smooth.c"], check=True)
+        self.write("p.plan", "plan 2\nmesh grid = [x: 3]\nsplit Z dim i into 3 over axis grid.x\nsplit Y dim i into [0, 2, 7] over devices {2}, {0}\n")
+        self.same([2, 3], (ROOT / "examples/smooth.tap").read_text(), ["--plan", "p.plan", "--dim", "n=7", "--dim", "m=5", "--kernels",
+                                                                       self.folder / "smooth.so"], inputs=["-i", "X=rand:1"])
+
+    def test_a_process_that_misses_an_input(self):  # H09
+        self.write("p.tap", FAILING)
+        for folder in ("here", "there"):
+            (self.folder / folder).mkdir()
+        numpy.save(self.folder / "here/a.npy", numpy.arange(8, dtype=numpy.int32))
+        arguments = ["run", self.folder / "p.tap", "-i", "a=@a.npy", "-i", "b=[1, 2, 3, 4, 5, 6, 7, 8]", "-o", "c=@c.npy", "--mpi"]
+        result = self.job(1, "--wdir", "here", TAPC, *arguments, ":", "-n", "1", "--wdir", "there", TAPC, *arguments)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertRegex(result.stderr, r"process 1 of the job: tapc: error\[T1203\]: `a\.npy`")
+        self.assertFalse((self.folder / "here/c.npy").exists())
+
+    def test_a_process_that_dies(self):  # H01, H05
+        self.write("k.c", r"""
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct region { void* data; const int64_t *extents, *strides; };
+void dies(const int64_t* box, const int64_t* extents, const struct region* regions) {
+  const char* how = getenv("DIES");
+  for (int64_t i = box[0]; i < box[1]; ++i)
+    ((float*)regions[1].data)[(i - box[0]) * regions[1].strides[0]] = ((float*)regions[0].data)[(i - box[0]) * regions[0].strides[0]];
+  if (box[0] == 0) return;
+  if (*how == 'x') exit(3);
+  if (*how == 's') for (;;) pause();
+  raise(atoi(how));
+}
+""")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.folder / "k.so", self.folder / "k.c"], check=True)
+        self.write("p.tap", "extern op copied(x: f32[n]) -> (y: f32[n]) {\n"
+                            "    index [i: n] read x at [i] shape [1] write y at [i] shape [1] kernel \"dies\" }\n"
+                            "mesh pod = [x: 2]\nprogram main(X: f32[8] @ pod[{x}]) -> (Z: f32[8]) {\n    Y = copied(X)\n    Z[i] = Y[i] + Y[7 - i]\n}\n")
+        for how, message in (("9", r"was ended by signal 9 \(Killed\)"), ("7", "ended with exit code 70"), ("11", "ended with exit code 70"),
+                             ("x", "ended with exit code 3")):
+            began = time.monotonic()
+            result = self.job(2, "run", "p.tap", "-i", "X=iota", "--kernels", self.folder / "k.so", "-o", "Z=@z.npy", "--mpi", "--no-cache",
+                              environment={"DIES": how})
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertRegex(result.stderr, rf"process \d of the job {message} while it computed `Y`")
+            self.assertEqual(list(self.folder.glob("*z.npy")) + list(self.folder.glob(".tapc*")), [])
 
     def test_wrong_uses(self):
         self.write("p.tap", MLP)

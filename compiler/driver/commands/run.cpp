@@ -14,6 +14,7 @@
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/shared_results.h"
+#include "compiler/driver/supervisor.h"
 #include "compiler/driver/unjustified_step.h"
 #include "runtime/tensors/output_spec.h"
 #include "runtime/tensors/print_tensor.h"
@@ -199,6 +200,7 @@ void name_own_files(std::vector<OutputSpec>& outputs) {
 }
 
 int run(Session& session, const RunOptions& options) {
+  if (options.mpi) run_supervised();
   session.quiet = options.mpi && MpiHost::is_follower();
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
