@@ -20,6 +20,7 @@ struct Messages {
 enum class Activity : int32_t { preparing, computing, exchanging, finished, ended };
 struct Progress {
   volatile Activity activity = Activity::preparing;
+  int64_t steps = 0;         // grows with each batch and each portion of one; atomic
   char operation[124] = {};  // the result of the operation that was started last
 };
 

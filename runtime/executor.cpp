@@ -237,6 +237,7 @@ struct BatchRun {
   const Batch& batch;
   int64_t depth;
   int64_t portion;
+  Progress* progress = nullptr;      // may be null
   int64_t next = 0;                  // the first tile that is not yet taken
   int64_t failed_order = INT64_MAX;  // the least order of a failed task
 
@@ -254,6 +255,7 @@ struct BatchRun {
     while (true) {
       int64_t begin = __atomic_fetch_add(&next, portion, __ATOMIC_RELAXED);
       if (begin >= batch.tiles) return;
+      if (progress) __atomic_fetch_add(&progress->steps, 1, __ATOMIC_RELAXED);
       int64_t end = begin + portion < batch.tiles ? begin + portion : batch.tiles;
       while (begin < end) {
         const Task* task = tables.at<Task>(tasks[t]);
@@ -286,6 +288,7 @@ void note_progress(const Reader& tables, const Call& call, const Batch& batch) {
     break;
   }
   progress->activity = Activity::computing;
+  __atomic_fetch_add(&progress->steps, 1, __ATOMIC_RELAXED);
 }
 
 void note_exchange(const Call& call) {
@@ -300,7 +303,9 @@ Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   Exchange exchange(code_, call, batch);
   if (call.among)
     if (Status status = exchange.start(); status != Status::done) return status;
-  BatchRun run{*this, call, batch, depth, pool_.threads() == 1 ? batch.tiles : (batch.tiles + portions - 1) / portions};
+  const bool whole = pool_.threads() == 1 && !call.among;
+  BatchRun run{*this, call, batch, depth, whole ? batch.tiles : (batch.tiles + portions - 1) / portions};
+  if (call.among) run.progress = call.among->progress;
   if (batch.tiles > 1) pool_.run(share, &run);
   else run.work(0);
   if (run.failed_order != INT64_MAX) return report(call, batch, depth, run.failed_order);

@@ -9,8 +9,9 @@
 
 namespace tap::driver {
 
-// Returns in the child. Nothing without a launcher. Pre: this process has one thread.
-void run_supervised();
+// Returns in the child. Nothing without a launcher. Pre: this process has one thread. With `most_seconds` > 0, a child that
+// computes without any progress for that long, or that someone has stopped, is ended; one that waits for others is not.
+void run_supervised(double most_seconds);
 // What the child is doing, for the parent; null if it is not supervised.
 executor::Progress* own_progress();
 // The child has reported what there is to report, and ends.

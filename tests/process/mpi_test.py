@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import numpy
 
@@ -283,7 +284,8 @@ class Mpi(TapcTest):
         self.assertRegex(result.stderr, r"process 1 of the job: tapc: error\[T1203\]: `a\.npy`")
         self.assertFalse((self.folder / "here/c.npy").exists())
 
-    def test_a_process_that_dies(self):  # H01, H05
+    def dying(self):
+        """A program whose second process dies, stops or waits for ever in `Y`, as the variable DIES says."""
         self.write("k.c", r"""
 #include <signal.h>
 #include <stdint.h>
@@ -304,15 +306,69 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
         self.write("p.tap", "extern op copied(x: f32[n]) -> (y: f32[n]) {\n"
                             "    index [i: n] read x at [i] shape [1] write y at [i] shape [1] kernel \"dies\" }\n"
                             "mesh pod = [x: 2]\nprogram main(X: f32[8] @ pod[{x}]) -> (Z: f32[8]) {\n    Y = copied(X)\n    Z[i] = Y[i] + Y[7 - i]\n}\n")
+        return ["run", "p.tap", "-i", "X=iota", "--kernels", self.folder / "k.so", "-o", "Z=@z.npy", "--mpi", "--no-cache"]
+
+    def processes(self):
+        """Of tapc in this test's folder."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and (entry / "cwd").readlink() == self.folder and (entry / "exe").readlink() == TAPC:
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+        return found
+
+    def test_a_process_that_dies(self):  # H01
+        arguments = self.dying()
         for how, message in (("9", r"was ended by signal 9 \(Killed\)"), ("7", "ended with exit code 70"), ("11", "ended with exit code 70"),
                              ("x", "ended with exit code 3")):
             began = time.monotonic()
-            result = self.job(2, "run", "p.tap", "-i", "X=iota", "--kernels", self.folder / "k.so", "-o", "Z=@z.npy", "--mpi", "--no-cache",
-                              environment={"DIES": how})
-            self.assertLess(time.monotonic() - began, 10)
+            result = self.job(2, *arguments, environment={"DIES": how})
+            self.assertLess(time.monotonic() - began, 5)
             self.assertNotEqual(result.returncode, 0)
             self.assertRegex(result.stderr, rf"process \d of the job {message} while it computed `Y`")
             self.assertEqual(list(self.folder.glob("*z.npy")) + list(self.folder.glob(".tapc*")), [])
+
+    def test_a_process_that_hangs(self):  # H02
+        arguments = self.dying()
+        for how in ("s", str(int(signal.SIGSTOP))):
+            began = time.monotonic()
+            result = self.job(2, *arguments, "--timeout", "1", environment={"DIES": how})
+            self.assertLess(time.monotonic() - began, 6)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertRegex(result.stderr, r"process 1 of the job made no progress for 1 s while it computed `Y`")
+        self.assertEqual(self.processes(), [])
+
+    def test_a_launcher_that_dies(self):  # H05
+        arguments = self.dying()
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            launcher = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "2", TAPC, *arguments], cwd=self.folder, start_new_session=True,
+                                        env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": str(self.folder), "DIES": "s"},
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.wait_until(lambda: len(self.processes()) == 4)
+            time.sleep(0.5)
+            os.kill(launcher.pid, how)
+            launcher.wait(timeout=10)
+            self.wait_until(lambda: not self.processes())
+            self.assertEqual(list(self.folder.glob("*z.npy")), [])
+
+    def wait_until(self, condition):
+        end = time.monotonic() + 5
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    def test_resources_of_one_process(self):  # H09, H10
+        rows = 1 << 20
+        self.write("p.tap", f"mesh pod = [x: 2]\nprogram main(X: f32[{rows}, 16] @ pod[{{x}}, {{}}]) -> (Y: f32[{rows}, 16]) {{ Y[i, j] = X[i, j] * 2 }}\n")
+        arguments = [TAPC, "run", "p.tap", "-i", "X=rand:1", "-o", "Y=@y.npy", "--mpi"]
+        for limit, message in ((f"-f {100 * 1024}", r"`y\.npy` cannot be written by process 1: File too large"),
+                               (f"-d {40 * 1024}", "do(es)? not fit in memory|out of memory")):
+            result = self.job(1, "--wdir", self.folder, *arguments, ":", "-n", "1", "sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *arguments)
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertRegex(result.stderr, message)
+            self.assertEqual(list(self.folder.glob("*y.npy")) + list(self.folder.glob(".tapc*")), [])
 
     def test_wrong_uses(self):
         self.write("p.tap", MLP)

@@ -33,6 +33,7 @@ struct RunOptions {
   DeviceProcesses processes;
   bool all_by_first = false;    // the first process writes all results
   bool sharded_output = false;  // each process writes a file of its own
+  double timeout = 0;           // seconds without progress; 0: any
 };
 
 std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
@@ -200,7 +201,7 @@ void name_own_files(std::vector<OutputSpec>& outputs) {
 }
 
 int run(Session& session, const RunOptions& options) {
-  if (options.mpi) run_supervised();
+  if (options.mpi) run_supervised(options.timeout);
   session.quiet = options.mpi && MpiHost::is_follower();
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
@@ -273,6 +274,10 @@ Action declare_run(CLI::App& app) {
                "Each process writes its part of the results into a .safetensors file of its own")
       ->needs(mpi)
       ->excludes(io);
+  app.add_option("--timeout", options->timeout,
+                 "End the job if a process computes for this many seconds without progress; default: never")
+      ->check(CLI::Range(0.1, 1e6))
+      ->needs(mpi);
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");
