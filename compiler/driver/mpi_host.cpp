@@ -70,7 +70,7 @@ MpiHost::MpiHost() {
 }
 
 std::string MpiHost::launched_as() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
     if (const char* rank = std::getenv(name)) return rank;
   return "";
 }

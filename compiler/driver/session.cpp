@@ -46,6 +46,11 @@ std::string_view from_the_subject(std::string_view message) {
   return at == message.npos ? message : message.substr(at);
 }
 
+std::string said_by_process(const Session& session, std::string_view message) {
+  const bool plain = session.message_format == MessageFormat::json;  // a line of JSON stays one
+  return (plain ? "" : session.reporter) + std::string(message);
+}
+
 }  // namespace
 
 void Session::print(std::string_view text) const {
@@ -56,13 +61,17 @@ void Session::print(std::string_view text) const {
 }
 
 void Session::write(std::string_view message) const {
-  if (quiet) withheld_ += message;
-  else write_all(STDERR_FILENO, message);
+  if (message.empty()) return;
+  if (quiet) {
+    withheld_ += said_by_process(*this, message);
+  } else if (reporter.empty()) {
+    write_all(STDERR_FILENO, message);
+  } else {
+    write_all(STDERR_FILENO, said_by_process(*this, message));  // at once: other processes write, too
+  }
 }
 
-void Session::report_withheld(std::string_view by) const {
-  if (!withheld_.empty()) write_all(STDERR_FILENO, std::string(by) + withheld_);
-}
+void Session::report_withheld() const { write_all(STDERR_FILENO, withheld_); }
 
 void Session::report(const Diagnostic& diagnostic) const {
   Diagnostic shown = diagnostic;

@@ -26,6 +26,7 @@ struct Session {
   bool colour = false;  // for messages on standard error
   // Another process of the job probably reports the same: what this one would report is withheld.
   bool quiet = false;
+  std::string reporter;                // "process 2 of the job: ", before each message, where several processes report
   std::vector<std::string> arguments;  // of the command line, for reproducers
 
   // Writes all of it to standard output, or throws a Failure with exit code 4.
@@ -40,7 +41,7 @@ struct Session {
   }
   void report_written_files() const;
   // What was withheld, if no other process has reported it.
-  void report_withheld(std::string_view by) const;
+  void report_withheld() const;
 
  private:
   void write(std::string_view message) const;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <new>
-#include <string>
 
 #include "backend/llvm/memory_failure.h"
 #include "compiler/driver/commands/command_line.h"
@@ -33,7 +32,7 @@ int run_tapc(int argc, const char* const* argv) {
     session.report_written_files();
     if (exit_code != 0 && session.quiet) {
       ::sleep(3);  // the launcher ends the job when the first process has reported the same
-      session.report_withheld("process " + MpiHost::launched_as() + " of the job: ");
+      session.report_withheld();
     }
     end_supervised();
     MpiHost::leave(exit_code);

@@ -131,7 +131,7 @@ class Mpi(TapcTest):
     def test_without_devices(self):
         self.same([2], MLP, inputs=["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3"])
 
-    def test_one_process_needs_no_launcher(self):
+    def test_h12_one_process_needs_no_launcher(self):
         self.write("p.tap", FLOATS)
         self.expect(0, ".*", "run", "p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3", "--mpi", environment=LAUNCH)
 
@@ -144,7 +144,7 @@ class Mpi(TapcTest):
             self.assertNotEqual(result.returncode, 0)
             self.assertRegex(result.stderr, rf"T1301\]: division by zero in `c` at i={zero}")
 
-    def test_processes_with_other_plans(self):
+    def test_h06_processes_with_other_plans(self):
         self.write("p.tap", MLP)
         self.write("a.plan", "plan 2\nsplit Y dim i into 2 over devices {0}, {1}\n")
         self.write("b.plan", "plan 2\nsplit Y dim o into 2 over devices {0}, {1}\n")
@@ -164,7 +164,7 @@ class Mpi(TapcTest):
             self.expect(0, ".*", "cmp", "one.npz", "several.npz")
             (self.folder / "several.npz").unlink()
 
-    def test_processes_with_other_maps(self):
+    def test_h06_processes_with_other_maps(self):
         self.write("p.tap", FAILING)
         inputs = ["-i", "a=iota", "-i", "b=[1, 1, 1, 1, 1, 1, 1, 1]", "--mpi", "--map"]
         for other, code in (("0,0,1,1", 0), ("0,1,0,1", 6)):
@@ -172,7 +172,7 @@ class Mpi(TapcTest):
             self.assertEqual(result.returncode, code, result.stderr)
             self.assertEqual("has another program, plan, machine file or map of devices than" in result.stderr, code != 0, result.stderr)
 
-    def test_maps_that_do_not_fit(self):  # D11, H07
+    def test_d11_h07_maps_that_do_not_fit(self):
         self.write("p.tap", FAILING)  # 4 devices
         inputs = ["-i", "a=iota", "-i", "b=iota", "-o", "c=@c.npy", "--mpi"]
         for words, message in ((["--map", "0,1,1"], "`--map` lists the processes of 3 devices, but the program uses 4 devices"),
@@ -273,7 +273,7 @@ class Mpi(TapcTest):
         self.same([2, 3], (ROOT / "examples/smooth.tap").read_text(), ["--plan", "p.plan", "--dim", "n=7", "--dim", "m=5", "--kernels",
                                                                        self.folder / "smooth.so"], inputs=["-i", "X=rand:1"])
 
-    def test_a_process_that_misses_an_input(self):  # H09
+    def test_h09_a_process_that_misses_an_input(self):
         self.write("p.tap", FAILING)
         for folder in ("here", "there"):
             (self.folder / folder).mkdir()
@@ -319,7 +319,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
                 pass
         return found
 
-    def test_a_process_that_dies(self):  # H01
+    def test_h01_a_process_that_dies(self):
         arguments = self.dying()
         for how, message in (("9", r"was ended by signal 9 \(Killed\)"), ("7", "ended with exit code 70"), ("11", "ended with exit code 70"),
                              ("x", "ended with exit code 3")):
@@ -330,7 +330,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             self.assertRegex(result.stderr, rf"process \d of the job {message} while it computed `Y`")
             self.assertEqual(list(self.folder.glob("*z.npy")) + list(self.folder.glob(".tapc*")), [])
 
-    def test_a_process_that_hangs(self):  # H02
+    def test_h02_a_process_that_hangs(self):
         arguments = self.dying()
         for how in ("s", str(int(signal.SIGSTOP))):
             began = time.monotonic()
@@ -340,7 +340,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             self.assertRegex(result.stderr, r"process 1 of the job made no progress for 1 s while it computed `Y`")
         self.assertEqual(self.processes(), [])
 
-    def test_a_launcher_that_dies(self):  # H05
+    def test_h05_a_launcher_that_dies(self):
         arguments = self.dying()
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             launcher = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "2", TAPC, *arguments], cwd=self.folder, start_new_session=True,
@@ -359,7 +359,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
 
-    def test_resources_of_one_process(self):  # H09, H10
+    def test_h09_h10_resources_of_one_process(self):
         rows = 1 << 20
         self.write("p.tap", f"mesh pod = [x: 2]\nprogram main(X: f32[{rows}, 16] @ pod[{{x}}, {{}}]) -> (Y: f32[{rows}, 16]) {{ Y[i, j] = X[i, j] * 2 }}\n")
         arguments = [TAPC, "run", "p.tap", "-i", "X=rand:1", "-o", "Y=@y.npy", "--mpi"]
@@ -370,7 +370,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             self.assertRegex(result.stderr, message)
             self.assertEqual(list(self.folder.glob("*y.npy")) + list(self.folder.glob(".tapc*")), [])
 
-    def test_wrong_uses(self):
+    def test_h12_wrong_uses(self):
         self.write("p.tap", MLP)
         self.expect(2, "`--mpi` needs native code", "run", "p.tap", "--engine", "interp", "--mpi", "-i", "X=rand:1", "-i", "W1=rand:2",
                     "-i", "W2=rand:3")

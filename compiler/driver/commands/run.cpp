@@ -203,6 +203,7 @@ void name_own_files(std::vector<OutputSpec>& outputs) {
 int run(Session& session, const RunOptions& options) {
   if (options.mpi) run_supervised(options.timeout);
   session.quiet = options.mpi && MpiHost::is_follower();
+  if (session.quiet) session.reporter = fmt::format("process {} of the job: ", MpiHost::launched_as());
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
