@@ -15,6 +15,7 @@
 #include "runtime/failure.h"
 #include "runtime/tensors/tensor_part.h"
 #include "support/phase.h"
+#include "support/quoted.h"
 
 namespace tap::driver {
 namespace {
@@ -109,7 +110,7 @@ Trouble written_boxes(const SharedResults& results, const BoxedFile& boxed, cons
   if (file < 0 || ::fstat(file, &status) != 0 || static_cast<std::uint64_t>(status.st_size) != boxed.file.bytes) {
     if (file >= 0) ::close(file);
     return {fmt::format("process {} does not see the file that process 0 has made for {}", results.host.rank(),
-                        quoted(boxed.file.path)),
+                        tap::quoted(boxed.file.path)),
             true};
   }
   int error = 0;
@@ -118,7 +119,7 @@ Trouble written_boxes(const SharedResults& results, const BoxedFile& boxed, cons
   if (error == 0 && ::fsync(file) != 0 && errno != EINVAL) error = errno;
   if (::close(file) != 0 && error == 0) error = errno;
   if (error == 0) return {};
-  return {fmt::format("{} cannot be written by process {}: {}", quoted(boxed.file.path), results.host.rank(),
+  return {fmt::format("{} cannot be written by process {}: {}", tap::quoted(boxed.file.path), results.host.rank(),
                       system_reason(error))};
 }
 

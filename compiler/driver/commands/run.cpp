@@ -19,6 +19,7 @@
 #include "runtime/tensors/output_spec.h"
 #include "runtime/tensors/print_tensor.h"
 #include "support/phase.h"
+#include "support/quoted.h"
 
 namespace tap::driver {
 namespace {
@@ -194,7 +195,7 @@ void name_own_files(std::vector<OutputSpec>& outputs) {
     if (*format_of(spec.path) != FileFormat::safetensors)
       throw Failure{exit_code::wrong_command_line,
                     Diagnostic(Code::output_spec, Span{},
-                               "`--sharded-output` writes .safetensors files, not " + quoted(spec.path))
+                               "`--sharded-output` writes .safetensors files, not " + tap::quoted(spec.path))
                         .help("write for example -o @results.safetensors")};
     spec.path = own_file(MpiHost::start(), spec.path);
   }
