@@ -8,6 +8,7 @@ foreach(mpi openmpi mpich)
       COMMAND ${TAP_MPICC_${mpi}} -O2 -fPIC -shared -fvisibility=hidden -Wall -I${CMAKE_SOURCE_DIR}
               ${CMAKE_SOURCE_DIR}/runtime/mpi/shim.c -o ${shim}
       DEPENDS ${CMAKE_SOURCE_DIR}/runtime/mpi/shim.c ${CMAKE_SOURCE_DIR}/runtime/mpi/shim.h
+              ${CMAKE_SOURCE_DIR}/runtime/mpi/chunks.h
       VERBATIM)
     add_custom_target(tapc_mpi_${mpi} ALL DEPENDS ${shim})
     install(PROGRAMS ${shim} DESTINATION lib/tapestry COMPONENT mpi EXCLUDE_FROM_ALL)

@@ -16,10 +16,19 @@ struct Messages {
   int32_t (*wait)(void* self) = nullptr;
 };
 
+// What a process is doing, in memory that another process reads.
+enum class Activity : int32_t { preparing, computing, exchanging, finished, ended };
+struct Progress {
+  volatile Activity activity = Activity::preparing;
+  int64_t steps = 0;         // grows with each batch and each portion of one; atomic
+  char operation[124] = {};  // the result of the operation that was started last
+};
+
 struct Distribution {
   int64_t rank = 0, ranks = 1;
   int64_t devices = 1;
   Messages messages = {};
+  Progress* progress = nullptr;  // receives what this process does; may be null
   const int64_t* map = nullptr;  // the process of each device; null: blocks of devices in order
 
   // The process of a device. Of blocks in order, the first ones have one more device where the numbers do not divide.

@@ -196,6 +196,7 @@ Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs
   if (status == Status::no_memory) message.add("out of memory for a copy of a strided tensor");
   else status = run_sequence(*call, sequence, 0);
   if (status == Status::done && outputs) deliver(*call, outputs);
+  if (call->among && call->among->progress) call->among->progress->activity = Activity::finished;
   release_call(call);
   return status;
 }
@@ -236,6 +237,7 @@ struct BatchRun {
   const Batch& batch;
   int64_t depth;
   int64_t portion;
+  Progress* progress = nullptr;      // may be null
   int64_t next = 0;                  // the first tile that is not yet taken
   int64_t failed_order = INT64_MAX;  // the least order of a failed task
 
@@ -253,6 +255,7 @@ struct BatchRun {
     while (true) {
       int64_t begin = __atomic_fetch_add(&next, portion, __ATOMIC_RELAXED);
       if (begin >= batch.tiles) return;
+      if (progress) __atomic_fetch_add(&progress->steps, 1, __ATOMIC_RELAXED);
       int64_t end = begin + portion < batch.tiles ? begin + portion : batch.tiles;
       while (begin < end) {
         const Task* task = tables.at<Task>(tasks[t]);
@@ -268,16 +271,47 @@ struct BatchRun {
 
 void Executor::share(void* batch, int64_t thread) { static_cast<BatchRun*>(batch)->work(thread); }
 
+namespace {
+
+// What the batch computes, by its first call.
+void note_progress(const Reader& tables, const Call& call, const Batch& batch) {
+  Progress* progress = call.among ? call.among->progress : nullptr;
+  if (!progress) return;
+  for (int64_t t = 0; t < batch.tasks.count; ++t) {
+    const Task& task = *tables.at<Task>(tables.words(batch.tasks.at)[t]);
+    if (task.kind != kernel_call && task.kind != outside_call) continue;
+    const Text& result = tables.all<Operation>(tables.head().operations)[task.order].result;
+    const auto room = static_cast<int64_t>(sizeof progress->operation - 1);
+    const int64_t bytes = result.bytes < room ? result.bytes : room;
+    memcpy(progress->operation, tables.text(result), static_cast<size_t>(bytes));
+    progress->operation[bytes] = 0;
+    break;
+  }
+  progress->activity = Activity::computing;
+  __atomic_fetch_add(&progress->steps, 1, __ATOMIC_RELAXED);
+}
+
+void note_exchange(const Call& call) {
+  if (call.among->progress) call.among->progress->activity = Activity::exchanging;
+}
+
+}  // namespace
+
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
+  note_progress(Reader(code_.tables), call, batch);
   int64_t portions = 8 * pool_.threads();
   Exchange exchange(code_, call, batch);
   if (call.among)
     if (Status status = exchange.start(); status != Status::done) return status;
-  BatchRun run{*this, call, batch, depth, pool_.threads() == 1 ? batch.tiles : (batch.tiles + portions - 1) / portions};
+  const bool whole = pool_.threads() == 1 && !call.among;
+  BatchRun run{*this, call, batch, depth, whole ? batch.tiles : (batch.tiles + portions - 1) / portions};
+  if (call.among) run.progress = call.among->progress;
   if (batch.tiles > 1) pool_.run(share, &run);
   else run.work(0);
   if (run.failed_order != INT64_MAX) return report(call, batch, depth, run.failed_order);
-  return call.among ? exchange.finish() : Status::done;
+  if (!call.among) return Status::done;
+  note_exchange(call);
+  return exchange.finish();
 }
 
 // Of several failures of one operation, reports the first in the order of its index space, whatever the tiles and

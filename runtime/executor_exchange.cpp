@@ -63,6 +63,14 @@ void* Exchange::cells(const Copy& task, bool received) {
 
 namespace {
 
+// Where the box begins in the buffer, if its cells lie there one after another: they need no copy. Else null.
+void* contiguous(const Reader& tables, const Call& call, const Copy& task, bool received) {
+  const Argument& end = received ? task.to : task.from;
+  const int64_t* strides = tables.words(received ? task.to_strides : task.from_strides);
+  if (!is_row_major(tables.words(task.extents.at), strides, task.extents.count, task.element_bytes)) return nullptr;
+  return static_cast<char*>(call.addresses[end.buffer]) + end.offset;
+}
+
 // Between a box of a buffer and its cells one after another.
 void copy_packed(const Reader& tables, const Call& call, const Copy& task, void* cells, bool unpack) {
   int64_t packed[max_index_dims];
@@ -86,9 +94,10 @@ Status Exchange::start(const Copy& task) {
   const int64_t from = owner_of(tables, among, task.from.buffer), to = owner_of(tables, among, task.to.buffer);
   const int64_t bytes = cells_of(tables, task) * task.element_bytes;
   if (from == every_process || from == to || bytes == 0) return Status::done;
+  started_ = true;
   const Messages& messages = among.messages;
   if (from == among.rank) {
-    void* sent = nullptr;
+    void* sent = contiguous(tables, call_, task, false);
     for (int64_t rank = 0; rank < among.ranks; ++rank) {
       if (rank == from || (to != every_process && to != rank)) continue;
       if (!sent) {
@@ -99,7 +108,8 @@ Status Exchange::start(const Copy& task) {
       if (messages.send(messages.self, rank, sent, bytes) != 0) return Status::lost_process;
     }
   } else if (to == every_process || to == among.rank) {
-    void* received = cells(task, true);
+    void* received = contiguous(tables, call_, task, true);
+    if (!received) received = cells(task, true);
     if (!received) return Status::no_memory;
     if (messages.receive(messages.self, from, received, bytes) != 0) return Status::lost_process;
   }
@@ -119,7 +129,7 @@ Status Exchange::start() {
 }
 
 Status Exchange::finish() {
-  if (!packed_) return Status::done;
+  if (!started_) return Status::done;
   Reader tables(code_.tables);
   if (call_.among->messages.wait(call_.among->messages.self) != 0) return Status::lost_process;
   for (Packed* one = packed_; one; one = one->next)

@@ -31,7 +31,9 @@ class Exchange {
   const Code& code_;
   Call& call_;
   const tables::Batch& batch_;
-  Packed* packed_ = nullptr;  // each followed by its cells
+  Packed* packed_ =
+      nullptr;  // each followed by its cells; those that lie in their buffers one after another are not here
+  bool started_ = false;
 };
 
 }  // namespace tap::executor

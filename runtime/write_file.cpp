@@ -47,10 +47,12 @@ std::optional<mode_t> mode_for(const std::string& path) {
   return S_ISREG(itself.st_mode) ? std::optional<mode_t>(itself.st_mode & 07777) : std::nullopt;
 }
 
-void write_content(int fd, const Content& content, std::optional<mode_t> mode, const std::string& path) {
+void write_content(int fd, const OutputFile& file, std::optional<mode_t> mode) {
+  const std::string& path = file.path;
   try {
-    for (const auto& piece : content)
+    for (const auto& piece : file.content)
       if (int error = write_all(fd, bytes_of(piece))) throw cannot_write(path, error);
+    if (file.bytes > 0 && ftruncate(fd, static_cast<off_t>(file.bytes)) != 0) throw cannot_write(path, errno);
     if (mode && fchmod(fd, *mode) != 0) throw cannot_write(path, errno);
     if (fsync(fd) != 0 && errno != EINVAL) throw cannot_write(path, errno);  // EINVAL: a file system without sync
   } catch (...) {
@@ -90,16 +92,16 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
-StagedFile::StagedFile(std::string path, const Content& content, bool executable) : path_(std::move(path)) {
+StagedFile::StagedFile(const OutputFile& file) : path_(file.path) {
   std::optional<mode_t> mode = mode_for(path_);
-  if (mode && executable) *mode |= (*mode & 0444) >> 2;
+  if (mode && file.executable) *mode |= (*mode & 0444) >> 2;
   std::string folder = folder_of(path_);
   int fd = -1;
   do {  // a leftover of an earlier process with our id may have the name: use the next
     if (registration_ != nullptr) unregister_staged(registration_);
     temporary_ = folder + "/" + temporary_name();
     registration_ = register_staged(temporary_);
-    fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, executable ? 0777 : 0666);
+    fd = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file.executable ? 0777 : 0666);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) {
     int error = errno;
@@ -107,7 +109,7 @@ StagedFile::StagedFile(std::string path, const Content& content, bool executable
     throw cannot_write(path_, error);
   }
   try {
-    write_content(fd, content, mode, path_);
+    write_content(fd, file, mode);
   } catch (...) {
     unlink(temporary_.c_str());
     unregister_staged(registration_);
@@ -166,14 +168,20 @@ void StagedFile::undo() noexcept {
   }
 }
 
-void write_files(const std::vector<OutputFile>& files) {
+void write_files(const std::vector<OutputFile>& files,
+                 const std::function<void(const std::vector<std::string>& temporaries)>& fill) {
   std::set<std::string> folders;
   for (const OutputFile& file : files) folders.insert(folder_of(file.path));
   require_distinct(files);
   for (const std::string& folder : folders) remove_leftovers(folder);
   std::vector<StagedFile> staged;
   staged.reserve(files.size());
-  for (const OutputFile& file : files) staged.emplace_back(file.path, file.content, file.executable);
+  for (const OutputFile& file : files) staged.emplace_back(file);
+  if (fill) {
+    std::vector<std::string> temporaries;
+    for (const StagedFile& file : staged) temporaries.push_back(file.temporary());
+    fill(temporaries);
+  }
   {
     CommitSection undivided;
     std::size_t done = 0;

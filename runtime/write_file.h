@@ -9,6 +9,8 @@
 //   write_files({{"y.npz", encode_npz(y)}, {"z.npz", encode_npz(z)}});
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,19 +22,24 @@ struct OutputFile {
   std::string path;
   Content content;
   bool executable = false;  // everyone who may read it may run it
+  std::uint64_t bytes = 0;  // of the file, if it is longer than the content: the rest is zeros
 };
 
-// Throws Failure (exit 4, the system's reason; exit 2, duplicate names); nothing has changed then.
-void write_files(const std::vector<OutputFile>& files);
+// Throws Failure (exit 4, the system's reason; exit 2, duplicate names); nothing has changed then. `fill`, if given, is
+// called with the temporaries, in the order of the files, when all are written and before they are renamed: other
+// processes may write to them until it returns.
+void write_files(const std::vector<OutputFile>& files,
+                 const std::function<void(const std::vector<std::string>& temporaries)>& fill = {});
 
 class StagedFile {
  public:
   // Writes and syncs the temporary. Throws Failure.
-  StagedFile(std::string path, const Content& content, bool executable = false);
+  explicit StagedFile(const OutputFile& file);
   ~StagedFile();
   StagedFile(StagedFile&& other) noexcept;
   StagedFile& operator=(StagedFile&&) = delete;
 
+  const std::string& temporary() const { return temporary_; }
   void publish();        // renames to the final name; the previous file is kept during the StagedFile's lifetime
   void undo() noexcept;  // after publish: restores the previous file
 

@@ -45,7 +45,7 @@ ROOMS = {
     "backend/loops": set(),
     "backend/lower": {"backend/loops"},
     "backend/schedule": {"backend/loops"},
-    "backend/llvm": {"backend/loops", "backend/maths", "backend/trial"},
+    "backend/llvm": {"backend/loops", "backend/maths", "backend/schedule", "backend/trial"},
     "backend/trial": {"backend/loops"},
     "cost/machine": set(),
     "cost/work": {"cost/machine"},

@@ -15,43 +15,123 @@ namespace tap::backend {
 
 using namespace ir;
 
+namespace {
+
+std::uint64_t hash_of(const std::vector<std::int64_t>& words) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::int64_t word : words) {
+    hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x100000001b3;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+// Messages match only if all processes have the same schedule and the same devices for each process: they may have been
+// given different programs, plans, machine files or maps. The first one compares.
+void require_agreement(const executor::Distribution& among, std::vector<std::int64_t> agreed) {
+  for (std::int64_t device = 0; device < among.devices; ++device) agreed.push_back(among.rank_of(device));
+  const std::uint64_t own = hash_of(agreed);
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(among.ranks), own);
+  std::int64_t different = -1;
+  const executor::Messages& messages = among.messages;
+  bool lost = false;
+  auto wait = [&] { lost |= messages.wait(messages.self) != 0; };
+  for (std::int64_t rank = 1; rank < among.ranks && among.rank == 0; ++rank)
+    lost |= messages.receive(messages.self, rank, &all[static_cast<std::size_t>(rank)], sizeof own) != 0;
+  if (among.rank != 0) lost |= messages.send(messages.self, 0, &own, sizeof own) != 0;
+  wait();
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank] != own && different < 0) different = static_cast<std::int64_t>(rank);
+  for (std::int64_t rank = 1; rank < among.ranks && among.rank == 0; ++rank)
+    lost |= messages.send(messages.self, rank, &different, sizeof different) != 0;
+  if (among.rank != 0) lost |= messages.receive(messages.self, 0, &different, sizeof different) != 0;
+  wait();
+  if (lost) throw EvaluationError{"a message of another process did not arrive", ""};
+  if (different >= 0) throw DifferentSchedules{among.rank == 0 ? different : 0};
+}
+
+// The kernels that tasks call.
+std::vector<bool> called_kernels(const Schedule& schedule) {
+  std::vector<bool> called(schedule.kernels.size());
+  for (const ir::Sequence& sequence : schedule.sequences)
+    for (const ir::Batch& batch : sequence)
+      for (const ScheduledTask& task : batch)
+        if (const auto* call = std::get_if<KernelCall>(&task.what)) called[call->kernel] = true;
+  return called;
+}
+
+}  // namespace
+
 struct Executable::Impl {
   SelfCheckOptions checks;
   Jit jit;
   CompiledProgram compiled;
-  Schedule schedule;
+  Schedule schedule;  // of this process
+  std::int64_t shards = 0;
+  std::vector<HeldPart> input_parts;
+  std::vector<std::vector<HeldPart>> result_parts;
   std::vector<std::int64_t> tables;
   std::vector<OutsideFunction> outside;
   std::optional<executor::Distribution> among;
   executor::Executor executor;
   bool prepared = false;
-  bool agreed = false;  // the processes that share runs have the same schedule
 
   Impl(CompiledProgram lowered, std::optional<Schedule> scheduled, const ExecuteOptions& options)
       : checks(self_check_options(options.self_check)),
         jit({.cache = options.cache, .cache_immediately = !checks.on}),
-        compiled(std::move(lowered)) {
-    compiled.functions = jit.compile(compiled.kernels.kernels, checks.on ? trial() : KernelTrial{});
+        compiled(std::move(lowered)),
+        among(options.among) {
     ScheduleOptions how;
     how.parts = options.parts;
     schedule = scheduled ? std::move(*scheduled) : backend::schedule(compiled.blocks, compiled.kernels, how);
     if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
-    tables = encode(schedule, compiled.kernels.kernels, {}, options.devices);
+    shards = backend::shard_count(schedule);
+    std::vector<BufferDevice> devices;
+    if (among) devices = keep_own_part(options.facts);
+    compile();
+    tables = encode(schedule, compiled.kernels.kernels, {}, devices);
     for (const std::string& symbol : schedule.outside)
       outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
     executor::Code code{tables.data(), compiled.functions.data(), outside.data()};
     if (executor.start(code, static_cast<std::int64_t>(options.threads)) != executor::Status::done)
       throw std::bad_alloc();
-    if ((among = options.among)) executor.distribute(&*among);
+    if (among) executor.distribute(&*among);
   }
   ~Impl() { executor.stop(); }
 
-  KernelTrial trial() const {
+  // Before anything is compiled: with other schedules, processes would wait for each other for ever.
+  std::vector<BufferDevice> keep_own_part(const BufferFacts& facts) {
+    require_agreement(*among, encode(schedule, compiled.kernels.kernels, {}, facts.devices));
+    ProcessSchedule own = process_schedule(schedule, facts, compiled.blocks.program, *among);
+    schedule = std::move(own.schedule);
+    input_parts = std::move(own.inputs);
+    result_parts = std::move(own.results);
+    return std::move(own.devices);
+  }
+
+  // Every kernel, or those that this process calls; the others stay null.
+  void compile() {
+    std::vector<std::size_t> numbers;
+    std::vector<Kernel> kernels;
+    const std::vector<bool> called = called_kernels(schedule);
+    for (std::size_t k = 0; k < called.size(); ++k) {
+      if (among && !called[k]) continue;
+      numbers.push_back(k);
+      kernels.push_back(compiled.kernels.kernels[k]);
+    }
+    const std::vector<KernelFunction> made = jit.compile(kernels, checks.on ? trial(numbers) : KernelTrial{});
+    compiled.functions.resize(called.size());
+    for (std::size_t n = 0; n < numbers.size(); ++n) compiled.functions[numbers[n]] = made[n];
+  }
+
+  // Of the kernels with these numbers.
+  KernelTrial trial(std::vector<std::size_t> numbers) const {
     KernelTrial result;
     const Program& program = compiled.blocks.program;
-    for (const KernelSource& source : compiled.kernels.sources)
-      result.against.push_back(self_check_key(program, source, checks));
-    result.run = [this, &program](std::size_t k, KernelFunction function) {
+    for (std::size_t k : numbers)
+      result.against.push_back(self_check_key(program, compiled.kernels.sources[k], checks));
+    result.run = [this, &program, numbers = std::move(numbers)](std::size_t n, KernelFunction function) {
+      const std::size_t k = numbers[n];
       check_kernel(program, compiled.kernels.sources[k], k, compiled.kernels.kernels[k], function, checks);
     };
     return result;
@@ -76,40 +156,6 @@ Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 
 namespace {
-
-std::uint64_t hash_of(const std::vector<std::int64_t>& words) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (std::int64_t word : words) {
-    hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x100000001b3;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
-// Messages match only if all processes have the same schedule and the same devices for each process: they may have been
-// given different programs, plans, machine files or maps. The first one compares.
-void require_agreement(const executor::Distribution& among, const std::vector<std::int64_t>& tables) {
-  std::vector<std::int64_t> agreed = tables;
-  for (std::int64_t device = 0; device < among.devices; ++device) agreed.push_back(among.rank_of(device));
-  const std::uint64_t own = hash_of(agreed);
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(among.ranks), own);
-  std::int64_t different = -1;
-  const executor::Messages& messages = among.messages;
-  bool lost = false;
-  auto wait = [&] { lost |= messages.wait(messages.self) != 0; };
-  for (std::int64_t rank = 1; rank < among.ranks && among.rank == 0; ++rank)
-    lost |= messages.receive(messages.self, rank, &all[static_cast<std::size_t>(rank)], sizeof own) != 0;
-  if (among.rank != 0) lost |= messages.send(messages.self, 0, &own, sizeof own) != 0;
-  wait();
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank] != own && different < 0) different = static_cast<std::int64_t>(rank);
-  for (std::int64_t rank = 1; rank < among.ranks && among.rank == 0; ++rank)
-    lost |= messages.send(messages.self, rank, &different, sizeof different) != 0;
-  if (among.rank != 0) lost |= messages.receive(messages.self, 0, &different, sizeof different) != 0;
-  wait();
-  if (lost) throw EvaluationError{"a message of another process did not arrive", ""};
-  if (different >= 0) throw DifferentSchedules{among.rank == 0 ? different : 0};
-}
 
 // Kernels do not write inputs.
 std::vector<executor::TensorView> views_of(const std::vector<Tensor>& inputs) {
@@ -149,13 +195,12 @@ void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& out
       outputs[k] = Tensor(type.element, type.shape);
   }
   std::vector<executor::TensorView> in = views_of(inputs), out;
+  out.reserve(outputs.size() + 1);  // not null, even if this process has no part of any result
   GuardedResults guarded;
   const bool guard = tests_are_thorough();
   for (Tensor& output : outputs) out.push_back({guard ? guarded.add(output) : output.mutable_data(), nullptr});
   executor::Message message, result;
   executor::Status status = executor::Status::done;
-  if (impl_->among && !impl_->agreed) require_agreement(*impl_->among, impl_->tables);
-  impl_->agreed = true;
   if (!impl_->prepared) status = impl_->executor.prepare(in.data(), message);
   if (status == executor::Status::done) status = impl_->executor.run(in.data(), out.data(), message, &result);
   require_done(status, message, result);
@@ -172,7 +217,11 @@ std::size_t Executable::inner_bytes() const {
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
 
-std::int64_t Executable::shard_count() const { return backend::shard_count(impl_->schedule); }
+std::int64_t Executable::shard_count() const { return impl_->shards; }
+
+const std::vector<HeldPart>& Executable::input_parts() const { return impl_->input_parts; }
+
+const std::vector<std::vector<HeldPart>>& Executable::result_parts() const { return impl_->result_parts; }
 
 std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
 

@@ -8,6 +8,7 @@
 
 #include "backend/llvm/kernel_cache.h"
 #include "backend/loops/loops.h"
+#include "backend/schedule/process_schedule.h"
 #include "ir/block_graph.h"
 #include "ir/schedule.h"
 #include "runtime/distribution.h"
@@ -27,14 +28,14 @@ struct ExecuteOptions {
   bool self_check = true;                   // every kernel is tested before it is used (self_check.h)
   // Called with the schedule before anything runs; may throw.
   std::function<void(const ir::Program& program, const ir::Schedule& schedule)> scheduled = {};
-  // For a run that is shared with other processes: how, and the device of each buffer of the given schedule.
+  // For a run that is shared with other processes: how, and what the given schedule does not say of its buffers.
   std::optional<executor::Distribution> among = {};
-  std::vector<ir::BufferDevice> devices = {};
+  BufferFacts facts = {};
   // Outside kernels by symbol; null if missing.
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };
 
-// Thrown by a run that is shared with a process whose schedule, or whose processes of devices, differ.
+// Thrown where a run is shared with a process whose schedule, or whose processes of devices, differ.
 struct DifferentSchedules {
   std::int64_t process;
 };
@@ -43,7 +44,9 @@ class Executable {
  public:
   // Pre: made from a verified and legal program. Runs its main graph.
   Executable(ir::BlockProgram program, const ExecuteOptions& options);
-  // The same for a program that is already lowered and scheduled; uses only the options about execution.
+  // The same for a program that is already lowered and scheduled; uses only the options about execution. If runs are
+  // shared, all processes do this at the same time; each compiles the kernels of its own devices, and inputs and results
+  // of its runs are parts. Throws DifferentSchedules.
   Executable(CompiledProgram lowered, ir::Schedule schedule, const ExecuteOptions& options);
   ~Executable();
   Executable(Executable&&) noexcept;
@@ -54,7 +57,9 @@ class Executable {
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   // Writes the results to `outputs` if these have the graph's types, else to new memory. Undefined after a failure.
   void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
-  std::size_t kernel_count() const;  // distinct ones
+  const std::vector<HeldPart>& input_parts() const;                // of shared runs, of this process
+  const std::vector<std::vector<HeldPart>>& result_parts() const;  // by process
+  std::size_t kernel_count() const;                                // distinct ones
   std::int64_t shard_count() const;
   std::size_t cached_count() const;  // how many of them were cached
   std::size_t inner_bytes() const;   // the maximum that a thread needs for inner values of a group

@@ -39,10 +39,12 @@ Words bounds(const ir::Box& box) {
   return words;
 }
 
-// Only calls fail; of several, the failure of the earliest operation is reported.
+// Only calls of kernels fail; of several, the failure of the earliest operation is reported.
 tables::Task head(tables::TaskKind kind, const ScheduledTask& task) {
-  const auto* call = std::get_if<KernelCall>(&task.what);
-  return {kind, task.tiles, call ? static_cast<std::int64_t>(call->operations) : 0};
+  std::size_t operation = 0;
+  if (const auto* call = std::get_if<KernelCall>(&task.what)) operation = call->operations;
+  if (const auto* call = std::get_if<OutsideCall>(&task.what)) operation = call->operation;
+  return {kind, task.tiles, static_cast<std::int64_t>(operation)};
 }
 
 std::int64_t integer(std::size_t n) { return static_cast<std::int64_t>(n); }
@@ -83,15 +85,8 @@ class Encoder {
  public:
   Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels, const std::vector<BufferDevice>& devices)
       : schedule_(with_rows_of_calls(by_memory(schedule))), scratch_(most_scratch(kernels)) {
-    for (std::size_t b = 0; b < devices.size(); ++b) {
-      const auto& [first, steps, positions] = devices[b];
-      for (std::int64_t n = 0; n < ir::count_of(schedule.buffers[b].row); ++n) {
-        std::int64_t device = first, rest = n;
-        for (std::size_t l = steps.size(); l-- > 0; rest /= schedule.buffers[b].row[l].count)
-          device += rest % schedule.buffers[b].row[l].count * steps[l];
-        devices_.push_back(positions.empty() ? device : positions[static_cast<std::size_t>(device)]);
-      }
-    }
+    for (std::size_t b = 0; b < devices.size(); ++b)
+      for (std::int64_t device : devices_of(devices[b], schedule.buffers[b].row)) devices_.push_back(device);
   }
 
   Words run(const std::vector<std::string>& features) {

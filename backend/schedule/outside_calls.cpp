@@ -50,7 +50,7 @@ class OutsideCalls {
                std::size_t& order)
       : tasks_(tasks), op_(op), calls_(calls), buffers_(buffers), order_(order) {}
 
-  void run(OutsideCall call) {
+  std::vector<RegionOnDevice> run(OutsideCall call) {
     call.box = calls_.box;
     for (const Level& level : calls_.row)
       call.row.push_back({level.count, {level.steps.begin(), level.steps.begin() + std::ssize(calls_.box.dims)}});
@@ -66,6 +66,7 @@ class OutsideCalls {
     tasks_.add({std::move(call), 1}, order_++, read, written);
     copy_back();
     ++order_;
+    return std::move(on_devices_);
   }
 
  private:
@@ -96,6 +97,14 @@ class OutsideCalls {
     }
     const Box points = is_read ? calls_.box : writing(op_, calls_.box);
     made.id = tasks_.new_buffer("", element, access.projection.bounds(points), rows);
+    RegionOnDevice on_device{made.id, {}};
+    bool shared = false;
+    for (std::size_t l = 0; l < own.size(); ++l) {
+      const std::int64_t step = calls_.row[l].steps[rank];
+      if (own[l]) on_device.device_steps.push_back(step);
+      else shared |= step != 0;
+    }
+    if (!shared) on_devices_.push_back(std::move(on_device));
     call.regions.emplace_back(made.id);
     return made;
   }
@@ -165,13 +174,14 @@ class OutsideCalls {
   const OutsideBuffers& buffers_;
   std::size_t& order_;
   std::vector<Region> reads_, writes_;
+  std::vector<RegionOnDevice> on_devices_;
 };
 
 }  // namespace
 
-void add_outside_calls(ScheduleTasks& tasks, const Operator& op, const Application& calls,
-                       const OutsideBuffers& buffers, OutsideCall call, std::size_t& order) {
-  OutsideCalls(tasks, op, calls, buffers, order).run(std::move(call));
+std::vector<RegionOnDevice> add_outside_calls(ScheduleTasks& tasks, const Operator& op, const Application& calls,
+                                              const OutsideBuffers& buffers, OutsideCall call, std::size_t& order) {
+  return OutsideCalls(tasks, op, calls, buffers, order).run(std::move(call));
 }
 
 }  // namespace tap::backend

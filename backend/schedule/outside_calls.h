@@ -15,7 +15,14 @@ namespace tap::backend {
 struct OutsideBuffers {
   std::vector<BufferId> operands, results;
 };
-void add_outside_calls(ScheduleTasks& tasks, const ir::Operator& op, const ir::Application& calls,
-                       const OutsideBuffers& buffers, OutsideCall call, std::size_t& order);
+// Returns the regions that are on the devices of their calls, with the steps of the device by level of the region's row;
+// the others are shared by calls on several devices.
+struct RegionOnDevice {
+  BufferId id;
+  std::vector<std::int64_t> device_steps;
+};
+std::vector<RegionOnDevice> add_outside_calls(ScheduleTasks& tasks, const ir::Operator& op,
+                                              const ir::Application& calls, const OutsideBuffers& buffers,
+                                              OutsideCall call, std::size_t& order);
 
 }  // namespace tap::backend

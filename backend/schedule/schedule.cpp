@@ -52,6 +52,7 @@ class Scheduler {
                       std::size_t before);
   void outputs(const std::vector<ValueBuffers>& found);
   void on_device(const BlockGraph& blocks, BufferId id, const Held& held);
+  void on_device(const BlockGraph& blocks, BufferId id, std::int64_t first, std::vector<std::int64_t> steps);
   void on_device_of(BufferId id, BufferId other);
   bool is_everywhere(BufferId id) const { return !devices_.contains(id); }
 
@@ -102,20 +103,25 @@ Schedule Scheduler::run() {
   tasks_.in_use_together(exchanged_);
   tasks_.end_preparation();
   plan_memory(schedule_, tasks_.lifetimes());
-  if (options_.devices) {
-    options_.devices->assign(schedule_.buffers.size(), {});
-    for (const auto& [id, device] : devices_) (*options_.devices)[id.index()] = device;
+  if (options_.facts) {
+    options_.facts->devices.assign(schedule_.buffers.size(), {});
+    for (const auto& [id, device] : devices_) options_.facts->devices[id.index()] = device;
+    options_.facts->lifetimes = tasks_.lifetimes();
   }
   return std::move(schedule_);
 }
 
 void Scheduler::on_device(const BlockGraph& blocks, BufferId id, const Held& held) {
-  if (held.device == everywhere) return;
-  BufferDevice device{blocks.device_at(held.device), {}};
-  for (const Level& level : held.row) device.steps.push_back(level.steps.back());
+  std::vector<std::int64_t> steps;
+  for (const Level& level : held.row) steps.push_back(level.steps.back());
+  on_device(blocks, id, held.device, std::move(steps));
+}
+void Scheduler::on_device(const BlockGraph& blocks, BufferId id, std::int64_t first, std::vector<std::int64_t> steps) {
+  if (first == everywhere) return;
+  BufferDevice device{blocks.device_at(first), std::move(steps)};
   // Members of a row of positions have the devices of the mesh's order.
-  if (!blocks.devices.empty() && !held.row.empty()) device.positions = blocks.devices;
-  if (!device.positions.empty()) device.first = held.device;
+  if (!blocks.devices.empty() && !device.steps.empty()) device.positions = blocks.devices;
+  if (!device.positions.empty()) device.first = first;
   devices_[id] = std::move(device);
 }
 void Scheduler::on_device_of(BufferId id, BufferId other) {
@@ -129,7 +135,7 @@ void Scheduler::outputs(const std::vector<ValueBuffers>& found) {
     Box box = Box::of_shape(type.shape);
     BufferId only = found[k][0];
     bool direct = found[k].size() == 1 && tasks_.at(only).space == MemorySpace::arena && tasks_.at(only).box == box &&
-                  tasks_.at(only).row.empty() && !fixed_.contains(only) && (!options_.devices || is_everywhere(only));
+                  tasks_.at(only).row.empty() && !fixed_.contains(only) && (!options_.facts || is_everywhere(only));
     BufferId to = direct ? only : tasks_.new_buffer(schedule_.outputs[k].name, type.element, box);
     tasks_.at(to).space = MemorySpace::output;
     tasks_.at(to).at = static_cast<std::int64_t>(k);
@@ -214,7 +220,8 @@ void Scheduler::outside(RunningGraph& frame, const Application& application, con
   OutsideBuffers buffers;
   for (const HeldMember& one : application.operands) buffers.operands.push_back(held(frame, one.id));
   for (const HeldMember& one : application.results) buffers.results.push_back(held(frame, one.id));
-  add_outside_calls(tasks_, op, application, buffers, std::move(call), order_);
+  for (const RegionOnDevice& region : add_outside_calls(tasks_, op, application, buffers, std::move(call), order_))
+    on_device(frame.blocks, region.id, application.device, region.device_steps);
 }
 
 void Scheduler::region(RunningGraph& frame, const Application& application, const Operator& op) {

@@ -21,10 +21,20 @@ struct KernelTable {
   std::vector<ir::ScheduledKernel> what;           // by kernel: what it computes
 };
 
+// The batches, counted in order through iterates, during which a buffer must keep its contents; last < first: none.
+struct Lifetime {
+  std::int64_t first = INT64_MAX, last = -1;
+};
+// What the schedule does not say of its buffers, and several processes need to know (process_schedule.h).
+struct BufferFacts {  // by buffer
+  std::vector<BufferDevice> devices;
+  std::vector<Lifetime> lifetimes;
+};
+
 struct ScheduleOptions {
   std::int64_t parts = 0;  // parts of a kernel's box, if it can be split that far; 0: as many as pay
   const std::vector<std::string>* output_names = nullptr;  // null: the values' names
-  std::vector<BufferDevice>* devices = nullptr;            // receives the device of each buffer, for several processes
+  BufferFacts* facts = nullptr;                            // receives them, for several processes
 };
 // Pre: the block program covers all devices.
 Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options = {});
@@ -32,10 +42,8 @@ Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, co
 // The number of kernel applications; those in bodies of iterates count once.
 std::int64_t shard_count(const Schedule& schedule);
 
-// The batches, counted in order through iterates, during which a buffer must keep its contents; last < first: none.
-struct Lifetime {
-  std::int64_t first = INT64_MAX, last = -1;
-};
+// The devices of a buffer's members.
+std::vector<std::int64_t> devices_of(const BufferDevice& device, const ir::Row& row);
 // Places the buffers in the arena: buffers with overlapping lifetimes do not overlap.
 void plan_memory(Schedule& schedule, const std::vector<Lifetime>& lifetimes);
 

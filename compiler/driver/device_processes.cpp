@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/driver/mpi_host.h"
+#include "compiler/driver/supervisor.h"
 #include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/diagnostic.h"
@@ -36,7 +37,7 @@ Failure does_not_fit(const std::string& what, std::string help) {
 }  // namespace
 
 executor::Distribution distribution_of(const MpiHost& host, const ir::Program& program, const DeviceProcesses& wanted) {
-  executor::Distribution among{host.rank(), host.size(), devices_of(program), host.messages()};
+  executor::Distribution among{host.rank(), host.size(), devices_of(program), host.messages(), own_progress()};
   if (wanted.one_each && among.devices != among.ranks)
     throw does_not_fit(fmt::format("the program uses {}, but the job has {}", plural(among.devices, "device"),
                                    plural(among.ranks, "process", "processes")),

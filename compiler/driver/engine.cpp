@@ -98,8 +98,8 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   how.caution.strict_fp = options.strict_fp;
   how.proof = options.verify ? pipeline::Proof::required : pipeline::Proof::none;
   how.machine = options.machine;
-  std::vector<ir::BufferDevice> devices;
-  if (options.host) how.scheduling.devices = &devices;
+  backend::BufferFacts facts;
+  if (options.host) how.scheduling.facts = &facts;
   pipeline::Compilation made = pipeline::compile(program, how);
   std::optional<executor::Distribution> among;
   if (options.host) among = distribution_of(*options.host, program, options.processes);
@@ -109,39 +109,38 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
            .cache = std::move(cache),
            .self_check = options.self_check,
            .among = among,
-           .devices = std::move(devices),
+           .facts = std::move(facts),
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 
-Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& program,
-                    const std::vector<Tensor>& inputs, const EngineOptions& options) {
-  pipeline::require_addressable(program);
+namespace {
+
+// The inputs of a compiled program: all of them, or this process's parts.
+using InputsOf = std::function<std::vector<Tensor>(const backend::Executable&)>;
+
+Evaluation run_native(const Session& session, const ir::Program& program, const InputsOf& inputs_of,
+                      const EngineOptions& options) {
   OutsideKernels kernels(program, options.kernels);
   Evaluation result;
   result.summary.work = work_of(program);
-  if (options.engine == "native") {
-    auto cache = open_cache(options.cache);
-    backend::Executable executable = compile_native(program, options, kernels, cache);
-    show_warnings(session, cache.get());
-    result.summary.threads = options.threads;
-    result.summary.shards = executable.shard_count();
-    Phase phase("running native code");
-    Stopwatch watch;
-    try {
-      executable.run(inputs, result.results);
-    } catch (const backend::DifferentSchedules& other) {
-      throw Failure{
-          exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{},
-                     fmt::format("process {} of the job has another program, plan, machine file or map of devices "
-                                 "than process {}",
-                                 other.process, options.host->rank()))
-              .help("give all processes the same files and options; --budget gives different plans, "
-                    "--evaluations does not")};
-    }
-    result.summary.seconds = watch.seconds();
-    return result;
-  }
+  auto cache = open_cache(options.cache);
+  backend::Executable executable = compile_native(program, options, kernels, cache);
+  show_warnings(session, cache.get());
+  result.summary.threads = options.threads;
+  result.summary.shards = executable.shard_count();
+  result.parts = executable.result_parts();
+  const std::vector<Tensor> inputs = inputs_of(executable);
+  Phase phase("running native code");
+  Stopwatch watch;
+  executable.run(inputs, result.results);
+  result.summary.seconds = watch.seconds();
+  return result;
+}
+
+Evaluation interpret(const ir::Program& program, const std::vector<Tensor>& inputs, const EngineOptions& options) {
+  OutsideKernels kernels(program, options.kernels);
+  Evaluation result;
+  result.summary.work = work_of(program);
   auto call = [&](const ir::Operator& op, const std::vector<Tensor>& operands, std::vector<Tensor>& results) {
     kernels.call(op, operands, results);
     return true;
@@ -150,6 +149,59 @@ Evaluation evaluate([[maybe_unused]] const Session& session, const ir::Program& 
   Stopwatch watch;
   result.results = ir::interpret(program, program.main, inputs, {.kernel = call}).outputs;
   result.summary.seconds = watch.seconds();
+  return result;
+}
+
+Evaluation run_native_shared(const Session& session, const ir::Program& program, const ReadInput& read,
+                             const EngineOptions& options) {
+  auto parts = [&](const backend::Executable& executable) {
+    std::vector<Tensor> inputs;
+    for (const backend::HeldPart& part : executable.input_parts()) inputs.push_back(read(part.tensor, part.box));
+    return inputs;
+  };
+  try {
+    return run_native(session, program, parts, options);
+  } catch (const backend::DifferentSchedules& other) {
+    throw Failure{exit_code::run_time,
+                  Diagnostic(Code::command_line, Span{},
+                             fmt::format("process {} of the job has another program, plan, machine file or map of "
+                                         "devices than process {}",
+                                         other.process, options.host->rank()))
+                      .help("give all processes the same files and options; --budget gives different plans, "
+                            "--evaluations does not")};
+  }
+}
+
+// Every process interprets all of it; the first one has the results.
+Evaluation interpret_everywhere(const ir::Program& program, const ReadInput& read, const EngineOptions& options) {
+  const ir::Graph& graph = program[program.main];
+  std::vector<Tensor> inputs;
+  for (std::size_t k = 0; k < graph.inputs.size(); ++k)
+    inputs.push_back(read(k, ir::Box::of_shape(graph[graph.inputs[k]].type.shape)));
+  Evaluation result = interpret(program, inputs, options);
+  result.parts.resize(static_cast<std::size_t>(options.host->size()));
+  for (std::size_t k = 0; k < result.results.size(); ++k)
+    result.parts[0].push_back({k, ir::Box::of_shape(result.results[k].shape())});
+  if (!options.host->is_first()) result.results.clear();
+  return result;
+}
+
+}  // namespace
+
+Evaluation evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
+                    const EngineOptions& options) {
+  pipeline::require_addressable(program);
+  if (options.engine != "native") return interpret(program, inputs, options);
+  return run_native(
+      session, program, [&](const backend::Executable&) { return inputs; }, options);
+}
+
+Evaluation evaluate_shared(const Session& session, const ir::Program& program, const ReadInput& read,
+                           const EngineOptions& options) {
+  pipeline::require_addressable(program);
+  Evaluation result = options.engine == "native" ? run_native_shared(session, program, read, options)
+                                                 : interpret_everywhere(program, read, options);
+  for (ir::ValueId output : program[program.main].outputs) result.types.push_back(program[program.main][output].type);
   return result;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "backend/schedule/process_schedule.h"
 #include "compiler/driver/device_processes.h"
 #include "compiler/driver/session.h"
 #include "compiler/driver/show/run_summary.h"
@@ -60,10 +62,17 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
                                    std::shared_ptr<backend::KernelCache> cache);
 
 struct Evaluation {
-  std::vector<Tensor> results;
+  std::vector<Tensor> results;  // of a shared run: this process's parts
   RunSummary summary;
+  // Of a shared run: the types of the results, and their parts by process.
+  std::vector<ir::TensorType> types = {};
+  std::vector<std::vector<backend::HeldPart>> parts = {};
 };
 Evaluation evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
                     const EngineOptions& options);
+// The run of `options.host`, shared with the other processes. `read` gives boxes of inputs.
+using ReadInput = std::function<Tensor(std::size_t input, const ir::Box& box)>;
+Evaluation evaluate_shared(const Session& session, const ir::Program& program, const ReadInput& read,
+                           const EngineOptions& options);
 
 }  // namespace tap::driver

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/mpi/shim.h"
@@ -70,10 +69,15 @@ MpiHost::MpiHost() {
   size_ = mpi_->size();
 }
 
+std::string MpiHost::launched_as() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (const char* rank = std::getenv(name)) return rank;
+  return "";
+}
+
 bool MpiHost::is_follower() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
-    if (const char* rank = std::getenv(name)) return std::string_view(rank) != "0";
-  return false;
+  const std::string rank = launched_as();
+  return !rank.empty() && rank != "0";
 }
 
 executor::Messages MpiHost::messages() const { return {nullptr, mpi_->send, mpi_->receive, mpi_->wait}; }

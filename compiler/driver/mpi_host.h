@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "runtime/distribution.h"
 
@@ -19,8 +20,10 @@ class MpiHost {
   static MpiHost& start();
   // Leaves the job; with an exit code other than 0 ends all its processes. Nothing without a job.
   static void leave(int exit_code);
+  // The number that the launcher gave this process; empty without one.
+  static std::string launched_as();
   // Whether a launcher started this process as one that is not the first. Before all have joined, they do the same, and
-  // only the first one reports errors.
+  // only the first one reports errors at once.
   static bool is_follower();
 
   std::int64_t rank() const { return rank_; }

@@ -27,9 +27,10 @@ std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts, const
 namespace {
 
 // Reports a value of the wrong type or shape at the input's declaration.
-Tensor load_input(const Session& session, const ir::Value& input, const InputSpec& spec, TensorFiles& files) {
+Tensor load_input(const Session& session, const ir::Value& input, const InputSpec& spec, TensorFiles& files,
+                  const TensorPart* part = nullptr) {
   try {
-    return materialise(spec, input.type.element, input.type.shape, files);
+    return materialise(spec, input.type.element, input.type.shape, files, part);
   } catch (Failure& failure) {
     auto declared = session.inputs.find(input.name);
     bool unlike = failure.diagnostic.code == Code::data_type || failure.diagnostic.code == Code::data_shape;
@@ -53,17 +54,22 @@ std::vector<InputSpec> completed(std::vector<InputSpec> specs, const ir::Graph& 
   return specs;
 }
 
-std::vector<Tensor> load_inputs(const Session& session, const ir::Graph& graph, const std::vector<InputSpec>& specs,
-                                bool make_up, TensorFiles& files) {
+// With `in_parts` only checks types and shapes, by one cell of each.
+void load_inputs(const Session& session, const std::vector<InputSpec>& specs, const RunnableOptions& options,
+                 TensorFiles& files, Runnable& made) {
+  const ir::Program& program = made.compiled.program;
+  const ir::Graph& graph = program[program.main];
   Phase phase("reading inputs");
   std::vector<DeclaredInput> declared;
   for (ir::ValueId input : graph.inputs)
     declared.push_back({graph[input].name, graph[input].name + ": " + to_string(graph[input].type)});
-  std::vector<InputSpec> ordered = match_inputs(make_up ? completed(specs, graph) : specs, declared);
-  std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < ordered.size(); ++i)
-    tensors.push_back(load_input(session, graph[graph.inputs[i]], ordered[i], files));
-  return tensors;
+  made.input_specs = match_inputs(options.make_up ? completed(specs, graph) : specs, declared);
+  for (std::size_t i = 0; i < made.input_specs.size(); ++i) {
+    const ir::Value& input = graph[graph.inputs[i]];
+    const TensorPart cell = first_cell(input.type.shape);
+    Tensor loaded = load_input(session, input, made.input_specs[i], files, options.in_parts ? &cell : nullptr);
+    if (!options.in_parts) made.inputs.push_back(std::move(loaded));
+  }
 }
 
 CompileOptions options_for(const RunnableOptions& options, const std::vector<InputSpec>& specs, TensorFiles& files) {
@@ -143,9 +149,23 @@ Runnable make_runnable(Session& session, const RunnableOptions& options, TensorF
   const FileId file = read_source(session, options.file);
   Runnable made;
   lower(session, make_program_file(session, file, how), options, made);
-  const ir::Program& program = made.compiled.program;
-  made.inputs = load_inputs(session, program[program.main], specs, options.make_up, files);
+  load_inputs(session, specs, options, files, made);
   return made;
+}
+
+Tensor part_of_input(const Session& session, const Runnable& runnable, std::size_t input, const ir::Box& box,
+                     TensorFiles& files) {
+  Phase phase("reading inputs");
+  const ir::Program& program = runnable.compiled.program;
+  const ir::Graph& graph = program[program.main];
+  const TensorPart part = part_of(box);
+  return load_input(session, graph[graph.inputs[input]], runnable.input_specs[input], files, &part);
+}
+
+TensorPart part_of(const ir::Box& box) {
+  TensorPart part{{}, box.shape()};
+  for (const ir::Range& range : box.dims) part.begin.push_back(range.lo);
+  return part;
 }
 
 }  // namespace tap::driver

@@ -46,6 +46,11 @@ std::string_view from_the_subject(std::string_view message) {
   return at == message.npos ? message : message.substr(at);
 }
 
+std::string said_by_process(const Session& session, std::string_view message) {
+  const bool plain = session.message_format == MessageFormat::json;  // a line of JSON stays one
+  return (plain ? "" : session.reporter) + std::string(message);
+}
+
 }  // namespace
 
 void Session::print(std::string_view text) const {
@@ -55,22 +60,31 @@ void Session::print(std::string_view text) const {
                              std::string("standard output cannot be written: ") + std::strerror(error))};
 }
 
+void Session::write(std::string_view message) const {
+  if (message.empty()) return;
+  if (quiet) {
+    withheld_ += said_by_process(*this, message);
+  } else if (reporter.empty()) {
+    write_all(STDERR_FILENO, message);
+  } else {
+    write_all(STDERR_FILENO, said_by_process(*this, message));  // at once: other processes write, too
+  }
+}
+
+void Session::report_withheld() const { write_all(STDERR_FILENO, withheld_); }
+
 void Session::report(const Diagnostic& diagnostic) const {
-  if (quiet) return;
   Diagnostic shown = diagnostic;
   if (!shown.span.valid() && is_about_the_program(shown.code))
     shown.span = place_of(*this, from_the_subject(shown.message));
-  write_all(STDERR_FILENO, render(shown, sources, message_format, colour));
+  write(render(shown, sources, message_format, colour));
 }
 
 void Session::report(const Diagnostics& diagnostics) const {
-  if (quiet) return;
-  write_all(STDERR_FILENO, render(diagnostics, sources, message_format, colour));
+  write(render(diagnostics, sources, message_format, colour));
 }
 
-void Session::report(std::string_view text) const {
-  if (!quiet) write_all(STDERR_FILENO, text);
-}
+void Session::report(std::string_view text) const { write(text); }
 
 // The files are in place, so running out of memory here changes nothing and needs no report.
 void Session::report_written_files() const try {

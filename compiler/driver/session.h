@@ -23,8 +23,10 @@ struct Session {
   std::map<std::string, Span, std::less<>> operations;
   std::map<std::string, Span, std::less<>> inputs;  // the locations of their declarations
   MessageFormat message_format = MessageFormat::human;
-  bool colour = false;                 // for messages on standard error
-  bool quiet = false;                  // another process of the job reports the same
+  bool colour = false;  // for messages on standard error
+  // Another process of the job probably reports the same: what this one would report is withheld.
+  bool quiet = false;
+  std::string reporter;                // "process 2 of the job: ", before each message, where several processes report
   std::vector<std::string> arguments;  // of the command line, for reproducers
 
   // Writes all of it to standard output, or throws a Failure with exit code 4.
@@ -38,8 +40,12 @@ struct Session {
   void wrote(const std::string& path) const try { written_.push_back(path); } catch (const std::bad_alloc&) {
   }
   void report_written_files() const;
+  // What was withheld, if no other process has reported it.
+  void report_withheld() const;
 
  private:
+  void write(std::string_view message) const;
+  mutable std::string withheld_;
   mutable std::vector<std::string> written_;
 };
 

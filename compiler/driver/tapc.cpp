@@ -10,6 +10,7 @@
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/process.h"
 #include "compiler/driver/reproducer.h"
+#include "compiler/driver/supervisor.h"
 #include "compiler/frontend/proofs/isl_memory.h"
 #include "runtime/staged_registry.h"
 #include "support/memory_failure.h"
@@ -29,7 +30,11 @@ int run_tapc(int argc, const char* const* argv) {
       return CommandLine().run(session, argc, argv);
     });
     session.report_written_files();
-    if (exit_code != 0 && session.quiet) ::sleep(2);  // the launcher ends the job when the first process has reported
+    if (exit_code != 0 && session.quiet) {
+      ::sleep(3);  // the launcher ends the job when the first process has reported the same
+      session.report_withheld();
+    }
+    end_supervised();
     MpiHost::leave(exit_code);
     return exit_code;
   } catch (const std::bad_alloc&) { exit_out_of_memory(); }

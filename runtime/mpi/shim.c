@@ -4,6 +4,8 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "runtime/mpi/chunks.h"
+
 static const int64_t most = (int64_t)1 << 30;
 
 static MPI_Request* requests = NULL;
@@ -39,26 +41,35 @@ static int64_t size(void) {
   return all;
 }
 
+struct message {
+  char* data;
+  int other;  // the process at the other end
+};
+
+static int32_t send_chunk(void* self, int64_t at, int bytes) {
+  const struct message* one = self;
+  MPI_Request* request = next_request();
+  if (!request) return 1;
+  return MPI_Isend(one->data + at, bytes, MPI_BYTE, one->other, 0, MPI_COMM_WORLD, request) != MPI_SUCCESS;
+}
+
+static int32_t receive_chunk(void* self, int64_t at, int bytes) {
+  const struct message* one = self;
+  MPI_Request* request = next_request();
+  if (!request) return 1;
+  return MPI_Irecv(one->data + at, bytes, MPI_BYTE, one->other, 0, MPI_COMM_WORLD, request) != MPI_SUCCESS;
+}
+
 static int32_t send(void* self, int64_t to, const void* data, int64_t bytes) {
+  struct message one = {(char*)data, (int)to};
   (void)self;
-  for (int64_t at = 0; at < bytes; at += most) {
-    MPI_Request* request = next_request();
-    int count = (int)(bytes - at < most ? bytes - at : most);
-    if (!request) return 1;
-    if (MPI_Isend((const char*)data + at, count, MPI_BYTE, (int)to, 0, MPI_COMM_WORLD, request) != MPI_SUCCESS) return 1;
-  }
-  return 0;
+  return tap_each_chunk(bytes, most, send_chunk, &one);
 }
 
 static int32_t receive(void* self, int64_t from, void* data, int64_t bytes) {
+  struct message one = {data, (int)from};
   (void)self;
-  for (int64_t at = 0; at < bytes; at += most) {
-    MPI_Request* request = next_request();
-    int count = (int)(bytes - at < most ? bytes - at : most);
-    if (!request) return 1;
-    if (MPI_Irecv((char*)data + at, count, MPI_BYTE, (int)from, 0, MPI_COMM_WORLD, request) != MPI_SUCCESS) return 1;
-  }
-  return 0;
+  return tap_each_chunk(bytes, most, receive_chunk, &one);
 }
 
 static int32_t wait_for_all(void* self) {

@@ -32,5 +32,7 @@ std::uint64_t splitmix64(std::uint64_t state);
 // Throws Failure, exit 2, with `spec`, if the type cannot represent a value. `iota` wraps in an integer type; in a
 // float type, positions are rounded.
 void fill(Tensor& tensor, const Maker& maker, std::string_view spec);
+// The same for a box of a tensor of shape `whole`, which begins at `begin`: it gets the values that it has there.
+void fill_part(Tensor& tensor, const Shape& begin, const Shape& whole, const Maker& maker, std::string_view spec);
 
 }  // namespace tap

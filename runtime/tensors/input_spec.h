@@ -22,6 +22,7 @@
 #include "runtime/tensors/generate.h"
 #include "runtime/tensors/literal.h"
 #include "runtime/tensors/tensor_file.h"
+#include "runtime/tensors/tensor_part.h"
 #include "support/tensor.h"
 
 namespace tap {
@@ -60,7 +61,10 @@ std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files);
 
 // The tensor. `shape` is the declared one if it is known; without it the spec must have its own.
 // Throws Failure: wrong type or shape (exit 3), a value that the type cannot represent (exit 2), out of memory.
-Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files);
+// With `part`, which needs `shape`: only this box of it. Data that a mapped file has as a tensor has it, and generated
+// values, are read or made for the box only.
+Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files,
+                   const TensorPart* part = nullptr);
 
 // The expanded specs in the order of the program's inputs. Throws Failure, exit 3, which lists the expected inputs, if
 // one is missing, given twice or unknown. `declared` has descriptions for the list: {"X", "X: f32[2, n]"}.

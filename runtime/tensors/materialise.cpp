@@ -51,14 +51,16 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
   return files.load(file.path, entry);
 }
 
-Tensor from_maker(const InputSpec& spec, const Maker& maker, ElementType type, const std::optional<Shape>& shape) {
+Tensor from_maker(const InputSpec& spec, const Maker& maker, ElementType type, const std::optional<Shape>& shape,
+                  const TensorPart* part) {
   if (!spec.own && !shape) {
     throw wrong_command(
         Code::data_spec, quoted(spec.text) + " gives no shape, and the program leaves it open",
         "write it with its type, for example " + spec.name + "=" + std::string(name_of(type)) + "[4, 8]=rand:42");
   }
-  Tensor tensor = make_tensor(type, spec.own ? spec.own->shape : *shape, source_name(spec));
-  fill(tensor, maker, spec.text);
+  const Shape& whole = spec.own ? spec.own->shape : *shape;
+  Tensor tensor = make_tensor(type, part ? part->shape : whole, source_name(spec));
+  fill_part(tensor, part ? part->begin : Shape(whole.size(), 0), whole, maker, spec.text);
   return tensor;
 }
 
@@ -79,16 +81,17 @@ std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files) {
   return std::nullopt;
 }
 
-Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files) {
+Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files,
+                   const TensorPart* part) {
   std::string source = quoted((spec.role == "input" ? "-i " : "--expect ") + spec.text);
   if (spec.own) require_declared(spec, spec.own->type, spec.own->shape, source, type, shape);
   if (const auto* file = std::get_if<FileValue>(&spec.value)) {
     Tensor tensor = from_file(spec, *file, files);
     std::string entry = file->entry.empty() ? "" : ":" + file->entry;
     require_declared(spec, tensor.type(), tensor.shape(), quoted(file->path + entry), type, shape);
-    return tensor;
+    return part ? cut(tensor, *part) : tensor;
   }
-  if (const auto* maker = std::get_if<Maker>(&spec.value)) return from_maker(spec, *maker, type, shape);
+  if (const auto* maker = std::get_if<Maker>(&spec.value)) return from_maker(spec, *maker, type, shape, part);
   const Literal& literal = std::get<Literal>(spec.value);
   std::optional<Shape> demanded = spec.own ? std::optional<Shape>(spec.own->shape) : shape;
   if (demanded && literal.shape != *demanded) {
@@ -97,7 +100,8 @@ Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<
                          " has shape " + to_string(literal.shape),
                      literal.shape.empty() ? "const:VALUE fills a whole tensor" : "");
   }
-  return from_literal(spec, literal, type);
+  Tensor tensor = from_literal(spec, literal, type);
+  return part ? cut(tensor, *part) : tensor;
 }
 
 }  // namespace tap

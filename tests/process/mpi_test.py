@@ -1,8 +1,13 @@
 #!/usr/bin/python3
 """tapc run --mpi: several processes compute the same bits as one. mpi_test.py TAPC"""
+import json
 import re
 import shutil
 import signal
+import time
+from pathlib import Path
+
+import numpy
 
 from plan_search_test import MESHES, MLP, PICKS, PROGRAMS, examples
 from tapc import *
@@ -27,12 +32,21 @@ program main(a: i32[8] @ pod[{x}], b: i32[8] @ pod[{x}]) -> (c: i32[8]) { c[i] =
 """
 
 
+def read_safetensors(path):
+    data = path.read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    return {name: numpy.frombuffer(data[begin + one["data_offsets"][0]:begin + one["data_offsets"][1]], "<f4").reshape(one["shape"])
+            for name, one in json.loads(data[8:begin]).items()}
+
+
 class Mpi(TapcTest):
-    def job(self, ranks, *arguments, timeout=60):
-        """All processes of a job; whatever they print."""
-        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), str(TAPC), *map(str, arguments)]
+    def job(self, ranks, *arguments, timeout=60, data_kib=None, environment=None):
+        """All processes of a job; whatever they print. `data_kib` limits the memory of each."""
+        limited = ["sh", "-c", f'ulimit -d {data_kib}; exec "$@"', "sh"] if data_kib else []
+        program = [] if "--wdir" in arguments else [*limited, str(TAPC)]
+        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), *program, *map(str, arguments)]
         process = subprocess.Popen(command, cwd=self.folder, env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder),
-                                                                 "TMPDIR": str(self.folder)},
+                                                                 "TMPDIR": str(self.folder), **(environment or {})},
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
             out, err = process.communicate(timeout=timeout)
@@ -49,12 +63,17 @@ class Mpi(TapcTest):
     def same(self, ranks, program, plan=(), inputs=None):
         self.write("p.tap", program)
         arguments = ["p.tap", *plan, *(inputs or self.inputs(program))]
-        self.expect(0, ".*", "run", *arguments, "-o", "@one.npz")
+        self.expect(0, ".*", "run", *arguments, "-o", "@one.safetensors")
         for count in ranks:
-            result = self.job(count, "run", *arguments, "-o", "@several.npz", "--mpi")
+            result = self.job(count, "run", *arguments, "-o", "@several.safetensors", "--mpi")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.expect(0, ".*", "cmp", "one.npz", "several.npz")  # the same bits
-            (self.folder / "several.npz").unlink()
+            self.assert_same_bytes("one.safetensors", "several.safetensors")
+            (self.folder / "several.safetensors").unlink()
+
+    def assert_same_bytes(self, *names):
+        first, *others = [(self.folder / name).read_bytes() for name in names]
+        for name, other in zip(names[1:], others):
+            self.assertEqual(first == other, True, f"{names[0]} and {name} differ")
 
     def test_found_plans(self):
         for k, (name, text) in enumerate(PROGRAMS.items()):
@@ -112,7 +131,7 @@ class Mpi(TapcTest):
     def test_without_devices(self):
         self.same([2], MLP, inputs=["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3"])
 
-    def test_one_process_needs_no_launcher(self):
+    def test_h12_one_process_needs_no_launcher(self):
         self.write("p.tap", FLOATS)
         self.expect(0, ".*", "run", "p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3", "--mpi", environment=LAUNCH)
 
@@ -125,14 +144,14 @@ class Mpi(TapcTest):
             self.assertNotEqual(result.returncode, 0)
             self.assertRegex(result.stderr, rf"T1301\]: division by zero in `c` at i={zero}")
 
-    def test_processes_with_other_plans(self):
+    def test_h06_processes_with_other_plans(self):
         self.write("p.tap", MLP)
         self.write("a.plan", "plan 2\nsplit Y dim i into 2 over devices {0}, {1}\n")
         self.write("b.plan", "plan 2\nsplit Y dim o into 2 over devices {0}, {1}\n")
         inputs = ["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3", "--mpi"]
         result = self.job(1, "run", "p.tap", "--plan", "a.plan", *inputs, ":", "-n", "1", TAPC, "run", "p.tap", "--plan", "b.plan",
                           *inputs)
-        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.returncode, 6, result.stderr)
         self.assertRegex(result.stderr, "of the job has another program, plan, machine file or map of devices than process")
 
     def test_maps_of_devices(self):
@@ -145,15 +164,15 @@ class Mpi(TapcTest):
             self.expect(0, ".*", "cmp", "one.npz", "several.npz")
             (self.folder / "several.npz").unlink()
 
-    def test_processes_with_other_maps(self):
+    def test_h06_processes_with_other_maps(self):
         self.write("p.tap", FAILING)
         inputs = ["-i", "a=iota", "-i", "b=[1, 1, 1, 1, 1, 1, 1, 1]", "--mpi", "--map"]
-        for other, code in (("0,0,1,1", 0), ("0,1,0,1", 2)):
+        for other, code in (("0,0,1,1", 0), ("0,1,0,1", 6)):
             result = self.job(1, "run", "p.tap", *inputs, "0,0,1,1", ":", "-n", "1", TAPC, "run", "p.tap", *inputs, other)
             self.assertEqual(result.returncode, code, result.stderr)
             self.assertEqual("has another program, plan, machine file or map of devices than" in result.stderr, code != 0, result.stderr)
 
-    def test_maps_that_do_not_fit(self):  # D11, H07
+    def test_d11_h07_maps_that_do_not_fit(self):
         self.write("p.tap", FAILING)  # 4 devices
         inputs = ["-i", "a=iota", "-i", "b=iota", "-o", "c=@c.npy", "--mpi"]
         for words, message in ((["--map", "0,1,1"], "`--map` lists the processes of 3 devices, but the program uses 4 devices"),
@@ -189,7 +208,169 @@ class Mpi(TapcTest):
         result = self.job(3, "run", "p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3", "--mpi")
         self.assertEqual(result.stdout.count("Y: f32"), 1)
 
-    def test_wrong_uses(self):
+    def test_tensors_larger_than_the_memory_of_one_process(self):
+        rows, columns = 8192, 4096  # 128 MiB each
+        numpy.save(self.folder / "x.npy", numpy.arange(rows * columns, dtype=numpy.float32).reshape(rows, columns) % 1000)
+        self.write("p.tap", f"mesh pod = [x: 4]\nprogram main(X: f32[{rows}, {columns}] @ pod[{{x}}, {{}}], Z: f32[{rows}, {columns}])"
+                            f" -> (Y: f32[{rows}, {columns}]) {{\n"
+                            "    Y[i, j] = X[i - 1, j else 0] + X[i, j] * Z[i, j]\n}\n")
+        inputs = ["-i", "X=@x.npy", "-i", "Z=rand:3", "--threads", "1"]
+        self.expect(0, ".*", "run", "p.tap", *inputs, "-o", "Y=@one.npy")
+        result = self.job(4, "run", "p.tap", *inputs, "-o", "Y=@four.npy", "--mpi", data_kib=200 * 1024)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assert_same_bytes("one.npy", "four.npy")
+        result = self.job(1, "run", "p.tap", *inputs, "-o", "Y=@none.npy", "--mpi", data_kib=200 * 1024)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertFalse((self.folder / "none.npy").exists())
+
+    def test_outputs_in_every_way(self):
+        self.write("p.tap", FLOATS)  # Y has 2 boxes, h 6, s is computed by all
+        arguments = ["p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"]
+        names = ("Y.npy", "h.npy", "s.npy", "some.safetensors", "all.npz")
+        outputs = ["-o", "Y=@Y.npy", "-o", "h=@h.npy", "-o", "s=@s.npy", "-o", "h=@some.safetensors", "-o", "s=@some.safetensors",
+                   "-o", "@all.npz", "-o", "Y=-"]
+        expected = self.expect(0, ".*", "run", *arguments, *outputs).stdout
+        for name in names:
+            (self.folder / name).rename(self.folder / f"one.{name}")
+        for ranks, options in ((3, []), (2, ["--io", "root"]), (4, ["--io", "each", "--expect", "h=@one.h.npy"])):
+            result = self.job(ranks, "run", *arguments, *outputs, *options, "--mpi")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout, expected.decode())
+            for name in names:
+                self.assert_same_bytes(f"one.{name}", name)
+                (self.folder / name).unlink()
+        result = self.job(3, "run", *arguments, "-o", "@own.safetensors", "--sharded-output", "--mpi")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*own*")),
+                         [f"own-0000{k}-of-00003.safetensors" for k in (1, 2, 3)])
+        whole = {name: numpy.load(self.folder / f"one.{name}.npy") for name in ("Y", "h", "s")}
+        cells = 0
+        for path in self.folder.glob("own-*"):
+            for name, found in read_safetensors(path).items():
+                of, box = re.fullmatch(r"(\w+)\[(.*)\]", name).groups()
+                slices = tuple(slice(*map(int, r.split(".."))) for r in box.split(", ") if r)
+                self.assertTrue(numpy.array_equal(whole[of][slices], found), name)
+                cells += found.size
+        self.assertEqual(cells, sum(one.size for one in whole.values()))
+
+    def test_outputs_that_not_all_processes_see(self):
+        self.write("p.tap", FAILING)
+        for folder in ("here", "there"):
+            (self.folder / folder).mkdir()
+        arguments = ["run", self.folder / "p.tap", "-i", "a=iota", "-i", "b=[1, 2, 3, 4, 5, 6, 7, 8]", "-o", "c=@c.npy", "--mpi"]
+        for options, code in (([], 4), (["--io", "root"], 0)):
+            result = self.job(1, "--wdir", "here", TAPC, *arguments, *options, ":", "-n", "1", "--wdir", "there", TAPC, *arguments, *options)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertEqual((self.folder / "here/c.npy").exists(), code == 0)
+            if code != 0:
+                self.assertRegex(result.stderr, "process 1 does not see the file that process 0 has made for `c.npy`")
+                self.assertRegex(result.stderr, "with `--io root`")
+        self.assertEqual(list((self.folder / "there").iterdir()), [])
+
+    def test_outside_kernels(self):
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", self.folder / "smooth.so", ROOT / "examples/smooth.c"], check=True)
+        self.write("p.plan", "plan 2\nmesh grid = [x: 3]\nsplit Z dim i into 3 over axis grid.x\nsplit Y dim i into [0, 2, 7] over devices {2}, {0}\n")
+        self.same([2, 3], (ROOT / "examples/smooth.tap").read_text(), ["--plan", "p.plan", "--dim", "n=7", "--dim", "m=5", "--kernels",
+                                                                       self.folder / "smooth.so"], inputs=["-i", "X=rand:1"])
+
+    def test_h09_a_process_that_misses_an_input(self):
+        self.write("p.tap", FAILING)
+        for folder in ("here", "there"):
+            (self.folder / folder).mkdir()
+        numpy.save(self.folder / "here/a.npy", numpy.arange(8, dtype=numpy.int32))
+        arguments = ["run", self.folder / "p.tap", "-i", "a=@a.npy", "-i", "b=[1, 2, 3, 4, 5, 6, 7, 8]", "-o", "c=@c.npy", "--mpi"]
+        result = self.job(1, "--wdir", "here", TAPC, *arguments, ":", "-n", "1", "--wdir", "there", TAPC, *arguments)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertRegex(result.stderr, r"process 1 of the job: tapc: error\[T1203\]: `a\.npy`")
+        self.assertFalse((self.folder / "here/c.npy").exists())
+
+    def dying(self):
+        """A program whose second process dies, stops or waits for ever in `Y`, as the variable DIES says."""
+        self.write("k.c", r"""
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct region { void* data; const int64_t *extents, *strides; };
+void dies(const int64_t* box, const int64_t* extents, const struct region* regions) {
+  const char* how = getenv("DIES");
+  for (int64_t i = box[0]; i < box[1]; ++i)
+    ((float*)regions[1].data)[(i - box[0]) * regions[1].strides[0]] = ((float*)regions[0].data)[(i - box[0]) * regions[0].strides[0]];
+  if (box[0] == 0) return;
+  if (*how == 'x') exit(3);
+  if (*how == 's') for (;;) pause();
+  raise(atoi(how));
+}
+""")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.folder / "k.so", self.folder / "k.c"], check=True)
+        self.write("p.tap", "extern op copied(x: f32[n]) -> (y: f32[n]) {\n"
+                            "    index [i: n] read x at [i] shape [1] write y at [i] shape [1] kernel \"dies\" }\n"
+                            "mesh pod = [x: 2]\nprogram main(X: f32[8] @ pod[{x}]) -> (Z: f32[8]) {\n    Y = copied(X)\n    Z[i] = Y[i] + Y[7 - i]\n}\n")
+        return ["run", "p.tap", "-i", "X=iota", "--kernels", self.folder / "k.so", "-o", "Z=@z.npy", "--mpi", "--no-cache"]
+
+    def processes(self):
+        """Of tapc in this test's folder."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and (entry / "cwd").readlink() == self.folder and (entry / "exe").readlink() == TAPC:
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+        return found
+
+    def test_h01_a_process_that_dies(self):
+        arguments = self.dying()
+        for how, message in (("9", r"was ended by signal 9 \(Killed\)"), ("7", "ended with exit code 70"), ("11", "ended with exit code 70"),
+                             ("x", "ended with exit code 3")):
+            began = time.monotonic()
+            result = self.job(2, *arguments, environment={"DIES": how})
+            self.assertLess(time.monotonic() - began, 5)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertRegex(result.stderr, rf"process \d of the job {message} while it computed `Y`")
+            self.assertEqual(list(self.folder.glob("*z.npy")) + list(self.folder.glob(".tapc*")), [])
+
+    def test_h02_a_process_that_hangs(self):
+        arguments = self.dying()
+        for how in ("s", str(int(signal.SIGSTOP))):
+            began = time.monotonic()
+            result = self.job(2, *arguments, "--timeout", "1", environment={"DIES": how})
+            self.assertLess(time.monotonic() - began, 6)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertRegex(result.stderr, r"process 1 of the job made no progress for 1 s while it computed `Y`")
+        self.assertEqual(self.processes(), [])
+
+    def test_h05_a_launcher_that_dies(self):
+        arguments = self.dying()
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            launcher = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "2", TAPC, *arguments], cwd=self.folder, start_new_session=True,
+                                        env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": str(self.folder), "DIES": "s"},
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.wait_until(lambda: len(self.processes()) == 4)
+            time.sleep(0.5)
+            os.kill(launcher.pid, how)
+            launcher.wait(timeout=10)
+            self.wait_until(lambda: not self.processes())
+            self.assertEqual(list(self.folder.glob("*z.npy")), [])
+
+    def wait_until(self, condition):
+        end = time.monotonic() + 5
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    def test_h09_h10_resources_of_one_process(self):
+        rows = 1 << 20
+        self.write("p.tap", f"mesh pod = [x: 2]\nprogram main(X: f32[{rows}, 16] @ pod[{{x}}, {{}}]) -> (Y: f32[{rows}, 16]) {{ Y[i, j] = X[i, j] * 2 }}\n")
+        arguments = [TAPC, "run", "p.tap", "-i", "X=rand:1", "-o", "Y=@y.npy", "--mpi"]
+        for limit, message in ((f"-f {100 * 1024}", r"`y\.npy` cannot be written by process 1: File too large"),
+                               (f"-d {40 * 1024}", "do(es)? not fit in memory|out of memory")):
+            result = self.job(1, "--wdir", self.folder, *arguments, ":", "-n", "1", "sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *arguments)
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertRegex(result.stderr, message)
+            self.assertEqual(list(self.folder.glob("*y.npy")) + list(self.folder.glob(".tapc*")), [])
+
+    def test_h12_wrong_uses(self):
         self.write("p.tap", MLP)
         self.expect(2, "`--mpi` needs native code", "run", "p.tap", "--engine", "interp", "--mpi", "-i", "X=rand:1", "-i", "W1=rand:2",
                     "-i", "W2=rand:3")

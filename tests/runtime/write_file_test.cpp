@@ -100,8 +100,8 @@ TEST(WriteFile, FailedRenameIsUndone) {
   TempFolder folder;
   folder.write("a", "old");
   {
-    StagedFile a(folder.file("a"), {std::string("new")}), b(folder.file("b"), {std::string("new")}),
-        c(folder.file("c"), {std::string("new")});
+    StagedFile a({folder.file("a"), {std::string("new")}}), b({folder.file("b"), {std::string("new")}}),
+        c({folder.file("c"), {std::string("new")}});
     std::filesystem::create_directory(folder.file("c"));
     a.publish();
     b.publish();
@@ -133,7 +133,7 @@ TEST(WriteFile, LeftoversOfDeadProcessesAreRemoved) {
   ASSERT_EQ(pipe(go), 0);
   pid_t child = fork();
   if (child == 0) {
-    new StagedFile(folder.file("a"), {std::string("half")});
+    new StagedFile({folder.file("a"), {std::string("half")}});
     char byte;
     if (read(go[0], &byte, 1) < 0) _exit(1);
     _exit(0);  // as if killed: no destructor runs
@@ -166,7 +166,7 @@ TEST(SignalsDeathTest, StagedFilesAreRemovedAndTheSignalEndsTheProcess) {
     TempFolder folder;
     auto interrupted = [&] {
       remove_staged_on_signals();
-      StagedFile a(folder.file("a"), {std::string("half")}), b(folder.file("b"), {std::string("half")});
+      StagedFile a({folder.file("a"), {std::string("half")}}), b({folder.file("b"), {std::string("half")}});
       if (folder.count() != 2) _exit(1);
       raise(signal);
     };
@@ -179,7 +179,7 @@ TEST(SignalsDeathTest, ASignalDuringTheRenamesWaitsForTheirEnd) {
   TempFolder folder;
   auto interrupted = [&] {
     remove_staged_on_signals();
-    StagedFile a(folder.file("a"), {std::string("new")}), b(folder.file("b"), {std::string("new")});
+    StagedFile a({folder.file("a"), {std::string("new")}}), b({folder.file("b"), {std::string("new")}});
     CommitSection undivided;
     a.publish();
     raise(SIGTERM);

@@ -13,10 +13,13 @@
 #include "compiler/driver/engine.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
+#include "compiler/driver/shared_results.h"
+#include "compiler/driver/supervisor.h"
 #include "compiler/driver/unjustified_step.h"
 #include "runtime/tensors/output_spec.h"
 #include "runtime/tensors/print_tensor.h"
 #include "support/phase.h"
+#include "support/quoted.h"
 
 namespace tap::driver {
 namespace {
@@ -29,6 +32,9 @@ struct RunOptions {
   std::optional<bool> summary;
   bool mpi = false;
   DeviceProcesses processes;
+  bool all_by_first = false;    // the first process writes all results
+  bool sharded_output = false;  // each process writes a file of its own
+  double timeout = 0;           // seconds without progress; 0: any
 };
 
 std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
@@ -38,16 +44,20 @@ std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
   return specs;
 }
 
+void print(const Session& session, const std::vector<NamedTensor>& results) {
+  std::string text;
+  for (const NamedTensor& result : results)
+    text += fmt::format("{}: {}{} =\n{}\n", result.name, name_of(result.tensor.type()),
+                        to_string(result.tensor.shape()), print_tensor(result.tensor));
+  session.print(text);
+}
+
 void publish(Session& session, const std::vector<OutputSpec>& specs, const std::vector<NamedTensor>& results) {
   Phase phase("writing results");
   PlannedOutputs planned = plan_outputs(specs, results);
   write_files(planned.files);
   for (const OutputFile& file : planned.files) session.wrote(file.path);
-  std::string text;
-  for (const NamedTensor& result : planned.printed)
-    text += fmt::format("{}: {}{} =\n{}\n", result.name, name_of(result.tensor.type()),
-                        to_string(result.tensor.shape()), print_tensor(result.tensor));
-  session.print(text);
+  print(session, planned.printed);
 }
 
 // Compares with the expected values; reports every difference. Pre: the specs name results.
@@ -97,9 +107,13 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
 // If the tasks of native code cannot be certified, runs an earlier program, and at last interprets the graph, which
 // needs no further certified step.
 Evaluation evaluate_or_fall_back(const Session& session, Runnable& runnable, EngineOptions engine,
-                                 bool skip_unjustified) {
+                                 bool skip_unjustified, TensorFiles& files) {
+  auto read = [&](std::size_t input, const ir::Box& box) {
+    return part_of_input(session, runnable, input, box, files);
+  };
   while (true) {
     try {
+      if (engine.host) return evaluate_shared(session, runnable.compiled.program, read, engine);
       return evaluate(session, runnable.compiled.program, runnable.inputs, engine);
     } catch (const pipeline::UnjustifiedStep& fault) {
       if (!skip_unjustified) throw;
@@ -115,7 +129,7 @@ Evaluation evaluate_or_fall_back(const Session& session, Runnable& runnable, Eng
 }
 
 LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine,
-                               bool skip_unjustified) {
+                               bool skip_unjustified, TensorFiles& files) {
   auto runnable = std::make_shared<Runnable>(std::move(made));
   const ir::Program& program = runnable->compiled.program;
   if (engine.host) distribution_of(*engine.host, program, engine.processes);  // reports what does not fit the job
@@ -123,35 +137,102 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
   LoadedProgram result;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
-  result.run = [&session, engine, runnable, skip_unjustified] {
-    return evaluate_or_fall_back(session, *runnable, engine, skip_unjustified);
+  result.run = [&session, engine, runnable, skip_unjustified, &files] {
+    return evaluate_or_fall_back(session, *runnable, engine, skip_unjustified, files);
   };
   return result;
 }
 
+// Of the outputs that all processes write together.
+bool is_boxed(const OutputSpec& spec, const RunOptions& options) {
+  return !spec.path.empty() && !options.all_by_first && *format_of(spec.path) != FileFormat::npz;
+}
+
+// The results that the first process needs whole.
+std::vector<bool> needed_whole(const std::vector<OutputSpec>& outputs, const std::vector<InputSpec>& expected,
+                               const std::vector<DeclaredOutput>& declared, const RunOptions& options) {
+  std::vector<bool> needed;
+  for (const DeclaredOutput& result : declared) {
+    auto prints = [&](const OutputSpec& spec) {
+      return !is_boxed(spec, options) && (spec.name.empty() || spec.name == result.name);
+    };
+    auto compares = [&](const InputSpec& spec) { return spec.name == result.name; };
+    const bool publishes = expected.empty() || !options.outputs.empty();
+    needed.push_back((publishes && std::any_of(outputs.begin(), outputs.end(), prints)) ||
+                     std::any_of(expected.begin(), expected.end(), compares));
+  }
+  return needed;
+}
+
+void publish_shared(Session& session, const SharedResults& results, const std::vector<OutputSpec>& specs,
+                    const std::vector<NamedTensor>& whole, const RunOptions& options) {
+  std::vector<OutputSpec> boxed, gathered;
+  for (const OutputSpec& spec : specs) (is_boxed(spec, options) ? boxed : gathered).push_back(spec);
+  PlannedOutputs planned;
+  if (results.host.is_first()) planned = plan_outputs(gathered, whole);
+  const std::vector<std::string> names = options.sharded_output ? write_own_files(results, boxed)
+                                                                : write_boxes(results, boxed, std::move(planned.files));
+  for (const std::string& name : names) session.wrote(name);
+  print(session, planned.printed);
+}
+
+// What follows the run, in all processes.
+int finish_shared(Session& session, const SharedResults& results, const std::vector<OutputSpec>& outputs,
+                  const std::vector<InputSpec>& expected, const RunOptions& options, TensorFiles& files) {
+  const std::vector<NamedTensor> whole = gather(results, needed_whole(outputs, expected, results.declared, options));
+  if (results.host.is_first() && !as_expected(session, expected, whole, options.tolerance, files))
+    return exit_code::check_failed;
+  if (options.expected.empty() || !options.outputs.empty()) publish_shared(session, results, outputs, whole, options);
+  if (results.host.is_first() && options.summary.value_or(::isatty(STDERR_FILENO) == 1))
+    session.report(summary_text(results.evaluation.summary));
+  return exit_code::done;
+}
+
+// With --sharded-output, each process has files of its own.
+void name_own_files(std::vector<OutputSpec>& outputs) {
+  for (OutputSpec& spec : outputs) {
+    if (spec.path.empty()) continue;
+    if (*format_of(spec.path) != FileFormat::safetensors)
+      throw Failure{exit_code::wrong_command_line,
+                    Diagnostic(Code::output_spec, Span{},
+                               "`--sharded-output` writes .safetensors files, not " + tap::quoted(spec.path))
+                        .help("write for example -o @results.safetensors")};
+    spec.path = own_file(MpiHost::start(), spec.path);
+  }
+}
+
 int run(Session& session, const RunOptions& options) {
+  if (options.mpi) run_supervised(options.timeout);
   session.quiet = options.mpi && MpiHost::is_follower();
+  if (session.quiet) session.reporter = fmt::format("process {} of the job: ", MpiHost::launched_as());
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
+  const bool shared = options.mpi && !loaded;
   LoadedProgram program = loaded ? std::move(*loaded)
                                  : compiled_program(session, make_runnable(session, options.what, files),
-                                                    engine_of(session, options), !options.what.source.require_proof);
+                                                    engine_of(session, options), !options.what.source.require_proof,
+                                                    files);
   const std::vector<DeclaredOutput>& declared = program.outputs;
+  if (shared && options.sharded_output) name_own_files(outputs);
   check_outputs(outputs, declared, files.paths());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
   session.quiet = false;  // from here on processes differ
-  auto [tensors, summary] = program.run();
+  Evaluation evaluation = program.run();
   files.require_intact();
+  if (shared)
+    return finish_shared(session, {MpiHost::start(), declared, std::move(evaluation)}, outputs, expected, options,
+                         files);
   if (options.mpi && !MpiHost::start().is_first()) return exit_code::done;  // the first process has the results
   std::vector<NamedTensor> results;
-  for (std::size_t i = 0; i < tensors.size(); ++i) results.push_back({declared[i].name, tensors[i]});
+  for (std::size_t i = 0; i < evaluation.results.size(); ++i)
+    results.push_back({declared[i].name, evaluation.results[i]});
   // Before anything is published: results that are known to be wrong must not replace files of an earlier run.
   if (!as_expected(session, expected, results, options.tolerance, files)) return exit_code::check_failed;
   if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
-  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.report(summary_text(summary));
+  if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.report(summary_text(evaluation.summary));
   return exit_code::done;
 }
 
@@ -185,12 +266,27 @@ Action declare_run(CLI::App& app) {
                "Require as many processes as the program uses devices")
       ->needs(mpi)
       ->excludes(map);
+  CLI::Option* io = app.add_option_function<std::string>(
+                           "--io", [options](const std::string& who) { options->all_by_first = who == "root"; },
+                           "Who writes results: each process its own part of each file (each, default), which needs a "
+                           "shared file system, or the first process all of them (root)")
+                        ->check(CLI::IsMember({"each", "root"}))
+                        ->needs(mpi);
+  app.add_flag("--sharded-output", options->sharded_output,
+               "Each process writes its part of the results into a .safetensors file of its own")
+      ->needs(mpi)
+      ->excludes(io);
+  app.add_option("--timeout", options->timeout,
+                 "End the job if a process computes for this many seconds without progress; default: never")
+      ->check(CLI::Range(0.1, 1e6))
+      ->needs(mpi);
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;
     options->what.machine_file = options->engine.machine_file;
+    options->what.in_parts = options->mpi;
     return run(session, *options);
   };
 }
