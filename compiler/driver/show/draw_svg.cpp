@@ -44,7 +44,7 @@ Size size_of(const DrawnNode& node) {
           static_cast<double>(node.lines.size()) * line_height + 2 * padding};
 }
 
-std::string draw_node(const DrawnNode& node, NodeCentre centre, Size size) {
+std::string draw_node(const DrawnNode& node, Point centre, Size size) {
   std::string text = fmt::format(
       R"(  <g class="{}"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="{}" fill="{}" stroke="#374151"/>)",
       name_of(node.kind), centre.x - size.width / 2, centre.y - size.height / 2, size.width, size.height,
@@ -56,16 +56,17 @@ std::string draw_node(const DrawnNode& node, NodeCentre centre, Size size) {
   return text + "</g>\n";
 }
 
-// A curve that leaves downwards and arrives from above; its title is the value's type, which browsers show on hovering.
-std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::vector<Size>& sizes) {
-  NodeCentre from = layout.centres[edge.from], to = layout.centres[edge.to];
-  from.y += sizes[edge.from].height / 2;
-  to.y -= sizes[edge.to].height / 2 + 6;
-  double bend = (to.y - from.y) / 2;
-  return fmt::format(
-      R"_(  <path d="M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}" marker-end="url(#arrow)"><title>{}</title></path>)_"
-      "\n",
-      from.x, from.y, from.x, from.y + bend, to.x, to.y - bend, to.x, to.y, xml_text(edge.label));
+// Its title is the value's type, which browsers show on hovering.
+std::string draw_branch(const DrawnEdge& edge, const Branch& branch) {
+  return fmt::format(R"_(  <path d="{}"{} marker-end="url(#arrow)"><title>{}</title></path>)_"
+                     "\n",
+                     path_data(branch.points), branch.direct ? R"( stroke-dasharray="4 4")" : "", xml_text(edge.label));
+}
+
+// The part that the edges of a node share; nothing if it is no longer than the node.
+std::string draw_trunk(const std::vector<Point>& points) {
+  if (points.size() == 2 && points[0].y == points[1].y) return "";
+  return fmt::format("  <path d=\"{}\"/>\n", path_data(points));
 }
 
 }  // namespace
@@ -73,19 +74,23 @@ std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::ve
 std::string to_svg(const Drawing& drawing) {
   std::vector<Size> sizes;
   for (const DrawnNode& node : drawing.nodes) sizes.push_back(size_of(node));
-  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  LayoutEdges edges;
   for (const DrawnEdge& edge : drawing.edges) edges.emplace_back(edge.from, edge.to);
   Layout layout = lay_out(sizes, edges);
 
   std::string text = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}">
   <title>{2}</title>
-  <defs><marker id="arrow" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#374151"/></marker></defs>
+  <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#374151"/></marker></defs>
   <rect width="100%" height="100%" fill="#ffffff"/>
   <g fill="none" stroke="#374151">
 )",
       layout.size.width, layout.size.height, xml_text(drawing.title));
-  for (const DrawnEdge& edge : drawing.edges) text += draw_edge(edge, layout, sizes);
+  std::vector<bool> has_edges(drawing.nodes.size());
+  for (const DrawnEdge& edge : drawing.edges) has_edges[edge.from] = true;
+  for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
+    if (has_edges[i]) text += draw_trunk(layout.trunks[i]);
+  for (std::size_t i = 0; i < drawing.edges.size(); ++i) text += draw_branch(drawing.edges[i], layout.branches[i]);
   text += "  </g>\n  <g font-family=\"ui-monospace, monospace\" font-size=\"11\" text-anchor=\"middle\">\n";
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
     text += draw_node(drawing.nodes[i], layout.centres[i], sizes[i]);
