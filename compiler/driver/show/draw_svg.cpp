@@ -3,14 +3,10 @@
 
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/layered_layout.h"
+#include "compiler/driver/show/node_text.h"
 
 namespace tap::driver {
 namespace {
-
-constexpr double character = 6.6;  // width of a character of the font at this size
-constexpr double line_height = 15;
-constexpr double padding = 9;
-constexpr std::size_t longest_label = 48;
 
 std::string_view fill_of(NodeKind kind) {
   switch (kind) {
@@ -22,37 +18,16 @@ std::string_view fill_of(NodeKind kind) {
   return "";
 }
 
-// Code points, not bytes.
-std::size_t length_of(std::string_view text) {
-  std::size_t count = 0;
-  for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return count;
-}
-
-std::string shortened(const std::string& text) {
-  if (length_of(text) <= longest_label) return text;
-  std::size_t at = 0;
-  for (std::size_t count = 0; at < text.size(); ++at)
-    if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && ++count == longest_label) break;
-  return text.substr(0, at) + "…";
-}
-
-Size size_of(const DrawnNode& node) {
-  std::size_t longest = 4;
-  for (const std::string& line : node.lines) longest = std::max(longest, length_of(shortened(line)));
-  return {static_cast<double>(longest) * character + 2 * padding,
-          static_cast<double>(node.lines.size()) * line_height + 2 * padding};
-}
-
 std::string draw_node(const DrawnNode& node, Point centre, Size size) {
   std::string text = fmt::format(
       R"(  <g class="{}"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="{}" fill="{}" stroke="#374151"/>)",
       name_of(node.kind), centre.x - size.width / 2, centre.y - size.height / 2, size.width, size.height,
       node.kind == NodeKind::operation ? 3 : 10, fill_of(node.kind));
-  double y = centre.y - size.height / 2 + padding + 11;
-  for (std::size_t i = 0; i < node.lines.size(); ++i, y += line_height)
+  double y = centre.y - size.height / 2 + node_padding + 11;
+  for (std::size_t i = 0; i < node.lines.size(); ++i, y += node_line_height)
     text += fmt::format(R"(<text x="{:.1f}" y="{:.1f}"{}>{}</text>)", centre.x, y,
-                        i == 0 ? R"( font-weight="bold")" : R"( fill="#4b5563")", xml_text(shortened(node.lines[i])));
+                        i == 0 ? R"( font-weight="bold")" : R"( fill="#4b5563")",
+                        xml_text(shortened_line(node.lines[i])));
   return text + "</g>\n";
 }
 
