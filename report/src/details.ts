@@ -2,7 +2,7 @@
 import { shardsOf, type Shard } from "./boxes";
 import { devicesText } from "./colours";
 import { bytesText, el, name, plural } from "./dom";
-import { moveText, sourceLink } from "./lists";
+import { moveText, reasonText, sourceLink } from "./lists";
 import type { Operation, Operator } from "./model";
 import type { Store } from "./store";
 
@@ -45,7 +45,7 @@ export class Details {
       el("h2", {}, name(operation.name)),
       operation.move !== undefined && el("p", { class: "move" }, moveText(operation) +
         (operation.move.devices < operation.move.of ? ` (of the first ${operation.move.devices} of ${operation.move.of} devices)` : " to the device that receives most")),
-      this.equation(operation.text ?? op.text),
+      this.equation(operation.move ? this.movedText(operation) + (operation.text ?? op.text).replace(/^[^\n]*/, "") : (operation.text ?? op.text)),
       placed.length > 0 && el("p", {}, `${plural(shards.length, "shard")}: ${placed.join(", ")}`),
       placed.length > 0 && this.shardTable(op, shards),
       region !== undefined &&
@@ -70,6 +70,11 @@ export class Details {
       shards.length > mostShown && el("p", { class: "faint" }, `… and ${shards.length - mostShown} more`));
   }
 
+  private movedText({ results, operands, move }: Operation): string {
+    const of = (number: number): string => this.store.graph.values[number].name;
+    return `${results.map(of).join(", ")} = ${move!.kind}(${operands.map(of).join(", ")})`;
+  }
+
   private equation(text: string): HTMLElement {
     const [head, ...rest] = text.trimEnd().split("\n");
     return el("div", {}, el("pre", { class: "equation", tabindex: 0 }, head.replace(/^operator [^:\n]*: /, "")),
@@ -90,7 +95,7 @@ export class Details {
         el("button", { type: "button", class: "link", click: () => this.store.set({ panel: "tensor", value: number, shard: null, axes: [], at: [] }) }, name(value.name)),
         ` ${value.type}, ${bytesText(value.bytes)}`,
         value.sharding && ` ${value.sharding.text}`,
-        why && el("details", {}, el("summary", {}, `sharding ${why.sharding}`), el("pre", {}, why.lines.map((line) => line.replace(/^ {2}/, "")).join("\n"))));
+        why && el("details", {}, el("summary", {}, `sharding ${why.sharding}`), reasonText(this.store, why.lines)));
     }));
   }
 

@@ -1,12 +1,15 @@
 // The panel of the graph: pan, zoom, search, a small map, and a selection that the arrow keys lead along edges.
 import { shardsOf } from "./boxes";
-import { el, plural } from "./dom";
+import { colourOf } from "./colours";
+import { el, plural, svg } from "./dom";
 import { saveSvg, saveSvgAsPng } from "./export";
 import { drawScene, paletteNow, sceneAsSvg, type NodeLook, type Palette, type Scene, type View } from "./graph_draw";
 import type { Store } from "./store";
 
 const map = { width: 180, height: 130 };
 const mostLooks = 3000; // nodes whose shards are listed in the picture
+const largeGraph = 2000; // nodes
+const mostPixels = 3000; // of the picture of a large graph, on its longer side
 
 export class GraphView {
   readonly element: HTMLElement;
@@ -18,12 +21,15 @@ export class GraphView {
   });
   private small = el("canvas", { class: "map", width: map.width, height: map.height, "aria-hidden": "true" });
   private search = el("input", { type: "search", placeholder: "find", "aria-label": "Find an operation or a value", spellcheck: "false" });
+  private legend = el("ul", { class: "legend", "aria-label": "Kinds of nodes" });
   private matches = el("span", { class: "faint", role: "status" });
   private trail = el("nav", { "aria-label": "Enclosing graphs", class: "trail" });
   private view: View = { x: 0, y: 0, scale: 1 };
   private scene!: Scene;
   private palette!: Palette;
   private picture: HTMLCanvasElement | null = null; // of the small map
+  private coarse: HTMLCanvasElement | null = null; // of a large graph, shown while it moves
+  private moving = false;
   private drawn = false;
   private frame = 0;
   private saving = 0;
@@ -49,7 +55,7 @@ export class GraphView {
           saveSvgAsPng(sceneAsSvg(this.scene, this.palette), width, height, "graph.png");
         }),
       ),
-      el("div", { class: "stack" }, this.canvas, this.small),
+      el("div", { class: "stack" }, this.canvas, this.legend, this.small),
     );
     this.search.addEventListener("input", () => this.store.set({ find: this.search.value }));
     this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.nextMatch(event.shiftKey ? -1 : 1));
@@ -80,12 +86,29 @@ export class GraphView {
     });
     const devices = Math.max(1, ...report.meshes.map((mesh) => mesh.devices));
     this.scene = { layout: graph.layout, looks, devices, selected: new Set(), related: new Set(), found: new Set() };
-    this.picture = null;
+    this.picture = this.coarse = null;
+    this.legend.replaceChildren(...this.legendItems());
     this.search.value = this.store.state.find;
     this.trail.replaceChildren(...this.trailItems());
     this.mark();
     if (this.store.state.view.length === 3) this.take(this.store.state.view);
     else this.fit();
+  }
+
+  // Only what the graph has.
+  private legendItems(): Node[] {
+    const words: Record<string, string> = { input: "input", const: "constant", operation: "operation", region: "opens (Enter)", move: "move", output: "result" };
+    const there = new Set(this.scene.looks.map((look) => look.fill));
+    const box = (fill: string) =>
+      svg("svg", { width: 14, height: 12, "aria-hidden": "true" }, svg("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, fill, stroke: this.palette.line }));
+    const items: Node[] = Object.keys(words).flatMap((kind) => (there.has(kind) ? [el("li", {}, box(this.palette.fills[kind]), words[kind])] : []));
+    if (this.scene.looks.some((look) => look.devices.length > 0)) {
+      const { devices } = this.scene;
+      const strip = svg("svg", { width: 34, height: 12, "aria-hidden": "true" });
+      for (let i = 0; i < Math.min(4, devices); ++i) strip.append(svg("rect", { x: i * 8, y: 4, width: 7, height: 5, fill: colourOf(i, devices) }));
+      items.push(el("li", {}, strip, "its devices"));
+    }
+    return items;
   }
 
   private trailItems(): Node[] {
@@ -277,9 +300,12 @@ export class GraphView {
   // The address follows when the movement ends.
   private move(view: View): void {
     this.view = view;
+    this.moving = true;
     this.redraw();
     clearTimeout(this.saving);
     this.saving = window.setTimeout(() => {
+      this.moving = false;
+      this.redraw();
       const { x, y, scale } = this.view;
       this.view = { x: Math.round(x), y: Math.round(y), scale: Number(scale.toFixed(4)) };
       this.store.set({ view: [this.view.x, this.view.y, this.view.scale] });
@@ -308,22 +334,38 @@ export class GraphView {
     return Math.min(map.width / this.scene.layout.width, map.height / this.scene.layout.height);
   }
 
+  private pictureAt(scale: number, width: number, height: number): HTMLCanvasElement {
+    const picture = document.createElement("canvas");
+    picture.width = width;
+    picture.height = height;
+    drawScene(picture.getContext("2d")!, this.scene, this.palette, { x: 0, y: 0, scale }, width, height);
+    return picture;
+  }
+
+  // A large graph moves as a picture, and is drawn again where it stops.
+  private drawCoarse(context: CanvasRenderingContext2D): void {
+    const { width, height } = this.scene.layout;
+    const scale = Math.min(1, mostPixels / width, mostPixels / height);
+    this.coarse ??= this.pictureAt(scale, Math.ceil(width * scale), Math.ceil(height * scale));
+    context.fillStyle = this.palette.background;
+    context.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    const { x, y, scale: shown } = this.view;
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.coarse, -x * shown, -y * shown, (this.coarse.width / scale) * shown, (this.coarse.height / scale) * shown);
+  }
+
   private draw(): void {
     const ratio = window.devicePixelRatio || 1;
     const context = this.canvas.getContext("2d")!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    drawScene(context, this.scene, this.palette, this.view, this.canvas.clientWidth, this.canvas.clientHeight);
+    if (this.moving && this.scene.layout.nodes.length > largeGraph && this.view.scale < 0.5) this.drawCoarse(context);
+    else drawScene(context, this.scene, this.palette, this.view, this.canvas.clientWidth, this.canvas.clientHeight);
     const [w, h] = [this.canvas.clientWidth / this.view.scale, this.canvas.clientHeight / this.view.scale];
     const { width, height } = this.scene.layout;
     this.small.hidden = this.view.x <= 0 && this.view.y <= 0 && this.view.x + w >= width && this.view.y + h >= height;
     if (this.small.hidden) return;
     const scale = this.mapScale();
-    if (!this.picture) {
-      this.picture = document.createElement("canvas");
-      this.picture.width = map.width;
-      this.picture.height = map.height;
-      drawScene(this.picture.getContext("2d")!, this.scene, this.palette, { x: 0, y: 0, scale }, map.width, map.height);
-    }
+    this.picture ??= this.pictureAt(scale, map.width, map.height);
     const small = this.small.getContext("2d")!;
     small.drawImage(this.picture, 0, 0);
     small.strokeStyle = this.palette.accent;

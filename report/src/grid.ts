@@ -1,5 +1,5 @@
 // A value as a grid of its parts on two of its axes, at one position on each of the others.
-import { boxText, type Box, type Part } from "./boxes";
+import { boxText, meet, type Box, type Part } from "./boxes";
 import { colourOf, devicesText, everyDevice, inkOn, shortDevices } from "./colours";
 import { svg } from "./dom";
 
@@ -64,6 +64,8 @@ export function grid(options: GridOptions): SVGSVGElement {
     picture.append(text);
   }
 
+  // Boxes that overlap, such as those with halos, show through each other.
+  const overlapping = parts.some((a, i) => i < 64 && parts.slice(i + 1, 64).some((b) => meet(a.box, b.box)));
   const cells: { part: number; element: SVGGElement }[] = [];
   parts.forEach((part, number) => {
     if (!inSlice(part.box, axes, at)) return;
@@ -83,11 +85,11 @@ export function grid(options: GridOptions): SVGSVGElement {
       "aria-label": `${boxText(part.box)}, ${devicesText(part.devices)}`,
       "aria-pressed": options.onSelect ? String(options.focus === number) : null,
     });
-    element.append(svg("rect", { x: x(c0), y: y(r0), width: w, height: h, fill: colour, stroke: "#1f2937", "stroke-width": 1 }));
+    element.append(svg("rect", { x: x(c0), y: y(r0), width: w, height: h, fill: colour, "fill-opacity": overlapping ? 0.6 : 1, stroke: "#1f2937", "stroke-width": 1 }));
     const text = shortDevices(part.devices);
     if (w > text.length * 6.2 + 4 && h > 13)
       element.append(
-        svg("text", { x: x(c0) + w / 2, y: y(r0) + h / 2 + 4, "font-size": 11, "text-anchor": "middle", fill: inkOn(colour) }, text),
+        svg("text", { x: x(c0) + w / 2, y: y(r0) + h / 2 + 4, "font-size": 11, "text-anchor": "middle", fill: overlapping ? "#000000" : inkOn(colour) }, text),
       );
     if (options.onHover) {
       element.addEventListener("pointerenter", () => options.onHover!(number));
@@ -111,6 +113,9 @@ export function grid(options: GridOptions): SVGSVGElement {
     cells.push({ part: number, element });
     picture.append(element);
   });
+  // The selected box has its outline above all others.
+  const focused = cells.find((cell) => cell.part === options.focus);
+  if (focused) raise(picture, focused.element);
   for (const box of options.outlines ?? []) {
     if (!inSlice(box, axes, at)) continue;
     const [r0, r1] = span(box, rowAxis);
@@ -120,4 +125,14 @@ export function grid(options: GridOptions): SVGSVGElement {
     );
   }
   return picture;
+}
+
+export function raise(picture: SVGSVGElement, part: SVGGElement | null): void {
+  picture.querySelector("rect.outline")?.remove();
+  const rect = part?.querySelector("rect");
+  if (!rect) return;
+  const outline = rect.cloneNode() as SVGRectElement;
+  outline.setAttribute("class", "outline");
+  outline.setAttribute("fill", "none");
+  picture.append(outline);
 }

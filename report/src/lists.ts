@@ -52,8 +52,18 @@ function passItem(store: Store, pass: Pass): HTMLElement {
   );
 }
 
+// Made when it is first shown.
 export function pipelineView(store: Store): HTMLElement {
   const section = el("section", { class: "list", "aria-label": "Pipeline" });
+  const show = (): void => {
+    if (store.state.panel === "pipeline" && section.childElementCount === 0) showPasses(store, section);
+  };
+  store.onChange(show);
+  show();
+  return section;
+}
+
+function showPasses(store: Store, section: HTMLElement): void {
   let list = el("ol", {});
   let stage = "";
   for (const pass of store.report.passes) {
@@ -64,18 +74,40 @@ export function pipelineView(store: Store): HTMLElement {
     }
     list.append(passItem(store, pass));
   }
+}
+
+// The lines of `tapc explain`; a place at the end of one is a link.
+export function reasonText(store: Store, lines: string[]): HTMLElement {
+  const text = el("pre", {});
+  for (const line of lines) {
+    const [, before, path, number] = /^ {0,2}(.* at )(.*):(\d+):\d+$/.exec(line) ?? [];
+    const file = store.report.files.findIndex((known) => known.path === path);
+    if (file < 0) text.append(line.replace(/^ {2}/, ""));
+    else text.append(before, sourceLink(store, [[file, Number(number), Number(number)]]));
+    text.append("\n");
+  }
+  return text;
+}
+
+// Made when it is first shown.
+export function whyView(store: Store): HTMLElement {
+  const section = el("section", { class: "list", "aria-label": "Why" });
+  const show = (): void => {
+    if (store.state.panel === "why" && section.childElementCount === 0) section.append(whyTable(store));
+  };
+  store.onChange(show);
+  show();
   return section;
 }
 
-export function whyView(store: Store): HTMLElement {
+function whyTable(store: Store): HTMLElement {
   const body = el("tbody", {});
   for (const reason of store.report.reasons.slice(0, mostRows))
     body.append(
       el("tr", { "data-value": reason.value }, el("th", { scope: "row" }, name(reason.value)), el("td", {}, el("code", {}, reason.sharding)),
-        el("td", {}, el("pre", {}, reason.lines.map((line) => line.replace(/^ {2}/, "")).join("\n")))),
+        el("td", {}, reasonText(store, reason.lines))),
     );
-  return el("section", { class: "list", "aria-label": "Why" },
-    el("table", {}, el("thead", {}, el("tr", {}, ...["Value", "Sharding", "Why"].map((h) => el("th", { scope: "col" }, h)))), body));
+  return el("table", {}, el("thead", {}, el("tr", {}, ...["Value", "Sharding", "Why"].map((h) => el("th", { scope: "col" }, h)))), body);
 }
 
 export const moveText = ({ move }: Operation): string =>

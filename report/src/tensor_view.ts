@@ -6,7 +6,7 @@ import {
 import { devicesText } from "./colours";
 import { el, name, plural } from "./dom";
 import { saveSvg, saveSvgAsPng } from "./export";
-import { grid, inSlice, usualAxes } from "./grid";
+import { grid, inSlice, raise, usualAxes } from "./grid";
 import type { Store } from "./store";
 
 interface Related {
@@ -96,6 +96,7 @@ export class TensorView {
     for (const cell of this.main.querySelectorAll("g.part")) {
       const number = Number(cell.getAttribute("data-part"));
       cell.classList.toggle("focus", number === part);
+      if (number === part) raise(cell.closest("svg")!, cell as SVGGElement);
       cell.classList.toggle("lit", overlaps.has(number));
       cell.setAttribute("tabindex", number === part ? "0" : "-1");
     }

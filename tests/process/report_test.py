@@ -23,7 +23,7 @@ program layer(X: f32[4, 8] @ pod[{}, {model}], W: f32[8, 6], b: f32[6]) -> (Y: f
 """
 HALO = """mesh m = [x: 4]
 program blur(X: f32[18, 5] @ m[{x}, {}]) -> (Y: f32[18, 5] @ m[{x}, {}]) {
-    S[i, j] = X[i - 1 else 0, j] + X[i, j] + X[i + 1 else 0, j]
+    S[i, j] = X[i - 1, j else 0] + X[i, j] + X[i + 1, j else 0]
     Y[i, j] = S[i, j] * S[17 - i, j]
 }
 """
@@ -207,8 +207,8 @@ class Report(TapcTest):
         for name, source in sources.items():
             page, report = self.page(source), self.report(source)
             sharded = self.folder / (name + ".ir")
-            self.expect(0, "", "opt", source, "--stage=sharded", "-o", sharded)
-            graph = json.loads(self.expect(0, "", "inspect", sharded, "--format=json").stdout)
+            self.expect(0, r"^", "opt", source, "--stage=sharded", "-o", sharded)
+            graph = json.loads(self.expect(0, r"^", "inspect", sharded, "--format=json").stdout)
             stage = Stage(graph, report)
             names = [value["name"] for value in stage.graph["values"]]
             yield {"check": "boxesLight", "name": name, "page": str(page), "values": {n: list(stage.expected(n)) for n in names}}
@@ -220,15 +220,15 @@ class Report(TapcTest):
 
     def hostile(self):
         long = "L" + "o" * 10_000
-        texts = ["</script><script>hostile = 1</script>", "<img src=x onerror=\"hostile = 1\">", "<!--<script>", "\u202egnp.exe", "\u2028",
+        texts = ["</script><script>hostile = 1</script>", "<img src=x onerror=\"hostile = 1\">", "<!--<script>", "\u05d0\u05d1 = \u0627\u0644",
                  "& < > \" ' ]]> \\u003c/script>"]
         lines = "".join(f"    // {text}\n" for text in texts)
         name = "<script>hostile = 1<" + "/script><img src=x onerror=hostile=1>\u202e.tap"
         source = self.write(name, f"mesh m = [x: 2]\nprogram p({long}: f32[4] @ m[{{x}}]) -> (Y: f32[4]) {{\n{lines}"
                                   f"    Y[i] = {long}[3 - i]\n}}\n")
         page = self.folder / "hostile.html"
-        self.assertEqual(self.tapc("inspect", source, "-o", page).returncode, 0)
-        return {"page": str(page), "texts": texts[:4] + texts[5:] + [long]}
+        self.expect(0, r"^", "inspect", source, "-o", page)
+        return {"page": str(page), "texts": [*texts, long]}
 
     def large(self):
         lines = ["program big(X0: f32[8, 8]) -> (Y: f32[8, 8]) {"]

@@ -20,6 +20,7 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/graph_json.h"
+#include "compiler/driver/show/graph_text.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
 #include "runtime/failure.h"
@@ -36,7 +37,8 @@ struct InspectOptions {
   SourceOptions source;
 };
 
-std::string as_text(const Compiled& compiled) { return ir::print(compiled.program); }
+std::string as_text(const Compiled& compiled) { return to_text(compiled.program); }
+std::string as_ir(const Compiled& compiled) { return ir::print(compiled.program); }
 std::string as_json(const Compiled& compiled) { return to_json(compiled.program, compiled.name); }
 Drawing drawing_of(const Compiled& compiled) { return draw(compiled.program, compiled.program[compiled.program.main]); }
 std::string as_dot(const Compiled& compiled) { return to_dot(drawing_of(compiled)); }
@@ -49,13 +51,10 @@ struct Format {
   std::string (*write)(const Compiled& compiled);  // null: a report, which shows all stages
 };
 constexpr std::string_view page = "html", data_of_page = "report-json";
-constexpr Format formats[] = {{"text", {".txt", ".ir"}, as_text},
-                              {"dot", {".dot", ".gv"}, as_dot},
-                              {"svg", {".svg", ".svg"}, as_svg},
-                              {"json", {".json", ".json"}, as_json},
-                              {"graphml", {".graphml", ".graphml"}, as_graphml},
-                              {page, {".html", ".htm"}, nullptr},
-                              {data_of_page, {}, nullptr}};
+constexpr Format formats[] = {{"text", {".txt", ".txt"}, as_text},   {"ir", {".ir", ".ir"}, as_ir},
+                              {"dot", {".dot", ".gv"}, as_dot},      {"svg", {".svg", ".svg"}, as_svg},
+                              {"json", {".json", ".json"}, as_json}, {"graphml", {".graphml", ".graphml"}, as_graphml},
+                              {page, {".html", ".htm"}, nullptr},    {data_of_page, {}, nullptr}};
 
 // The ending of the output's name decides; --format may only repeat it. Lists are text.
 void take_ending(InspectOptions& options) {
@@ -67,7 +66,8 @@ void take_ending(InspectOptions& options) {
   });
   if (format == std::end(formats))
     throw unknown_ending("inspect", options.output,
-                         "use .txt or .ir for text, .html for a report, or .dot, .gv, .svg, .json or .graphml");
+                         "use .txt for text, .ir for text that tapc reads back, .html for a report, or .dot, .gv, "
+                         ".svg, .json or .graphml");
   if (options.format == data_of_page && ending == ".json") return;
   const std::string requested = list ? "text" : options.format;
   if (!requested.empty() && requested != format->name)

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t most_explained = 1000;    // values
+constexpr std::size_t most_explained = 1000;   // values
 constexpr std::size_t most_operations = 6000;  // of all stages; with more, only the last stage is part of the report
 constexpr std::string_view place_of_data = "<!--data-->";
 
@@ -44,8 +44,9 @@ std::vector<ReportedStage> stages_of(const ReportInput& input) {
                     fused = last_made_by(made, pipeline::Stage::fused), last = made.stages.size() - 1;
   std::vector<ReportedStage> stages{{&made.stages[0], "written", "the graph that the program builds, with calls"}};
   if (input.propagated)
-    stages.push_back({&input.propagated->program, "simplified",
-                      "calls inlined, cells simplified, maps composed; each value has the sharding that propagates to it"});
+    stages.push_back(
+        {&input.propagated->program, "simplified",
+         "calls inlined, cells simplified, maps composed; each value has the sharding that propagates to it"});
   else if (simplified != 0)
     stages.push_back({&made.stages[simplified], "simplified", "calls inlined, cells simplified, maps composed"});
   if (fused != simplified)
@@ -78,8 +79,8 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, std:
   if (!input.propagated) return reasons;
   for (const auto& [name, sharding] : shardings_of(input.propagated->program)) {
     if (reasons.size() == most_explained) {
-      left_out.push_back(fmt::format("the reasons for shardings of more than {} values: `tapc explain FILE:VALUE`",
-                                     most_explained));
+      left_out.push_back(
+          fmt::format("the reasons for shardings of more than {} values: `tapc explain FILE:VALUE`", most_explained));
       break;
     }
     std::vector<std::string> lines = lines_in(why_sharded(session, *input.propagated, input.locations, name));
@@ -101,8 +102,8 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
   std::size_t operations = 0;
   for (const ReportedStage& stage : kept) operations += operations_in(*stage.program);
   if (operations > most_operations && kept.size() > 1) {
-    left_out.push_back(fmt::format("the stages before the last one: {} operations in all, more than {}", operations,
-                                   most_operations));
+    left_out.push_back(
+        fmt::format("the stages before the last one: {} operations in all, more than {}", operations, most_operations));
     kept.erase(kept.begin(), kept.end() - 1);
   }
   ordered_json stages = ordered_json::array();
