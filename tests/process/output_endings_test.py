@@ -42,7 +42,7 @@ class OutputEndings(TapcTest):
 
     def test_inspect(self):
         self.write("p.tap", MESH)
-        for ending, begin in (("txt", "tap-ir 1"), ("ir", "tap-ir 1"), ("dot", "digraph"), ("gv", "digraph"), ("svg", "<svg"),
+        for ending, begin in (("txt", "mesh"), ("ir", "tap-ir 1"), ("html", "<!doctype html>"), ("htm", "<!doctype html>"), ("dot", "digraph"), ("gv", "digraph"), ("svg", "<svg"),
                               ("json", "{"), ("graphml", "<?xml")):
             with self.subTest(ending):
                 self.expect(0, f"^wrote `g.{ending}`$", "inspect", "p.tap", "-o", "g." + ending)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/report_moves.h"
@@ -18,8 +19,16 @@
 namespace tap::driver {
 namespace {
 
+// Names that the compiler makes have dots: they need no quotes here, where nothing reads them back.
+std::string readable_name(const std::string& name) {
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_.#@/").find(c) != std::string_view::npos;
+  });
+  return plain ? name : ir::quoted(name);
+}
+
 std::string declared(const ir::Program& program, const ir::Value& value) {
-  return fmt::format("{}{}: {}{}", value.is_const ? "const " : "", ir::written_name(value.name), to_string(value.type),
+  return fmt::format("{}{}: {}{}", value.is_const ? "const " : "", readable_name(value.name), to_string(value.type),
                      value.sharding ? " @ " + to_string(program.meshes, *value.sharding) : "");
 }
 
@@ -47,14 +56,14 @@ ir::Operator with_value_names(const ir::Program& program, const ir::Graph& graph
 
 std::string names_of_all(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
   std::vector<std::string> names;
-  for (ir::ValueId v : values) names.push_back(ir::written_name(graph[v].name));
+  for (ir::ValueId v : values) names.push_back(readable_name(graph[v].name));
   return ir::joined(names);
 }
 
 // `Y = linear(X, W)`: for operations whose body is a graph, a kernel or a transfer.
 std::string applied(const ir::Graph& graph, const ir::Operation& operation, const ir::Operator& op,
                     const std::string& words) {
-  return fmt::format("{} = {}({}){}\n", names_of_all(graph, operation.results), ir::written_name(op.name),
+  return fmt::format("{} = {}({}){}\n", names_of_all(graph, operation.results), readable_name(op.name),
                      names_of_all(graph, operation.operands), words);
 }
 
@@ -79,7 +88,7 @@ std::string region_lines(const ir::Program& program, const ir::Graph& graph, con
   std::string what;
   switch (region.kind) {
     case ir::RegionKind::call: what = ""; break;
-    case ir::RegionKind::iterate: what = fmt::format("iterate {}", to_string(region.trips)); break;
+    case ir::RegionKind::iterate: what = plural(static_cast<std::uint64_t>(region.trips.size()), "time"); break;
     case ir::RegionKind::group: what = "group"; break;
     case ir::RegionKind::choice:
       what = fmt::format("choice of {}", plural(region.alternatives.size() + 1, "alternative"));
@@ -87,7 +96,7 @@ std::string region_lines(const ir::Program& program, const ir::Graph& graph, con
   }
   std::string text =
       applied(graph, operation, ir::with_author_names(program, operation), what.empty() ? "" : ", " + what);
-  return text + fmt::format("  graph  {}\n", path.empty() ? ir::written_name(program[region.graph].name) : path);
+  return text + fmt::format("  graph  {}\n", path.empty() ? readable_name(program[region.graph].name) : path);
 }
 
 class GraphText {
@@ -102,8 +111,8 @@ class GraphText {
 
  private:
   std::string graph_text(const ir::Graph& graph, const std::string& path) const {
-    std::string text = path.empty() ? "program " + ir::written_name(graph.name) + "\n"
-                                    : fmt::format("\ngraph {} of {}\n", ir::written_name(graph.name), path);
+    std::string text = path.empty() ? "program " + readable_name(graph.name) + "\n"
+                                    : fmt::format("\ngraph {} of {}\n", readable_name(graph.name), path);
     for (ir::ValueId v : graph.inputs) text += "  input  " + declared(program_, graph[v]) + "\n";
     for (ir::ValueId v : graph.outputs) text += "  result " + declared(program_, graph[v]) + "\n";
     const std::vector<std::string> names = ir::operation_names(graph);
@@ -119,10 +128,10 @@ class GraphText {
     for (ir::ValueId v : operation.results)
       if (const auto& sharding = graph[v].sharding)
         text +=
-            fmt::format("  held   {} @ {}\n", ir::written_name(graph[v].name), to_string(program_.meshes, *sharding));
+            fmt::format("  held   {} @ {}\n", readable_name(graph[v].name), to_string(program_.meshes, *sharding));
     for (std::size_t k = 0; k < operation.operand_shardings.size(); ++k)
       if (const auto& sharding = operation.operand_shardings[k])
-        text += fmt::format("  used   {} @ {}\n", ir::written_name(graph[operation.operands[k]].name),
+        text += fmt::format("  used   {} @ {}\n", readable_name(graph[operation.operands[k]].name),
                             to_string(program_.meshes, *sharding));
     for (const ir::BlockPlacement& p : operation.placements)
       text += fmt::format("  split  {} over {}\n",
