@@ -27,10 +27,10 @@ const mlp = () => written("README.md", "layer.tap");
 // The file, its program, and the view: a panel, a selected operation or value, and a box of it.
 const pictures = [
   { file: "report_graph", program: conv, panel: "graph", operation: "A.moved" },
-  { file: "report_tensor", program: conv, panel: "tensor", value: "A.moved", shard: 1 },
+  { file: "report_tensor", program: conv, panel: "tensor", operation: "A.moved", value: "A.moved", shard: 1 },
   { file: "report_pipeline", program: layer, panel: "pipeline", operation: "P.partial", open: "compose_maps" },
   { file: "report_transformer", program: layer, panel: "graph", operation: "P.partial.moved" },
-  { file: "report_transformer_tensor", program: layer, panel: "tensor", value: "P", shard: 3 },
+  { file: "report_transformer_tensor", program: layer, panel: "tensor", operation: "P", value: "P", shard: 3 },
   { file: "report_why", program: layer, panel: "why", operation: "Q", theme: "dark" },
   { file: "report_mlp", program: mlp, panel: "source", operation: "Y.partial" },
   { file: "report_mlp_table", program: mlp, panel: "table", operation: "H" },

@@ -44,6 +44,7 @@ export class GraphView {
         "div",
         { class: "bar" },
         this.trail,
+        this.legend,
         this.search,
         this.matches,
         button("−", "Zoom out", () => this.zoomBy(1 / 1.3)),
@@ -55,7 +56,7 @@ export class GraphView {
           saveSvgAsPng(sceneAsSvg(this.scene, this.palette), width, height, "graph.png");
         }),
       ),
-      el("div", { class: "stack" }, this.canvas, this.legend, this.small),
+      el("div", { class: "stack" }, this.canvas, this.small),
     );
     this.search.addEventListener("input", () => this.store.set({ find: this.search.value }));
     this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.nextMatch(event.shiftKey ? -1 : 1));

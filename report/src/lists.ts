@@ -30,7 +30,7 @@ function passItem(store: Store, pass: Pass): HTMLElement {
     changed
       ? ` ${count > 0 ? plural(count, "rewrite") + ", " : ""}${before === after ? plural(after, "operation") : `${before} → ${after} operations`}`
       : " changed nothing",
-    el("div", { class: "faint reason" }, pass.reason),
+    el("span", { class: "faint reason" }, pass.reason),
   );
   const rows = pass.steps.flatMap((step) =>
     step.rewrites.map((rewrite) =>
@@ -40,7 +40,7 @@ function passItem(store: Store, pass: Pass): HTMLElement {
     ),
   );
   for (const remark of pass.remarks)
-    rows.push(el("tr", { class: "remark" }, el("td", {}, operationLink(store, remark.operation)), el("td", { colspan: 2 }, remark.message), el("td", {}, sourceLink(store, remark.source))));
+    rows.push(el("tr", { class: "remark" }, el("td", {}, operationLink(store, remark.operation)), el("td", { colspan: 2 }, "left as it is: " + remark.message), el("td", {}, sourceLink(store, remark.source))));
   if (rows.length === 0) return el("li", { class: changed ? null : "unchanged" }, head);
   const left = count - pass.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
   return el(
@@ -93,7 +93,11 @@ export function reasonText(store: Store, lines: string[]): HTMLElement {
 export function whyView(store: Store): HTMLElement {
   const section = el("section", { class: "list", "aria-label": "Why" });
   const show = (): void => {
-    if (store.state.panel === "why" && section.childElementCount === 0) section.append(whyTable(store));
+    if (store.state.panel !== "why") return;
+    if (section.childElementCount === 0) section.append(whyTable(store));
+    const selected = store.state.value === null ? null : store.graph.path + store.graph.values[store.state.value].name;
+    for (const row of section.querySelectorAll<HTMLElement>("tbody tr")) row.classList.toggle("selected", row.dataset.value === selected);
+    section.querySelector(".selected")?.scrollIntoView({ block: "nearest" });
   };
   store.onChange(show);
   show();

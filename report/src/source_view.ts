@@ -3,6 +3,8 @@
 import { el } from "./dom";
 import type { Store } from "./store";
 
+const baseName = (path: string): string => path.replace(/^.*\/(?=.)/, "").slice(-80);
+
 export class SourceView {
   readonly element = el("section", { class: "source", "aria-label": "Source" });
 
@@ -27,7 +29,7 @@ export class SourceView {
       "div",
       { class: "bar", role: "group", "aria-label": "Files" },
       ...report.files.map((file, i) =>
-        el("button", { type: "button", "aria-pressed": String(i === state.file), click: () => this.store.set({ file: i, line: null }) }, el("bdi", {}, file.path)),
+        el("button", { type: "button", "aria-pressed": String(i === state.file), title: file.path, click: () => this.store.set({ file: i, line: null }) }, el("bdi", {}, baseName(file.path))),
       ),
     );
     const list = el("ol", { class: "lines" });

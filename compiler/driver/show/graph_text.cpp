@@ -127,8 +127,7 @@ class GraphText {
                                    : equation_lines(program_, graph, operation);
     for (ir::ValueId v : operation.results)
       if (const auto& sharding = graph[v].sharding)
-        text +=
-            fmt::format("  held   {} @ {}\n", readable_name(graph[v].name), to_string(program_.meshes, *sharding));
+        text += fmt::format("  held   {} @ {}\n", readable_name(graph[v].name), to_string(program_.meshes, *sharding));
     for (std::size_t k = 0; k < operation.operand_shardings.size(); ++k)
       if (const auto& sharding = operation.operand_shardings[k])
         text += fmt::format("  used   {} @ {}\n", readable_name(graph[operation.operands[k]].name),

@@ -48,15 +48,28 @@ std::string_view region_word(ir::RegionKind kind) {
   return "";
 }
 
+// The value, and the operator unless the value is named after it: `A = rms_norm`, but `U.matmul`.
+std::string title_of(const ir::Graph& graph, const ir::Operation& operation, const std::string& op) {
+  if (operation.results.empty()) return op;
+  auto last_part = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
+  std::string title = graph[operation.results[0]].name;
+  if (operation.results.size() > 1) title += ", …";
+  return last_part(title) == last_part(op) ? title : title + " = " + op;
+}
+
 // A node for each input, operation and output, in this order: what it is, its number there, and its place.
-ordered_json layout_json(const Drawing& drawing, const ir::Graph& graph) {
+ordered_json layout_json(Drawing drawing, const ir::Graph& graph) {
+  const std::size_t inputs = graph.inputs.size(), operations = graph.operations.size();
+  for (std::size_t i = 0; i < operations; ++i) {
+    std::string& title = drawing.nodes[inputs + i].lines[0];
+    title = title_of(graph, graph.operations[i], title);
+  }
   std::vector<Size> sizes;
   for (const DrawnNode& node : drawing.nodes) sizes.push_back(size_of(node));
   LayoutEdges ends;
   for (const DrawnEdge& edge : drawing.edges) ends.emplace_back(edge.from, edge.to);
   const Layout layout = lay_out(sizes, ends);
 
-  const std::size_t inputs = graph.inputs.size(), operations = graph.operations.size();
   ordered_json nodes = ordered_json::array(), edges = ordered_json::array(), trunks = ordered_json::array();
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i) {
     const bool is_input = i < inputs, is_operation = !is_input && i < inputs + operations;

@@ -63,9 +63,11 @@ ordered_json step_json(const ir::Step& step, const ir::Program& before, const ir
     if (path == paths.end()) continue;
     const std::vector<std::string> names = ir::operation_names(after[claim.after]);
     for (std::size_t o = 0; o < claim.operations.size() && o < names.size(); ++o) {
-      const Rewritten change = std::visit([](const auto& j) { return rewritten(j); }, claim.operations[o]);
+      Rewritten change = std::visit([](const auto& j) { return rewritten(j); }, claim.operations[o]);
       if (change.what.empty() || ++count > most_rewrites) continue;
       const std::string name = path->second + names[o];
+      if (const ir::RegionBody* region = after[after[claim.after].operations[o].op].region())
+        for (const ir::Alternative& alternative : region->alternatives) change.rules.push_back(alternative.rule);
       rewrites.push_back(
           {{"operation", name}, {"what", change.what}, {"rules", change.rules}, {"source", sources.lines_of(name)}});
     }
