@@ -33,6 +33,7 @@ const pictures = [
   { file: "report_transformer_tensor", program: layer, panel: "tensor", operation: "P", value: "P", shard: 3 },
   { file: "report_why", program: layer, panel: "why", operation: "Q", theme: "dark" },
   { file: "report_mlp", program: mlp, panel: "source", operation: "Y.partial" },
+  { file: "report_mlp_tensor", program: mlp, panel: "tensor", operation: "Y.partial", value: "Y.partial", shard: 3 },
   { file: "report_mlp_table", program: mlp, panel: "table", operation: "H" },
   { file: "report_attention", program: () => example("attention"), options: ["--program", "fused"], panel: "graph", theme: "dark" },
 ];

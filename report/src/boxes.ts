@@ -89,6 +89,7 @@ function devicesByNumbers(report: Report, operation: Operation): ((numbers: Map<
         for (const device of devices) add(key(() => number), device);
       });
   }
+  for (const devices of found.values()) devices.sort((a, b) => a - b);
   return (numbers) => found.get(key((i) => numbers.get(dims[i].dim!) ?? 0)) ?? [];
 }
 
@@ -144,6 +145,7 @@ function partsOfSharding(report: Report, value: Value): Part[] {
     part.devices!.push(deviceAt(mesh, position));
     parts.set(at, part);
   }
+  for (const part of parts.values()) part.devices!.sort((a, b) => a - b);
   return [...parts.values()];
 }
 

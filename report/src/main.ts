@@ -68,6 +68,12 @@ function start(): void {
     tabs[next].focus();
   });
   store.onChange(show);
+  document.addEventListener("keydown", (event) => {
+    const step = ({ "[": -1, "]": 1 } as Record<string, number>)[event.key];
+    if (!step || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
+    const stage = store.state.stage + step;
+    if (stage >= 0 && stage < report.stages.length) store.showStage(stage);
+  });
   document.title = `${report.program} · tapc report`;
   document.getElementById("app")!.replaceChildren(
     el("header", {}, el("h1", {}, name(report.program)), tablist,

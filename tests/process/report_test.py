@@ -34,6 +34,13 @@ program product(A: f32[6, 7] @ m[{a}, {}], B: f32[7, 9] @ m[{}, {b}]) -> (C: f32
 }
 """
 
+DIGITS = """mesh m = [a: 4, b: 2] devices [7, 6, 5, 4, 3, 2, 1, 0]
+program digits(A: f32[9, 4] @ m[{a:(1)2, b}, {a:(2)2}], B: f32[4, 5] @ m[{a:(2)2}, {}]) -> (C: f32[9, 5] @ m[{a, b}, {}]) {
+    T[i, j] = A[8 - i, j] + 1 for i in 0..9
+    C[i, o] = sum[j] T[i, j] * B[j, o]
+}
+"""
+
 
 def block(lo, hi, count, boundaries, number):
     if boundaries:
@@ -58,22 +65,33 @@ class Stage:
         blocks = sorted({b["block_dim"] for b in op["blockings"]})
         points = {}
         for point in itertools.product(*dims):
-            inside = True
-            for b in op["blockings"]:
-                dim = op["dims"][b["dim"]]
-                lo, hi = block(dim["lo"], dim["hi"], b["count"], b["boundaries"], point[b["block_dim"]])
+            inside, within = True, [(dim["lo"], dim["hi"]) for dim in op["dims"]]
+            for b in op["blockings"]:  # a later one divides the block of an earlier one
+                lo, hi = within[b["dim"]] = block(*within[b["dim"]], b["count"], b["boundaries"], point[b["block_dim"]])
                 inside &= lo <= point[b["dim"]] < hi
             if inside:
                 points.setdefault(tuple(point[d] for d in blocks), []).append(point)
-        names = [axis["name"] for axis in self.mesh["axes"]]
         found = {}
-        for position, at in enumerate(itertools.product(*(range(axis["size"]) for axis in self.mesh["axes"]))):
-            numbers = {p["dim"]: at[names.index(p["over"].split(".")[1])] for p in self.placements[number]}
+        for device, at in self.devices():
+            numbers = {p["dim"]: self.digit(at, p["over"].split(".")[1])[0] for p in self.placements[number]}
             if numbers:
-                found.setdefault(tuple(numbers.get(d, 0) for d in blocks), []).append(position)
+                found.setdefault(tuple(numbers.get(d, 0) for d in blocks), []).append(device)
         for key, some in points.items():
-            devices = ",".join(map(str, found[key])) if found else "all"
+            devices = ",".join(map(str, sorted(found[key]))) if found else "all"
             yield devices, some, op
+
+    def devices(self):
+        positions = itertools.product(*(range(axis["size"]) for axis in self.mesh["axes"]))
+        for position, at in enumerate(positions):
+            yield self.mesh["ids"][position] if self.mesh["ids"] else position, at
+
+    def digit(self, at, axis):
+        """The coordinate along `a` or `a:(2)2`, and how many there are."""
+        name, major, size = re.fullmatch(r"(\w+)(?::\((\d+)\)(\d+))?", axis).groups()
+        number = [known["name"] for known in self.mesh["axes"]].index(name)
+        whole = self.mesh["axes"][number]["size"]
+        major, size = int(major or 1), int(size or whole)
+        return at[number] // (whole // (major * size)) % size, size
 
     def cells(self, op, kind, operation, points):
         """value → the cells of each access."""
@@ -105,18 +123,17 @@ class Stage:
         if not sharding:
             cells = set(itertools.product(*map(range, shape)))
             return {box_of(cells): ("all", None, cells)}
-        axes = [re.findall(r"\w+", part) for part in re.findall(r"\{(.*?)\}", sharding)]
-        sizes = {axis["name"]: axis["size"] for axis in self.mesh["axes"]}
+        axes = [part.split(", ") if part else [] for part in re.findall(r"\{(.*?)\}", sharding)]
         held = {}
-        for position, at in enumerate(itertools.product(*map(range, sizes.values()))):
-            coordinates, ranges = dict(zip(sizes, at)), []
+        for device, at in self.devices():
+            ranges = []
             for extent, names in zip(shape, axes):
                 number, count = 0, 1
-                for name in names:
-                    number, count = number * sizes[name] + coordinates[name], count * sizes[name]
+                for digit, size in (self.digit(at, name) for name in names):
+                    number, count = number * size + digit, count * size
                 ranges.append(range(*block(0, extent, count, [], number)))
-            held.setdefault(tuple(itertools.product(*ranges)), []).append(position)
-        return {box_of(cells): (",".join(map(str, devices)), None, set(cells)) for cells, devices in held.items() if cells}
+            held.setdefault(tuple(itertools.product(*ranges)), []).append(device)
+        return {box_of(cells): (",".join(map(str, sorted(devices))), None, set(cells)) for cells, devices in held.items() if cells}
 
     def expected(self, name):
         values = self.graph["values"]
@@ -203,7 +220,7 @@ class Report(TapcTest):
         self.assertEqual([(m["bytes"], m["axes"]) for m in moves], [(96, ["model"])])
 
     def cases(self):
-        sources = {name: self.write(name + ".tap", text) for name, text in (("layer", LAYER), ("halo", HALO), ("grid", GRID))}
+        sources = {name: self.write(name + ".tap", text) for name, text in (("layer", LAYER), ("halo", HALO), ("grid", GRID), ("digits", DIGITS))}
         for name, source in sources.items():
             page, report = self.page(source), self.report(source)
             sharded = self.folder / (name + ".ir")

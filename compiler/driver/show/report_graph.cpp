@@ -48,9 +48,10 @@ std::string_view region_word(ir::RegionKind kind) {
   return "";
 }
 
-// The value, and the operator unless the value is named after it: `A = rms_norm`, but `U.matmul`.
-std::string title_of(const ir::Graph& graph, const ir::Operation& operation, const std::string& op) {
-  if (operation.results.empty()) return op;
+// The value, and the operator unless the value is named after it: `A = rms_norm`, but `U.matmul`. Of a move, its kind.
+std::string title_of(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
+                     const std::string& op) {
+  if (operation.results.empty() || program[operation.op].transfer()) return op;
   auto last_part = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
   std::string title = graph[operation.results[0]].name;
   if (operation.results.size() > 1) title += ", …";
@@ -58,11 +59,12 @@ std::string title_of(const ir::Graph& graph, const ir::Operation& operation, con
 }
 
 // A node for each input, operation and output, in this order: what it is, its number there, and its place.
-ordered_json layout_json(Drawing drawing, const ir::Graph& graph) {
+ordered_json layout_json(const ir::Program& program, const ir::Graph& graph) {
+  Drawing drawing = draw(program, graph);
   const std::size_t inputs = graph.inputs.size(), operations = graph.operations.size();
   for (std::size_t i = 0; i < operations; ++i) {
     std::string& title = drawing.nodes[inputs + i].lines[0];
-    title = title_of(graph, graph.operations[i], title);
+    title = title_of(program, graph, graph.operations[i], title);
   }
   std::vector<Size> sizes;
   for (const DrawnNode& node : drawing.nodes) sizes.push_back(size_of(node));
@@ -136,7 +138,7 @@ class StageReport {
             {"outputs", indices(graph.outputs)},
             {"values", values},
             {"operations", operations},
-            {"layout", layout_json(draw(program_, graph), graph)}};
+            {"layout", layout_json(program_, graph)}};
   }
 
   ordered_json operation_json(const ir::Graph& graph, const ir::Operation& operation, const std::string& name) {
