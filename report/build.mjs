@@ -36,4 +36,7 @@ const page = read("src/page.html")
   .replace("STYLE", () => style)
   .replace("SCRIPT", () => script);
 mkdirSync(new URL("built/", folder), { recursive: true });
-writeFileSync(new URL(process.argv[2] ?? "built/page.html", process.argv[2] ? `file://${process.cwd()}/` : folder), page);
+writeFileSync(
+  new URL(process.argv[2] ?? "built/page.html", process.argv[2] ? `file://${process.cwd()}/` : folder),
+  page,
+);

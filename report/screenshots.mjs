@@ -35,22 +35,41 @@ const pictures = [
   { file: "report_mlp", program: mlp, panel: "source", operation: "Y.partial" },
   { file: "report_mlp_tensor", program: mlp, panel: "tensor", operation: "Y.partial", value: "Y.partial", shard: 3 },
   { file: "report_mlp_table", program: mlp, panel: "table", operation: "H" },
-  { file: "report_attention", program: () => example("attention"), options: ["--program", "fused"], panel: "graph", theme: "dark" },
+  {
+    file: "report_attention",
+    program: () => example("attention"),
+    options: ["--program", "fused"],
+    panel: "graph",
+    theme: "dark",
+  },
 ];
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
 });
 const only = process.argv.slice(3);
 for (const picture of pictures.filter(({ file }) => only.length === 0 || only.includes(file))) {
   const out = join(folder, picture.file + ".html");
-  execFileSync(tapc, ["inspect", picture.program(), ...(picture.options ?? []), "-o", out], { stdio: ["ignore", "ignore", "inherit"] });
-  const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(out, "utf8"))[1]);
+  execFileSync(tapc, ["inspect", picture.program(), ...(picture.options ?? []), "-o", out], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const data = JSON.parse(
+    /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(out, "utf8"))[1],
+  );
   const graph = data.stages.at(-1).graphs[0];
   const state = new URLSearchParams({ panel: picture.panel });
   const op = graph.operations.findIndex(({ name }) => name === picture.operation);
-  const value = picture.value ? graph.values.findIndex(({ name }) => name === picture.value) : (graph.operations[op]?.results[0] ?? -1);
+  const value = picture.value
+    ? graph.values.findIndex(({ name }) => name === picture.value)
+    : (graph.operations[op]?.results[0] ?? -1);
   if (op >= 0) state.set("op", op);
   if (value >= 0) state.set("value", value);
   if (picture.shard !== undefined) state.set("shard", picture.shard);
@@ -58,7 +77,10 @@ for (const picture of pictures.filter(({ file }) => only.length === 0 || only.in
   const page = await browser.newPage({ viewport: { width: 1200, height: 720 }, reducedMotion: "reduce" });
   await page.goto(`${pathToFileURL(out).href}#${state}`);
   if (picture.open)
-    await page.locator("details", { hasText: picture.open }).first().evaluate((details) => (details.open = true));
+    await page
+      .locator("details", { hasText: picture.open })
+      .first()
+      .evaluate((details) => (details.open = true));
   await page.waitForTimeout(300);
   await page.screenshot({ path: new URL(`docs/images/${picture.file}.png`, root).pathname });
   await page.close();

@@ -80,13 +80,20 @@ function devicesByNumbers(report: Report, operation: Operation): ((numbers: Map<
     const mesh = report.meshes[axis.mesh];
     for (let position = 0; position < Math.min(mesh.devices, mostShards); ++position) {
       if (placed.some((p) => p.dim === null && p.digit && coordinate(position, p.digit) !== p.number)) continue;
-      add(key((i) => (dims[i].digit ? coordinate(position, dims[i].digit!) : 0)), deviceAt(mesh, position));
+      add(
+        key((i) => (dims[i].digit ? coordinate(position, dims[i].digit!) : 0)),
+        deviceAt(mesh, position),
+      );
     }
   } else {
     for (const p of placed)
       p.devices?.forEach((devices, number) => {
         if (p.dim === null && number !== p.number) return;
-        for (const device of devices) add(key(() => number), device);
+        for (const device of devices)
+          add(
+            key(() => number),
+            device,
+          );
       });
   }
   for (const devices of found.values()) devices.sort((a, b) => a - b);
@@ -179,8 +186,10 @@ export function partsOf(report: Report, stage: Stage, graph: Graph, number: numb
         if (all.length > 0 && empty(box)) continue;
         const at = boxText(box);
         const part = parts.get(at) ?? { box, devices: shard.devices && [], writers: [] };
-        if (shard.devices) part.devices = [...new Set([...(part.devices ?? []), ...shard.devices])].sort((a, b) => a - b);
-        if (!part.writers.some((w) => w.operation === writer && w.shard === shard)) part.writers.push({ operation: writer, shard });
+        if (shard.devices)
+          part.devices = [...new Set([...(part.devices ?? []), ...shard.devices])].sort((a, b) => a - b);
+        if (!part.writers.some((w) => w.operation === writer && w.shard === shard))
+          part.writers.push({ operation: writer, shard });
         parts.set(at, part);
       }
     }

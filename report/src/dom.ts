@@ -44,4 +44,5 @@ export const bytesText = (bytes: number): string => {
   }
   return `${Number(bytes.toPrecision(4))} ${units[unit]}`;
 };
-export const plural = (count: number, what: string, many = what + "s"): string => `${count} ${count === 1 ? what : many}`;
+export const plural = (count: number, what: string, many = what + "s"): string =>
+  `${count} ${count === 1 ? what : many}`;

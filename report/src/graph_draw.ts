@@ -68,7 +68,14 @@ export interface Scene {
   found: Set<number>;
 }
 
-function drawNode(context: CanvasRenderingContext2D, scene: Scene, palette: Palette, node: LaidNode, index: number, scale: number): void {
+function drawNode(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  node: LaidNode,
+  index: number,
+  scale: number,
+): void {
   const [kind, , x, y, w, h, lines] = node;
   const look = scene.looks[index];
   context.beginPath();
@@ -105,7 +112,14 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, palette: Pale
   }
 }
 
-export function drawScene(context: CanvasRenderingContext2D, scene: Scene, palette: Palette, view: View, width: number, height: number): void {
+export function drawScene(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  view: View,
+  width: number,
+  height: number,
+): void {
   context.fillStyle = palette.background;
   context.fillRect(0, 0, width, height);
   context.save();
@@ -143,14 +157,17 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, palet
       arrow(context, edges[index][2]);
       const trunk = trunks[edges[index][0]];
       // Only the part of the shared line that leads to this edge.
-      const end = trunk.findIndex((_, i) => i % 2 === 0 && trunk[i] === edges[index][2][0] && trunk[i + 1] === edges[index][2][1]);
+      const end = trunk.findIndex(
+        (_, i) => i % 2 === 0 && trunk[i] === edges[index][2][0] && trunk[i + 1] === edges[index][2][1],
+      );
       trace(context, end < 0 ? trunk : trunk.slice(0, end + 2));
     }
     context.stroke();
   }
   nodes.forEach((node, i) => {
     const [, , x, y, w, h] = node;
-    if (x + w >= left && x <= right && y + h >= top && y <= bottom) drawNode(context, scene, palette, node, i, view.scale);
+    if (x + w >= left && x <= right && y + h >= top && y <= bottom)
+      drawNode(context, scene, palette, node, i, view.scale);
   });
   context.restore();
 }

@@ -1,13 +1,11 @@
 // The panel of the graph: pan, zoom, search, a small map, and a selection that the arrow keys lead along edges.
-import { shardsOf } from "./boxes";
-import { colourOf } from "./colours";
-import { el, plural, svg } from "./dom";
+import { el, plural } from "./dom";
 import { saveSvg, saveSvgAsPng } from "./export";
-import { drawScene, paletteNow, sceneAsSvg, type NodeLook, type Palette, type Scene, type View } from "./graph_draw";
+import { drawScene, paletteNow, sceneAsSvg, type Palette, type Scene, type View } from "./graph_draw";
+import { legendItems, looksOf, trailItems } from "./graph_parts";
 import type { Store } from "./store";
 
 const map = { width: 180, height: 130 };
-const mostLooks = 3000; // nodes whose shards are listed in the picture
 const largeGraph = 2000; // nodes
 const mostPixels = 3000; // of the picture of a large graph, on its longer side
 
@@ -16,11 +14,17 @@ export class GraphView {
   private canvas = el("canvas", {
     tabindex: 0,
     role: "application",
-    "aria-label": "Graph. Arrow keys select along edges, plus and minus zoom, 0 shows all, Enter opens, T shows the tensor.",
+    "aria-label":
+      "Graph. Arrow keys select along edges, plus and minus zoom, 0 shows all, Enter opens, T shows the tensor.",
     "aria-describedby": "selection",
   });
   private small = el("canvas", { class: "map", width: map.width, height: map.height, "aria-hidden": "true" });
-  private search = el("input", { type: "search", placeholder: "find", "aria-label": "Find an operation or a value", spellcheck: "false" });
+  private search = el("input", {
+    type: "search",
+    placeholder: "find",
+    "aria-label": "Find an operation or a value",
+    spellcheck: "false",
+  });
   private legend = el("ul", { class: "legend", "aria-label": "Kinds of nodes" });
   private matches = el("span", { class: "faint", role: "status" });
   private trail = el("nav", { "aria-label": "Enclosing graphs", class: "trail" });
@@ -59,7 +63,10 @@ export class GraphView {
       el("div", { class: "stack" }, this.canvas, this.small),
     );
     this.search.addEventListener("input", () => this.store.set({ find: this.search.value }));
-    this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.nextMatch(event.shiftKey ? -1 : 1));
+    this.search.addEventListener(
+      "keydown",
+      (event) => event.key === "Enter" && this.nextMatch(event.shiftKey ? -1 : 1),
+    );
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.listenToPointer();
     new ResizeObserver(() => this.resized()).observe(this.canvas);
@@ -74,79 +81,44 @@ export class GraphView {
   }
 
   private prepare(): void {
-    const { graph, stage, report } = this.store;
+    const { graph, report } = this.store;
     this.palette = paletteNow();
-    const looks = graph.layout.nodes.map(([kind, number]): NodeLook => {
-      if (kind !== "operation") return { fill: kind, devices: [] };
-      const operation = graph.operations[number];
-      const fill = operation.region ? "region" : operation.move ? "move" : "operation";
-      const placed = (operation.placements ?? []).some((p) => p.digit || p.devices);
-      if (!placed || graph.operations.length > mostLooks) return { fill, devices: [] };
-      const devices = new Set(shardsOf(report, stage, operation).flatMap((shard) => shard.devices ?? []));
-      return { fill, devices: [...devices].sort((a, b) => a - b) };
-    });
+    const looks = looksOf(this.store);
     const devices = Math.max(1, ...report.meshes.map((mesh) => mesh.devices));
     this.scene = { layout: graph.layout, looks, devices, selected: new Set(), related: new Set(), found: new Set() };
     this.picture = this.coarse = null;
-    this.legend.replaceChildren(...this.legendItems());
+    this.legend.replaceChildren(...legendItems(this.scene, this.palette));
     this.search.value = this.store.state.find;
-    this.trail.replaceChildren(...this.trailItems());
+    this.trail.replaceChildren(...trailItems(this.store));
     this.mark();
     if (this.store.state.view.length === 3) this.take(this.store.state.view);
     else this.fit();
   }
 
-  // Only what the graph has.
-  private legendItems(): Node[] {
-    const words: Record<string, string> = { input: "input", const: "constant", operation: "operation", region: "opens (Enter)", move: "move", output: "result" };
-    const there = new Set(this.scene.looks.map((look) => look.fill));
-    const box = (fill: string) =>
-      svg("svg", { width: 14, height: 12, "aria-hidden": "true" }, svg("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, fill, stroke: this.palette.line }));
-    const items: Node[] = Object.keys(words).flatMap((kind) => (there.has(kind) ? [el("li", {}, box(this.palette.fills[kind]), words[kind])] : []));
-    if (this.scene.looks.some((look) => look.devices.length > 0)) {
-      const { devices } = this.scene;
-      const strip = svg("svg", { width: 34, height: 12, "aria-hidden": "true" });
-      for (let i = 0; i < Math.min(4, devices); ++i) strip.append(svg("rect", { x: i * 8, y: 4, width: 7, height: 5, fill: colourOf(i, devices) }));
-      items.push(el("li", {}, strip, "its devices"));
-    }
-    return items;
-  }
-
-  private trailItems(): Node[] {
-    const { graphs } = this.store.stage;
-    if (graphs.length === 1) return [];
-    const { path } = this.store.graph;
-    const enclosing = graphs.flatMap((graph, i) => (path.startsWith(graph.path) ? [i] : []));
-    return enclosing.map((i) =>
-      el(
-        "button",
-        {
-          type: "button",
-          "aria-current": i === this.store.state.graph ? "true" : null,
-          click: () => this.store.set({ graph: i, op: null, value: null, shard: null, view: [] }),
-        },
-        graphs[i].path === "" ? "main" : graphs[i].path,
-      ),
-    );
-  }
-
   private nodeOf(): number {
     const { op, value } = this.store.state;
-    return this.scene.layout.nodes.findIndex(([kind, number]) => (kind === "operation" ? number === op : op === null && number === value));
+    return this.scene.layout.nodes.findIndex(([kind, number]) =>
+      kind === "operation" ? number === op : op === null && number === value,
+    );
   }
 
   private mark(): void {
     const node = this.nodeOf();
     this.scene.selected = new Set(node < 0 ? [] : [node]);
     this.scene.related = new Set();
-    if (node >= 0) this.scene.layout.edges.forEach(([from, to], i) => (from === node || to === node) && this.scene.related.add(i));
+    if (node >= 0)
+      this.scene.layout.edges.forEach(([from, to], i) => (from === node || to === node) && this.scene.related.add(i));
     const wanted = this.store.state.find.toLowerCase();
     const { graph } = this.store;
     const title = (index: number): string => {
       const [kind, number] = this.scene.layout.nodes[index];
       if (kind !== "operation") return graph.values[number].name;
       const operation = graph.operations[number];
-      return [operation.name, ...operation.results.map((v) => graph.values[v].name), ...this.scene.layout.nodes[index][6]].join("\n");
+      return [
+        operation.name,
+        ...operation.results.map((v) => graph.values[v].name),
+        ...this.scene.layout.nodes[index][6],
+      ].join("\n");
     };
     this.scene.found = new Set();
     if (wanted)
@@ -186,7 +158,12 @@ export class GraphView {
     }
     const centre = (i: number): [number, number] => [nodes[i][2] + nodes[i][4] / 2, nodes[i][3] + nodes[i][5] / 2];
     const [x, y] = centre(at);
-    let candidates = dy > 0 ? edges.filter((e) => e[0] === at).map((e) => e[1]) : dy < 0 ? edges.filter((e) => e[1] === at).map((e) => e[0]) : [];
+    let candidates =
+      dy > 0
+        ? edges.filter((e) => e[0] === at).map((e) => e[1])
+        : dy < 0
+          ? edges.filter((e) => e[1] === at).map((e) => e[0])
+          : [];
     if (dx !== 0)
       candidates = nodes.flatMap((_, i) => {
         const [cx, cy] = centre(i);
@@ -261,12 +238,18 @@ export class GraphView {
 
   private nodeAt(x: number, y: number): number {
     const [gx, gy] = [this.view.x + x / this.view.scale, this.view.y + y / this.view.scale];
-    return this.scene.layout.nodes.findIndex(([, , nx, ny, w, h]) => nx <= gx && gx <= nx + w && ny <= gy && gy <= ny + h);
+    return this.scene.layout.nodes.findIndex(
+      ([, , nx, ny, w, h]) => nx <= gx && gx <= nx + w && ny <= gy && gy <= ny + h,
+    );
   }
 
   private zoomBy(factor: number, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2): void {
     const scale = Math.min(4, Math.max(0.02, this.view.scale * factor));
-    this.move({ x: this.view.x + x / this.view.scale - x / scale, y: this.view.y + y / this.view.scale - y / scale, scale });
+    this.move({
+      x: this.view.x + x / this.view.scale - x / scale,
+      y: this.view.y + y / this.view.scale - y / scale,
+      scale,
+    });
   }
 
   private fitted(): View {
@@ -288,13 +271,15 @@ export class GraphView {
     if (node < 0 || w === 0) return;
     const [, , x, y, nw, nh] = this.scene.layout.nodes[node];
     const { scale } = this.view;
-    const inside = x >= this.view.x && y >= this.view.y && x + nw <= this.view.x + w / scale && y + nh <= this.view.y + h / scale;
+    const inside =
+      x >= this.view.x && y >= this.view.y && x + nw <= this.view.x + w / scale && y + nh <= this.view.y + h / scale;
     if (!inside) this.move({ scale, x: x + nw / 2 - w / 2 / scale, y: y + nh / 2 - h / 2 / scale });
   }
 
   private take([x, y, scale]: number[]): void {
     const next = { x, y, scale: Math.min(4, Math.max(0.02, scale)) };
-    if (Math.abs(next.x - this.view.x) < 1 && Math.abs(next.y - this.view.y) < 1 && next.scale === this.view.scale) return;
+    if (Math.abs(next.x - this.view.x) < 1 && Math.abs(next.y - this.view.y) < 1 && next.scale === this.view.scale)
+      return;
     this.view = next;
     this.redraw();
   }
@@ -318,7 +303,8 @@ export class GraphView {
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(this.canvas.clientWidth * ratio);
     this.canvas.height = Math.round(this.canvas.clientHeight * ratio);
-    if (!this.drawn || this.store.state.view.length !== 3) this.view = this.store.state.view.length === 3 ? this.view : this.fitted();
+    if (!this.drawn || this.store.state.view.length !== 3)
+      this.view = this.store.state.view.length === 3 ? this.view : this.fitted();
     this.drawn = true;
     this.draw();
   }
@@ -352,7 +338,13 @@ export class GraphView {
     context.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
     const { x, y, scale: shown } = this.view;
     context.imageSmoothingEnabled = false;
-    context.drawImage(this.coarse, -x * shown, -y * shown, (this.coarse.width / scale) * shown, (this.coarse.height / scale) * shown);
+    context.drawImage(
+      this.coarse,
+      -x * shown,
+      -y * shown,
+      (this.coarse.width / scale) * shown,
+      (this.coarse.height / scale) * shown,
+    );
   }
 
   private draw(): void {

@@ -36,8 +36,8 @@ export function grid(options: GridOptions): SVGSVGElement {
   const [rowAxis, columnAxis] = axes.length === 2 ? axes : [undefined, axes[0]];
   const extent = (axis: number | undefined): number => (axis === undefined ? 1 : Math.max(1, shape[axis]));
   const [rows, columns] = [extent(rowAxis), extent(columnAxis)];
-  // Long thin tensors stay readable: sides at most 1 : 4.
-  const ratio = Math.min(4, Math.max(0.25, columns / rows));
+  // Long thin tensors stay readable.
+  const ratio = Math.min(4, Math.max(0.5, columns / rows));
   const [left, top] = [34, 22];
   const width = Math.min(options.width - left - 6, (options.height - top - 6) * ratio);
   const height = Math.min(options.height - top - 6, width / ratio);
@@ -57,7 +57,8 @@ export function grid(options: GridOptions): SVGSVGElement {
     class: "grid",
   });
   picture.append(svg("rect", { x: left, y: top, width, height, class: "frame" }));
-  if (columnAxis !== undefined) picture.append(label(`axis ${columnAxis}: ${shape[columnAxis]}`, left + width / 2, 13, "middle"));
+  if (columnAxis !== undefined)
+    picture.append(label(`axis ${columnAxis}: ${shape[columnAxis]}`, left + width / 2, 13, "middle"));
   if (rowAxis !== undefined) {
     const text = label(`axis ${rowAxis}: ${shape[rowAxis]}`, 0, 0, "middle");
     text.setAttribute("transform", `translate(14 ${top + height / 2}) rotate(-90)`);
@@ -76,20 +77,52 @@ export function grid(options: GridOptions): SVGSVGElement {
     const [w, h] = [x(c1) - x(c0), y(r1) - y(r0)];
     const isLit = options.lit?.has(number) ?? false;
     const element = svg("g", {
-      class: "part" + (isLit ? " lit" : "") + (options.dimmed && !isLit ? " dim" : "") + (options.focus === number ? " focus" : ""),
+      class:
+        "part" +
+        (isLit ? " lit" : "") +
+        (options.dimmed && !isLit ? " dim" : "") +
+        (options.focus === number ? " focus" : ""),
       "data-part": number,
       "data-box": boxText(part.box),
       "data-devices": part.devices === null ? "all" : part.devices.join(),
-      tabindex: options.onSelect ? (options.focus === number || (options.focus == null && cells.length === 0) ? 0 : -1) : null,
+      tabindex: options.onSelect
+        ? options.focus === number || (options.focus == null && cells.length === 0)
+          ? 0
+          : -1
+        : null,
       role: options.onSelect ? "button" : null,
       "aria-label": `${boxText(part.box)}, ${devicesText(part.devices)}`,
       "aria-pressed": options.onSelect ? String(options.focus === number) : null,
     });
-    element.append(svg("rect", { x: x(c0), y: y(r0), width: w, height: h, fill: colour, "fill-opacity": overlapping ? 0.6 : 1, stroke: "#1f2937", "stroke-width": 1 }));
-    const text = shortDevices(part.devices);
-    if (w > text.length * 6.2 + 4 && h > 13)
+    element.append(
+      svg("rect", {
+        x: x(c0),
+        y: y(r0),
+        width: w,
+        height: h,
+        fill: colour,
+        "fill-opacity": overlapping ? 0.6 : 1,
+        stroke: "#1f2937",
+        "stroke-width": w < 14 || h < 14 ? 0.4 : 1,
+      }),
+    );
+    const fits = (label: string): boolean => w > label.length * 6.2 + 4 && h > 12;
+    const devices = shortDevices(part.devices);
+    const text =
+      fits(devices) || part.devices === null ? devices : part.devices[0] + (part.devices.length > 1 ? "…" : "");
+    if (fits(text))
       element.append(
-        svg("text", { x: x(c0) + w / 2, y: y(r0) + h / 2 + 4, "font-size": 11, "text-anchor": "middle", fill: overlapping ? "#000000" : inkOn(colour) }, text),
+        svg(
+          "text",
+          {
+            x: x(c0) + w / 2,
+            y: y(r0) + h / 2 + 4,
+            "font-size": 11,
+            "text-anchor": "middle",
+            fill: overlapping ? "#000000" : inkOn(colour),
+          },
+          text,
+        ),
       );
     if (options.onHover) {
       element.addEventListener("pointerenter", () => options.onHover!(number));
@@ -121,7 +154,15 @@ export function grid(options: GridOptions): SVGSVGElement {
     const [r0, r1] = span(box, rowAxis);
     const [c0, c1] = span(box, columnAxis);
     picture.append(
-      svg("rect", { x: x(c0), y: y(r0), width: x(c1) - x(c0), height: y(r1) - y(r0), class: "read", "data-box": boxText(box), fill: "none" }),
+      svg("rect", {
+        x: x(c0),
+        y: y(r0),
+        width: x(c1) - x(c0),
+        height: y(r1) - y(r0),
+        class: "read",
+        "data-box": boxText(box),
+        fill: "none",
+      }),
     );
   }
   return picture;

@@ -39,14 +39,36 @@ function start(): void {
     table: new TableView(store).element,
   };
   const tabs = shown.map((panel) =>
-    el("button", { type: "button", role: "tab", id: "tab-" + panel, "aria-controls": "panel-" + panel, click: () => store.set({ panel }) }, titles[panel]),
+    el(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: "tab-" + panel,
+        "aria-controls": "panel-" + panel,
+        click: () => store.set({ panel }),
+      },
+      titles[panel],
+    ),
   );
   const holders = shown.map((panel) =>
-    el("div", { role: "tabpanel", id: "panel-" + panel, "aria-labelledby": "tab-" + panel, tabindex: -1, class: "panel" }, bodies[panel]),
+    el(
+      "div",
+      { role: "tabpanel", id: "panel-" + panel, "aria-labelledby": "tab-" + panel, tabindex: -1, class: "panel" },
+      bodies[panel],
+    ),
   );
-  const stages = el("select", { "aria-label": "Stage", change: (event) => store.showStage(Number((event.target as HTMLSelectElement).value)) });
-  report.stages.forEach((stage, i) => stages.append(el("option", { value: i, title: stage.about }, `${i + 1} ${stage.name}`)));
-  const themes = el("select", { "aria-label": "Colours", change: (event) => store.set({ theme: (event.target as HTMLSelectElement).value as State["theme"] }) });
+  const stages = el("select", {
+    "aria-label": "Stage",
+    change: (event) => store.showStage(Number((event.target as HTMLSelectElement).value)),
+  });
+  report.stages.forEach((stage, i) =>
+    stages.append(el("option", { value: i, title: stage.about }, `${i + 1} ${stage.name}`)),
+  );
+  const themes = el("select", {
+    "aria-label": "Colours",
+    change: (event) => store.set({ theme: (event.target as HTMLSelectElement).value as State["theme"] }),
+  });
   for (const theme of ["auto", "light", "dark"]) themes.append(el("option", { value: theme }, theme));
 
   const show = (): void => {
@@ -75,11 +97,19 @@ function start(): void {
     if (stage >= 0 && stage < report.stages.length) store.showStage(stage);
   });
   document.title = `${report.program} · tapc report`;
-  document.getElementById("app")!.replaceChildren(
-    el("header", {}, el("h1", {}, name(report.program)), tablist,
-      el("label", { class: "stage" }, "stage ", stages), el("label", { class: "theme" }, "colours ", themes)),
-    el("main", {}, el("div", { class: "panels" }, ...holders), new Details(store).element),
-  );
+  document
+    .getElementById("app")!
+    .replaceChildren(
+      el(
+        "header",
+        {},
+        el("h1", {}, name(report.program)),
+        tablist,
+        el("label", { class: "stage" }, "stage ", stages),
+        el("label", { class: "theme" }, "colours ", themes),
+      ),
+      el("main", {}, el("div", { class: "panels" }, ...holders), new Details(store).element),
+    );
   show();
 }
 

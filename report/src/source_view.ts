@@ -11,7 +11,8 @@ export class SourceView {
   constructor(private store: Store) {
     this.draw();
     store.onChange((changed) => {
-      if (["panel", "file", "line", "op", "value", "stage", "graph"].some((key) => changed.has(key as never))) this.draw();
+      if (["panel", "file", "line", "op", "value", "stage", "graph"].some((key) => changed.has(key as never)))
+        this.draw();
     });
   }
 
@@ -20,7 +21,8 @@ export class SourceView {
     if (state.panel !== "source") return;
     const frames = operation?.source ?? (state.value !== null ? graph.values[state.value].source : undefined) ?? [];
     const marked = new Set<number>();
-    for (const [file, first, last] of frames) if (file === state.file) for (let n = first; n <= last; ++n) marked.add(n);
+    for (const [file, first, last] of frames)
+      if (file === state.file) for (let n = first; n <= last; ++n) marked.add(n);
     const used = new Map<number, number>(); // line → operations
     for (const { source } of graph.operations)
       for (const [file, first] of source ?? []) if (file === state.file) used.set(first, (used.get(first) ?? 0) + 1);
@@ -29,7 +31,16 @@ export class SourceView {
       "div",
       { class: "bar", role: "group", "aria-label": "Files" },
       ...report.files.map((file, i) =>
-        el("button", { type: "button", "aria-pressed": String(i === state.file), title: file.path, click: () => this.store.set({ file: i, line: null }) }, el("bdi", {}, baseName(file.path))),
+        el(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(i === state.file),
+            title: file.path,
+            click: () => this.store.set({ file: i, line: null }),
+          },
+          el("bdi", {}, baseName(file.path)),
+        ),
       ),
     );
     const list = el("ol", { class: "lines" });
@@ -37,12 +48,19 @@ export class SourceView {
       const number = index + 1;
       const count = used.get(number) ?? 0;
       const code = el("code", {}, el("bdi", { dir: "ltr" }, text || " "));
-      const line = el("li", { class: marked.has(number) ? "marked" : state.line === number ? "picked" : null, "data-line": number });
+      const line = el("li", {
+        class: marked.has(number) ? "marked" : state.line === number ? "picked" : null,
+        "data-line": number,
+      });
       if (count === 0) line.append(el("span", { class: "count" }), code);
       else
         line.append(
           el("span", { class: "count", title: "operations from this line" }, String(count)),
-          el("button", { type: "button", class: "line", "aria-label": `Line ${number}: ${text}`, click: () => this.pick(number) }, code),
+          el(
+            "button",
+            { type: "button", class: "line", "aria-label": `Line ${number}: ${text}`, click: () => this.pick(number) },
+            code,
+          ),
         );
       list.append(line);
     });

@@ -21,7 +21,8 @@ export interface State {
   theme: "auto" | "light" | "dark";
 }
 
-const wholeNumber = (text: string | null): number | null => (text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null);
+const wholeNumber = (text: string | null): number | null =>
+  text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
 const numbers = (text: string | null): number[] => {
   const list = (text ?? "").split(",").map(Number);
   return text && list.every(Number.isFinite) ? list.slice(0, 32) : [];
@@ -53,7 +54,8 @@ export function printState(state: State): string {
   out.set("panel", state.panel);
   out.set("stage", String(state.stage));
   if (state.graph) out.set("graph", String(state.graph));
-  for (const name of ["op", "value", "shard", "line"] as const) if (state[name] !== null) out.set(name, String(state[name]));
+  for (const name of ["op", "value", "shard", "line"] as const)
+    if (state[name] !== null) out.set(name, String(state[name]));
   if (state.file) out.set("file", String(state.file));
   for (const name of ["axes", "at", "view"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
   if (state.find) out.set("find", state.find);

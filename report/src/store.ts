@@ -57,7 +57,15 @@ export class Store {
       for (const [graph, g] of this.report.stages[stage].graphs.entries()) {
         const op = g.operations.findIndex((operation) => operation.name === name);
         if (op < 0) continue;
-        this.set({ panel: "graph", stage, graph, op, value: g.operations[op].results[0] ?? null, shard: null, view: [] });
+        this.set({
+          panel: "graph",
+          stage,
+          graph,
+          op,
+          value: g.operations[op].results[0] ?? null,
+          shard: null,
+          view: [],
+        });
         return;
       }
   }

@@ -1,8 +1,6 @@
 // The panel of one value: a grid of its parts. The part that is hovered, focused or selected shows what it reads, which
 // parts overlap it, and who reads it.
-import {
-  boxText, meet, partsOf, readersOf, readsOf, shardsOf, type Box, type Part,
-} from "./boxes";
+import { boxText, meet, mostShards, partsOf, readersOf, readsOf, shardsOf, type Box, type Part } from "./boxes";
 import { devicesText } from "./colours";
 import { el, name, plural } from "./dom";
 import { saveSvg, saveSvgAsPng } from "./export";
@@ -28,7 +26,8 @@ export class TensorView {
     this.element.append(this.main, this.side);
     this.draw();
     store.onChange((changed) => {
-      if (["stage", "graph", "value", "axes", "at", "shard", "panel"].some((key) => changed.has(key as never))) this.draw();
+      if (["stage", "graph", "value", "axes", "at", "shard", "panel"].some((key) => changed.has(key as never)))
+        this.draw();
     });
   }
 
@@ -52,7 +51,8 @@ export class TensorView {
         { class: "faint" },
         name(value.name),
         `: ${value.type}, ${value.sharding?.text ?? "no sharding of its own"}; ${plural(this.parts.length, "box", "boxes")}` +
-          (inside < this.parts.length ? `, ${inside} in this slice` : ""),
+          (inside < this.parts.length ? `, ${inside} in this slice` : "") +
+          (this.deviceCount() > mostShards ? `; of the first ${mostShards} of ${this.deviceCount()} devices` : ""),
       ),
       ...this.sliders(axes),
       this.picture(),
@@ -119,7 +119,8 @@ export class TensorView {
     for (const reader of readersOf(graph, state.value!))
       for (const shard of shardsOf(report, stage, graph.operations[reader]))
         for (const { value, box } of readsOf(stage, graph, graph.operations[reader], shard))
-          if (value === state.value && meet(box, part.box)) readers.push({ operation: reader, devices: shard.devices, box });
+          if (value === state.value && meet(box, part.box))
+            readers.push({ operation: reader, devices: shard.devices, box });
     return { reads, overlaps, readers };
   }
 
@@ -155,8 +156,15 @@ export class TensorView {
           { class: "boxes" },
           ...boxes.map((box) => el("li", { class: "read-box", "data-box": boxText(box) }, "reads " + boxText(box))),
           ...[...lit].map((i) =>
-            el("li", { class: "lit-part", "data-box": boxText(parts[i].box), "data-devices": parts[i].devices?.join() ?? "all" },
-              `of ${boxText(parts[i].box)} on ${devicesText(parts[i].devices)}`),
+            el(
+              "li",
+              {
+                class: "lit-part",
+                "data-box": boxText(parts[i].box),
+                "data-devices": parts[i].devices?.join() ?? "all",
+              },
+              `of ${boxText(parts[i].box)} on ${devicesText(parts[i].devices)}`,
+            ),
           ),
         ),
       );
@@ -168,18 +176,41 @@ export class TensorView {
       related.reads.size > 0 && el("h3", {}, "Reads"),
       ...readGrids,
       related.overlaps.length > 0 &&
-        el("div", { class: "overlaps" }, el("h3", {}, "Overlaps"),
-          el("ul", { class: "boxes" }, ...related.overlaps.map((i) => el("li", { "data-box": boxText(this.parts[i].box) }, `${boxText(this.parts[i].box)} on ${devicesText(this.parts[i].devices)}`)))),
+        el(
+          "div",
+          { class: "overlaps" },
+          el("h3", {}, "Overlaps"),
+          el(
+            "ul",
+            { class: "boxes" },
+            ...related.overlaps.map((i) =>
+              el(
+                "li",
+                { "data-box": boxText(this.parts[i].box) },
+                `${boxText(this.parts[i].box)} on ${devicesText(this.parts[i].devices)}`,
+              ),
+            ),
+          ),
+        ),
       related.readers.length > 0 && el("h3", {}, "Read by"),
       related.readers.length > 0 &&
         el(
           "ul",
           { class: "boxes readers" },
           ...readers.map(({ operation, devices, box }) =>
-            el("li", { "data-operation": graph.operations[operation].name, "data-box": boxText(box), "data-devices": devices?.join() ?? "all" },
-              name(graph.operations[operation].name), ` on ${devicesText(devices)}, which reads ${boxText(box)}`),
+            el(
+              "li",
+              {
+                "data-operation": graph.operations[operation].name,
+                "data-box": boxText(box),
+                "data-devices": devices?.join() ?? "all",
+              },
+              name(graph.operations[operation].name),
+              ` on ${devicesText(devices)}, which reads ${boxText(box)}`,
+            ),
           ),
-          readers.length < related.readers.length && el("li", {}, `… and ${related.readers.length - readers.length} more`),
+          readers.length < related.readers.length &&
+            el("li", {}, `… and ${related.readers.length - readers.length} more`),
         ),
     ];
     this.side.replaceChildren(...children.filter((child): child is HTMLElement => child instanceof HTMLElement));
@@ -197,7 +228,13 @@ export class TensorView {
     });
     if (state.value === null) select.append(el("option", { value: "", selected: true }, "a value …"));
     graph.values.forEach((value, i) =>
-      select.append(el("option", { value: i, selected: i === state.value }, value.name.length > 60 ? value.name.slice(0, 60) + "…" : value.name)),
+      select.append(
+        el(
+          "option",
+          { value: i, selected: i === state.value },
+          value.name.length > 60 ? value.name.slice(0, 60) + "…" : value.name,
+        ),
+      ),
     );
     return select;
   }
@@ -216,7 +253,9 @@ export class TensorView {
           this.store.set({ axes: next });
         },
       });
-      shape.forEach((n, axis) => select.append(el("option", { value: axis, selected: axes[index] === axis }, `${what}: axis ${axis} (${n})`)));
+      shape.forEach((n, axis) =>
+        select.append(el("option", { value: axis, selected: axes[index] === axis }, `${what}: axis ${axis} (${n})`)),
+      );
       return select;
     });
   }
@@ -229,7 +268,11 @@ export class TensorView {
       const position = Math.min(state.at[axis] ?? 0, Math.max(0, extent - 1));
       const shown = el("output", {}, String(position));
       const slider = el("input", {
-        type: "range", min: 0, max: Math.max(0, extent - 1), value: position, "aria-label": `Position on axis ${axis}`,
+        type: "range",
+        min: 0,
+        max: Math.max(0, extent - 1),
+        value: position,
+        "aria-label": `Position on axis ${axis}`,
         input: (event) => (shown.textContent = (event.target as HTMLInputElement).value),
         change: (event) => {
           const at = shape.map((_, i) => state.at[i] ?? 0);
@@ -245,12 +288,24 @@ export class TensorView {
     const text = (): [string, number, number] => {
       const picture = this.picture();
       picture.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-      return [new XMLSerializer().serializeToString(picture), picture.width.baseVal.value, picture.height.baseVal.value];
+      return [
+        new XMLSerializer().serializeToString(picture),
+        picture.width.baseVal.value,
+        picture.height.baseVal.value,
+      ];
     };
     const file = /^[\w.]{1,60}$/.test(of) ? of : "tensor";
     return [
-      el("button", { type: "button", "aria-label": "Save the grid as SVG", click: () => saveSvg(text()[0], file + ".svg") }, "SVG"),
-      el("button", { type: "button", "aria-label": "Save the grid as PNG", click: () => saveSvgAsPng(...text(), file + ".png") }, "PNG"),
+      el(
+        "button",
+        { type: "button", "aria-label": "Save the grid as SVG", click: () => saveSvg(text()[0], file + ".svg") },
+        "SVG",
+      ),
+      el(
+        "button",
+        { type: "button", "aria-label": "Save the grid as PNG", click: () => saveSvgAsPng(...text(), file + ".png") },
+        "PNG",
+      ),
     ];
   }
 }

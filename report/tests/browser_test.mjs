@@ -12,8 +12,15 @@ const cases = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync"],
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
 });
 
 // A page that fails the test on any request, error or warning.
@@ -22,7 +29,8 @@ async function open(file, hash = "", options = {}) {
   const problems = [];
   const url = pathToFileURL(file).href;
   page.on("request", (request) => {
-    if (request.url().replace(/#.*$/, "") !== url && !request.url().startsWith("blob:")) problems.push("request: " + request.url());
+    if (request.url().replace(/#.*$/, "") !== url && !request.url().startsWith("blob:"))
+      problems.push("request: " + request.url());
   });
   page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => problems.push("error: " + error));
@@ -90,15 +98,24 @@ async function tableEqualsData({ page: file }) {
   for (const [number, stage] of report.stages.entries()) {
     await page.getByLabel("Stage").selectOption(String(number));
     const rows = await page.$$eval("table.operations tbody tr", (all) =>
-      all.map((row) => [row.cells[0].textContent, row.cells[1].textContent, row.cells[2].textContent]));
+      all.map((row) => [row.cells[0].textContent, row.cells[1].textContent, row.cells[2].textContent]),
+    );
     const graph = stage.graphs[0];
-    assert.deepEqual(rows, graph.operations.map((operation) => [
-      operation.name,
-      operation.operands.map((value) => graph.values[value].name).join(", "),
-      (operation.placements ?? []).map((placement) => placement.over).join(", "),
-    ]));
-    const values = await page.$$eval("table.values tbody tr", (all) => all.map((row) => [...row.cells].slice(0, 3).map((c) => c.textContent)));
-    assert.deepEqual(values, graph.values.map((value) => [value.name, value.type, value.sharding?.text ?? ""]));
+    assert.deepEqual(
+      rows,
+      graph.operations.map((operation) => [
+        operation.name,
+        operation.operands.map((value) => graph.values[value].name).join(", "),
+        (operation.placements ?? []).map((placement) => placement.over).join(", "),
+      ]),
+    );
+    const values = await page.$$eval("table.values tbody tr", (all) =>
+      all.map((row) => [...row.cells].slice(0, 3).map((c) => c.textContent)),
+    );
+    assert.deepEqual(
+      values,
+      graph.values.map((value) => [value.name, value.type, value.sharding?.text ?? ""]),
+    );
   }
   await close();
 }
@@ -114,8 +131,11 @@ async function stateRoundTrips({ page: file }) {
   await page.locator(".main g.part").first().focus();
   await page.keyboard.press("Enter");
   await page.getByLabel("Colours").selectOption("dark");
-  await page.getByLabel("Find an operation").evaluate((input) => ((input.value = "Y"), input.dispatchEvent(new Event("input"))));
-  const shown = (p) => p.evaluate(() => [location.hash, document.documentElement.dataset.theme, document.querySelector("main").innerText]);
+  await page
+    .getByLabel("Find an operation")
+    .evaluate((input) => ((input.value = "Y"), input.dispatchEvent(new Event("input"))));
+  const shown = (p) =>
+    p.evaluate(() => [location.hash, document.documentElement.dataset.theme, document.querySelector("main").innerText]);
   const before = await shown(page);
   assert.match(before[0], /panel=tensor.*shard=.*view=.*find=Y.*theme=dark/);
   const again = await open(file, before[0]);
@@ -125,7 +145,11 @@ async function stateRoundTrips({ page: file }) {
     await again.page.locator(`#panel-${panel}`).waitFor({ state: "visible" });
   }
   // A link to something that does not exist opens the report all the same.
-  for (const hash of ["#panel=nothing&stage=99&graph=7&op=999999&value=12345&axes=9,9&at=x&view=NaN", "#%%%", "#stage=-1&shard=1e9"])
+  for (const hash of [
+    "#panel=nothing&stage=99&graph=7&op=999999&value=12345&axes=9,9&at=x&view=NaN",
+    "#%%%",
+    "#stage=-1&shard=1e9",
+  ])
     await (await open(file, hash)).close();
   await again.close();
   await close();
@@ -161,10 +185,17 @@ async function accessible({ page: file }) {
     for (const title of titles) {
       await tab(page, title);
       if (title === "Tensor") await page.locator(".main g.part").first().focus();
-      if (title === "Pipeline") await page.locator("details").first().evaluate((element) => (element.open = true));
+      if (title === "Pipeline")
+        await page
+          .locator("details")
+          .first()
+          .evaluate((element) => (element.open = true));
       const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
       const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      assert.deepEqual(serious.map(({ id, nodes }) => `${title}: ${id}: ${nodes[0].html.slice(0, 160)} ${nodes[0].failureSummary}`), []);
+      assert.deepEqual(
+        serious.map(({ id, nodes }) => `${title}: ${id}: ${nodes[0].html.slice(0, 160)} ${nodes[0].failureSummary}`),
+        [],
+      );
     }
     await close();
   }
@@ -192,7 +223,9 @@ async function fast({ page: file, limits }) {
     const canvas = document.querySelector("canvas");
     const times = [];
     for (let i = 0; i < 60; ++i) {
-      canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: i < 30 ? -40 : 40, clientX: 400, clientY: 400, cancelable: true }));
+      canvas.dispatchEvent(
+        new WheelEvent("wheel", { deltaY: i < 30 ? -40 : 40, clientX: 400, clientY: 400, cancelable: true }),
+      );
       const begin = performance.now();
       await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
       times.push(performance.now() - begin);

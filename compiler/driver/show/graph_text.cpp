@@ -67,20 +67,6 @@ std::string applied(const ir::Graph& graph, const ir::Operation& operation, cons
                      names_of_all(graph, operation.operands), words);
 }
 
-// The equation without the operator's name, which the values' names replace; then one line for each fact.
-std::string equation_lines(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation) {
-  const ir::Operator op = with_value_names(program, graph, operation);
-  std::string text = ir::print(program, op);
-  const std::string heading = "operator " + op.name;
-  if (text.starts_with(heading)) text.erase(0, heading.size());
-  if (op.map() || op.reduce()) {
-    if (text.starts_with(": ")) return text.substr(2);
-    // Several equations, or a long one: they are the lines `body`.
-    return names_of_all(graph, operation.results) + text;
-  }
-  return applied(graph, operation, op, "") + text.substr(text.find('\n') + 1);
-}
-
 std::string region_lines(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
                          const std::string& path) {
   const ir::Operator& op = program[operation.op];
@@ -124,7 +110,7 @@ class GraphText {
   std::string operation_text(const ir::Graph& graph, const ir::Operation& operation, const std::string& name) const {
     const ir::Operator& op = program_[operation.op];
     std::string text = op.region() ? region_lines(program_, graph, operation, path_of(op.region()->graph, name))
-                                   : equation_lines(program_, graph, operation);
+                                   : equation_text(program_, graph, operation);
     for (ir::ValueId v : operation.results)
       if (const auto& sharding = graph[v].sharding)
         text += fmt::format("  held   {} @ {}\n", readable_name(graph[v].name), to_string(program_.meshes, *sharding));
@@ -158,6 +144,20 @@ class GraphText {
 };
 
 }  // namespace
+
+// Without the operator's name, which the values' names replace.
+std::string equation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation) {
+  const ir::Operator op = with_value_names(program, graph, operation);
+  std::string text = ir::print(program, op);
+  const std::string heading = "operator " + op.name;
+  if (text.starts_with(heading)) text.erase(0, heading.size());
+  if (op.map() || op.reduce()) {
+    if (text.starts_with(": ")) return text.substr(2);
+    // Several equations, or a long one: they are the lines `body`.
+    return names_of_all(graph, operation.results) + text;
+  }
+  return applied(graph, operation, op, "") + text.substr(text.find('\n') + 1);
+}
 
 std::string to_text(const ir::Program& program) { return GraphText(program).run(); }
 

@@ -10,10 +10,13 @@
 
 #include <string>
 
-#include "ir/graph_ids.h"
+#include "ir/graph.h"
 
 namespace tap::driver {
 
 std::string to_text(const ir::Program& program);
+
+// One operation, which is not a region: its equation with the names of its values, index space and projections.
+std::string equation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation);
 
 }  // namespace tap::driver

@@ -6,18 +6,23 @@
 #include <map>
 
 #include "compiler/driver/show/drawing.h"
+#include "compiler/driver/show/graph_text.h"
 #include "compiler/driver/show/layered_layout.h"
 #include "compiler/driver/show/node_text.h"
 #include "compiler/driver/show/report_geometry.h"
 #include "compiler/driver/show/report_moves.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/tensor_bytes.h"
-#include "ir/text.h"
+#include "ir/text_names.h"
+#include "support/byte_size.h"
 
 namespace tap::driver {
 namespace {
 
 using nlohmann::ordered_json;
+
+// Operations of a graph with texts of their own; in a larger one, they share those of their operators.
+constexpr std::size_t most_texts = 3000;
 
 template <class Id>
 ordered_json indices(const std::vector<Id>& list) {
@@ -58,13 +63,21 @@ std::string title_of(const ir::Program& program, const ir::Graph& graph, const i
   return last_part(title) == last_part(op) ? title : title + " = " + op;
 }
 
+using MovesByOperation = std::map<std::size_t, MovedBytes>;
+
+// 16 KiB over model
+std::string amount_of(const MovedBytes& moved) {
+  return byte_size(static_cast<double>(moved.bytes)) + (moved.axes.empty() ? "" : " over " + ir::joined(moved.axes));
+}
+
 // A node for each input, operation and output, in this order: what it is, its number there, and its place.
-ordered_json layout_json(const ir::Program& program, const ir::Graph& graph) {
+ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, const MovesByOperation& moves) {
   Drawing drawing = draw(program, graph);
   const std::size_t inputs = graph.inputs.size(), operations = graph.operations.size();
   for (std::size_t i = 0; i < operations; ++i) {
-    std::string& title = drawing.nodes[inputs + i].lines[0];
-    title = title_of(program, graph, graph.operations[i], title);
+    std::vector<std::string>& lines = drawing.nodes[inputs + i].lines;
+    lines[0] = title_of(program, graph, graph.operations[i], lines[0]);
+    if (auto move = moves.find(i); move != moves.end()) lines = {lines[0], amount_of(move->second)};
   }
   std::vector<Size> sizes;
   for (const DrawnNode& node : drawing.nodes) sizes.push_back(size_of(node));
@@ -130,15 +143,27 @@ class StageReport {
         if (!lines.empty()) values[input.index()]["source"] = std::move(lines);
       }
     const std::vector<std::string> names = ir::operation_names(graph);
-    for (std::size_t i = 0; i < graph.operations.size(); ++i)
+    MovesByOperation moves;
+    for (std::size_t i = 0; i < graph.operations.size(); ++i) {
       operations.push_back(operation_json(graph, graph.operations[i], path + names[i]));
+      if (!program_[graph.operations[i].op].transfer()) continue;
+      operations.back()["move"] = move_json(moves[i] = moved_bytes(program_, graph, graph.operations[i]));
+    }
     return {{"name", graph.name},
             {"path", path},
             {"inputs", indices(graph.inputs)},
             {"outputs", indices(graph.outputs)},
             {"values", values},
             {"operations", operations},
-            {"layout", layout_json(program_, graph)}};
+            {"layout", layout_json(program_, graph, moves)}};
+  }
+
+  static ordered_json move_json(const MovedBytes& moved) {
+    return {{"kind", moved.kind},
+            {"bytes", moved.bytes},
+            {"axes", moved.axes},
+            {"devices", moved.devices},
+            {"of", moved.all_devices}};
   }
 
   ordered_json operation_json(const ir::Graph& graph, const ir::Operation& operation, const std::string& name) {
@@ -147,19 +172,10 @@ class StageReport {
                         {"operator", operator_number(operation.op)},
                         {"operands", indices(operation.operands)},
                         {"results", indices(operation.results)}};
-    if (operation.names && operation.names->dims != op.dim_names())
-      out["text"] = ir::print(program_, ir::with_author_names(program_, operation));
+    if (!op.region() && graph.operations.size() <= most_texts) out["text"] = equation_text(program_, graph, operation);
     if (!operation.placements.empty()) out["placements"] = report_placements(program_, operation);
     if (const ir::RegionBody* region = op.region())
       out["region"] = {{"kind", region_word(region->kind)}, {"graph", graph_number_.at(region->graph)}};
-    if (op.transfer()) {
-      const MovedBytes moved = moved_bytes(program_, graph, operation);
-      out["move"] = {{"kind", moved.kind},
-                     {"bytes", moved.bytes},
-                     {"axes", moved.axes},
-                     {"devices", moved.devices},
-                     {"of", moved.all_devices}};
-    }
     ordered_json lines = sources_.lines_of(name);
     if (!lines.empty()) out["source"] = std::move(lines);
     return out;
