@@ -23,7 +23,7 @@ export interface View {
 
 const lineHeight = 15;
 const padding = 9;
-const allLinesFrom = 0.75; // of the scale: below, a node shows its title alone
+const allLinesFrom = 0.62; // of the scale: below, a node shows its title alone
 
 export function paletteNow(): Palette {
   const style = getComputedStyle(document.documentElement);
