@@ -1,4 +1,4 @@
-# make demo | test | build | package | campaign | bench | format | lint | tidy | clean | install-deps
+# make demo | test | build | report | package | campaign | bench | format | lint | tidy | clean | install-deps
 #
 # Two variables: PRESET (release, dev, ci, asan, tsan; see CMakePresets.json) and JOBS.
 PRESET ?= release
@@ -7,7 +7,7 @@ BUILD := $(if $(filter asan asan-backend tsan fuzz,$(PRESET)),build-$(PRESET),bu
 TAPC := $(BUILD)/bin/tapc
 
 .DEFAULT_GOAL := build
-.PHONY: build all test demo package campaign bench format format-check lint tidy clean install-deps configure
+.PHONY: build all test demo report package campaign bench format format-check lint tidy clean install-deps configure
 
 install-deps:
 	@scripts/install-deps.sh
@@ -25,6 +25,10 @@ all: configure
 
 test: all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+# The page of `tapc inspect -o report.html`, after a change in report/src.
+report: install-deps
+	scripts/build_report.sh
 
 demo: build
 	@TAPC=$(TAPC) scripts/demo.sh

@@ -16,8 +16,10 @@ packages=(
   clang-22 lld-22 libclang-rt-22-dev mlir-22-tools
   qemu-user g++-aarch64-linux-gnu pkg-config binutils
   # tools
-  clang-format clang-tidy graphviz
+  clang-format clang-tidy graphviz chromium fonts-dejavu-core
 )
+# The page of reports is built and tested with any Node.js from 18; a machine may have one from elsewhere.
+command -v npm >/dev/null || packages+=(nodejs npm)
 
 missing=()
 for package in "${packages[@]}"; do

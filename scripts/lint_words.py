@@ -151,7 +151,7 @@ def texts(path, name):
 def files(root):
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if name.startswith(".") or "/." in name or not path.is_file():
+        if name.startswith(".") or "/." in name or "node_modules/" in name or not path.is_file():
             continue
         golden = name.startswith("tests/golden/command_line/")
         library = name.startswith("lib/") and path.suffix == ".tap"

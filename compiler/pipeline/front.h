@@ -1,5 +1,5 @@
 // The front of the compiler: from a text to a legal graph. The text is a program in Tap or a stage, as `tapc opt`,
-// `tapc inspect` and --dump-after write it. A stage text is not trusted: its laws are decided and its accesses proved
+// `tapc inspect --format=ir` and --dump-after write it. A stage text is not trusted: its laws are decided and its accesses proved
 // as for a program.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Prints an operator in readable form (tapc inspect, tapc ops):
+// Prints an operator in readable form (tapc ops; tapc inspect with the names of values):
 //
 //   operator matmul: y[i, o] = sum[k] x[i, k] * w[k, o]
 //     index  i: 0..64   o: 0..32   k: 0..16 reduce

@@ -53,7 +53,7 @@ class Options(TapcTest):
         self.assertEqual(self.complete(""), set(self.commands()))
         for command in self.commands():
             self.assertEqual(self.complete(command, "-"), self.options(command), command)
-        self.assertEqual(self.complete("inspect", "--format", ""), {"text", "dot", "svg", "json", "graphml"})
+        self.assertEqual(self.complete("inspect", "--format", ""), {"text", "ir", "html", "json", "report-json", "dot", "svg", "graphml"})
         self.write("mlp.tap", "")
         self.assertEqual(self.complete("run", "ml"), {"mlp.tap"})
 
@@ -115,9 +115,9 @@ class Shapes(TapcTest):
                 self.expect(1, r"error\[T0501\]: the pack `d\.\.` has no sizes", command, "p.tap")
                 self.expect(0, "^$", command, "p.tap", "-i", "X=f32[4, 8]")
                 self.expect(0, "^$", command, "p.tap", "-i", "X=f32[4, 8]=rand:1", "-i", "W=f32[8]", "--dim", "n=8")
-        self.assertIn("value 0 X f32[4, 8]", self.tapc("inspect", "p.tap", "-i", "X=f32[4,8]").stdout.decode())
+        self.assertIn("value 0 X f32[4, 8]", self.tapc("inspect", "--format=ir", "p.tap", "-i", "X=f32[4,8]").stdout.decode())
         np.save(self.folder / "x.npy", np.zeros((2, 3), "f4"))
-        self.assertIn("value 0 X f32[2, 3]", self.tapc("inspect", "p.tap", "-i", "X=@x.npy").stdout.decode())
+        self.assertIn("value 0 X f32[2, 3]", self.tapc("inspect", "--format=ir", "p.tap", "-i", "X=@x.npy").stdout.decode())
 
     def test_shapes_that_do_not_fit(self):
         for command in ("check", "inspect", "verify", "opt"):
@@ -173,7 +173,7 @@ class Files(TapcTest):
                 self.assertEqual(self.tapc("run", "p.ir", *inputs).stdout, expected)
                 self.assertEqual(self.tapc("run", "p.ir", *inputs, "--engine", "interp").stdout, expected)
                 self.assertEqual(self.tapc("opt", "p.ir", "--passes=none").stdout, (self.folder / "p.ir").read_bytes())
-                self.assertEqual(self.tapc("inspect", "p.ir").stdout, (self.folder / "p.ir").read_bytes())
+                self.assertEqual(self.tapc("inspect", "--format=ir", "p.ir").stdout, (self.folder / "p.ir").read_bytes())
                 for command in ("verify", "check", "inspect"):
                     self.expect(0, "^$", command, "p.ir")
         self.assertIn(b"transfer", (self.folder / "p.ir").read_bytes())
@@ -242,10 +242,10 @@ program p(X: f32[4, 6], Z: f32[1]) -> (Y: f32[4], S: f32[6], V: f32[4], A: f32[1
         self.assertGreaterEqual(tried, 7)
         # `inspect --plan` shows what the plan makes, as `opt` does of a stage, in every form.
         self.write("p.plan", "plan 2\nsplit H dim k into 2\n")
-        shown = self.tapc("inspect", "p.tap", "--plan", "p.plan").stdout
+        shown = self.tapc("inspect", "--format=ir", "p.tap", "--plan", "p.plan").stdout
         self.assertEqual(shown, self.tapc("opt", "p.tap", "--plan", "p.plan", "--stage", "sharded").stdout)
         self.assertIn(b"block ", shown)
-        for form in ("text", "dot", "svg", "json", "graphml"):
+        for form in ("text", "ir", "html", "json", "report-json", "dot", "svg", "graphml"):
             with self.subTest(form):
                 after = self.tapc("inspect", "p.tap", "--format", form, "--plan", "p.plan")
                 self.assertEqual(after.returncode, 0, after.output)

@@ -107,10 +107,10 @@ class Fmt(TapcTest):
             if source.name == "std.tap":
                 continue
             squeezed = "\n".join(line.strip() for line in source.read_text().split("\n"))
-            before = self.tapc("inspect", self.write("a.tap", squeezed),
+            before = self.tapc("inspect", "--format=ir", self.write("a.tap", squeezed),
                                *(("--program", "fused") if source.name == "attention.tap" else ()))
             self.expect(0, r"^$", "fmt", "a.tap")
-            after = self.tapc("inspect", "a.tap", *(("--program", "fused") if source.name == "attention.tap" else ()))
+            after = self.tapc("inspect", "--format=ir", "a.tap", *(("--program", "fused") if source.name == "attention.tap" else ()))
             self.assertEqual(before.stdout, after.stdout)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """tapc inspect: JSON follows its published schema and says what the program says; SVG and GraphML are well-formed."""
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -10,6 +11,23 @@ from tapc import *
 
 SCHEMA = json.loads((ROOT / "docs/schema/graph.schema.json").read_text())
 EXAMPLES = sorted((ROOT / "examples").glob("*.tap"))
+
+
+def points_on(path):
+    """Points on the lines and curves of an SVG path, at most a few units apart on lines."""
+    at = None
+    for letter, text in re.findall(r"([MLC])([-0-9. ]+)", path):
+        numbers = [float(n) for n in text.split()]
+        if letter == "L":
+            steps = int(max(abs(numbers[0] - at[0]), abs(numbers[1] - at[1])) / 4) + 1
+            for k in range(steps + 1):
+                yield tuple(a + (b - a) * k / steps for a, b in zip(at, numbers))
+        elif letter == "C":
+            p = [at, *(tuple(numbers[i:i + 2]) for i in (0, 2, 4))]
+            for t in (k / 24 for k in range(25)):
+                yield tuple((1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t * t * c + t ** 3 * d
+                            for a, b, c, d in zip(*p))
+        at = tuple(numbers[-2:])
 
 
 class Inspect(TapcTest):
@@ -67,6 +85,34 @@ class Inspect(TapcTest):
         for i, (x, y, w, h) in enumerate(boxes):
             for x2, y2, w2, h2 in boxes[:i]:
                 self.assertFalse(x < x2 + w2 and x2 < x + w and y < y2 + h2 and y2 < y + h)
+
+    def test_svg_of_a_thousand_operations_is_readable(self):
+        lines = [f"  Y{i}[a] = " + (f"X[a] + Y{i - 1}[a]" if i % 50 == 0
+                                    else f"Y{i - 1}[a] + Y{max(0, i - 40)}[a]" if i % 3 == 0
+                                    else f"-Y{i - 1}[a]") for i in range(1, 1000)]
+        source = Path(self.write("long.tap", "program long(X: f32[4]) -> (Y999: f32[4]) {\n  Y0[a] = -X[a]\n"
+                                 + "\n".join(lines) + "\n}\n"))
+        svg = ElementTree.fromstring(self.inspect(source, "svg"))
+        width, height = float(svg.get("width")), float(svg.get("height"))
+        self.assertLess(max(width / height, height / width), 4)
+        boxes = {}  # by cells of 100 × 100
+        count = 0
+        for r in svg.iter("{http://www.w3.org/2000/svg}rect"):
+            if r.get("x"):
+                x, y, w, h = (float(r.get(k)) for k in ("x", "y", "width", "height"))
+                count += 1
+                for i in range(int(x // 100), int((x + w) // 100) + 1):
+                    for j in range(int(y // 100), int((y + h) // 100) + 1):
+                        boxes.setdefault((i, j), []).append((x, y, w, h))
+        self.assertEqual(count, 1002)
+        lines = [p.get("d") for p in svg.iter("{http://www.w3.org/2000/svg}path") if p.get("d") != "M0 0 L8 4 L0 8 z"]
+        self.assertGreater(len(lines), 1300)
+        crossed = 0
+        for line in lines:
+            for x, y in points_on(line):
+                crossed += any(bx + .2 < x < bx + w - .2 and by + .2 < y < by + h - .2
+                               for bx, by, w, h in boxes.get((x // 100, y // 100), ()))
+        self.assertEqual(crossed, 0)
 
     @unittest.skipUnless(shutil.which("dot"), "Graphviz reads it")
     def test_graphviz_reads_dot(self):

@@ -85,7 +85,7 @@ class MeshForm(TapcTest):
         return self.write("p.tap", f"{mesh}\nprogram p({inputs}) -> (Y: f32[]) {{ Y[] = 0 }}\n")
 
     def outcome(self, mesh, sharding, shape):
-        result = self.tapc("inspect", self.program(mesh, [("X", shape, sharding)]))
+        result = self.tapc("inspect", "--format=ir", self.program(mesh, [("X", shape, sharding)]))
         if result.returncode == 1:
             return re.search(r"error\[(T\d+)\]", result.output)[1]
         self.assertEqual(result.returncode, 0, result.output)

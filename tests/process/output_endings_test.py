@@ -42,7 +42,7 @@ class OutputEndings(TapcTest):
 
     def test_inspect(self):
         self.write("p.tap", MESH)
-        for ending, begin in (("txt", "tap-ir 1"), ("ir", "tap-ir 1"), ("dot", "digraph"), ("gv", "digraph"), ("svg", "<svg"),
+        for ending, begin in (("txt", "mesh"), ("ir", "tap-ir 1"), ("html", "<!doctype html>"), ("htm", "<!doctype html>"), ("dot", "digraph"), ("gv", "digraph"), ("svg", "<svg"),
                               ("json", "{"), ("graphml", "<?xml")):
             with self.subTest(ending):
                 self.expect(0, f"^wrote `g.{ending}`$", "inspect", "p.tap", "-o", "g." + ending)
@@ -55,7 +55,7 @@ class OutputEndings(TapcTest):
     def test_inspect_refuses(self):
         self.write("p.tap", MESH)
         self.expect(2, "--format=svg contradicts the ending of `x.dot`", "inspect", "p.tap", "--format", "svg", "-o", "x.dot")
-        self.expect(2, "(?s)unknown ending `.png`.*use .txt or .ir for text", "inspect", "p.tap", "--format", "svg", "-o", "x.png")
+        self.expect(2, "(?s)unknown ending `.png`.*use .txt for text, .ir for text that tapc reads back", "inspect", "p.tap", "--format", "svg", "-o", "x.png")
         for option in (["--splits"], ["--device", "0"]):
             self.expect(2, "the list is text, and `x.svg` is the name of a svg file", "inspect", "p.tap", *option, "-o", "x.svg")
         self.expect(2, "unknown ending `.svg`", "opt", "p.tap", "-o", "x.svg")

@@ -67,7 +67,7 @@ class Project(TapcTest):
         self.assertEqual(sorted(self.complete("")), sorted(self.commands()))
         self.assertEqual(self.complete("insp"), ["inspect"])
         self.assertIn("--format", self.complete("inspect", "--fo"))
-        self.assertEqual(sorted(self.complete("inspect", "--format", "")), ["dot", "graphml", "json", "svg", "text"])
+        self.assertEqual(sorted(self.complete("inspect", "--format", "")), ["dot", "graphml", "html", "ir", "json", "report-json", "svg", "text"])
         self.assertEqual(self.complete("inspect", "--format", "j"), ["json"])
         self.write("mine.tap", DOUBLE)
         self.assertIn("mine.tap", self.complete("check", "mi"))

@@ -1,6 +1,7 @@
 // tapc inspect FILE: prints the graph of a program as text, JSON or a picture, as written or after a plan.
 //
 //   tapc inspect mlp.tap -o mlp.svg
+//   tapc inspect mlp.tap -o mlp.html          every stage, shard and rewrite, as a page for a browser
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
 //   tapc inspect mlp.tap --splits             what a plan can name and split
 //   tapc inspect mlp.tap --device=3           what that device computes and receives, by the shardings or --plan
@@ -12,12 +13,14 @@
 #include "compiler/driver/commands/choices.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/device_part.h"
+#include "compiler/driver/commands/inspect_report.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/commands/split_list.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/graph_json.h"
+#include "compiler/driver/show/graph_text.h"
 #include "compiler/driver/write_outputs.h"
 #include "ir/text.h"
 #include "runtime/failure.h"
@@ -34,7 +37,8 @@ struct InspectOptions {
   SourceOptions source;
 };
 
-std::string as_text(const Compiled& compiled) { return ir::print(compiled.program); }
+std::string as_text(const Compiled& compiled) { return to_text(compiled.program); }
+std::string as_ir(const Compiled& compiled) { return ir::print(compiled.program); }
 std::string as_json(const Compiled& compiled) { return to_json(compiled.program, compiled.name); }
 Drawing drawing_of(const Compiled& compiled) { return draw(compiled.program, compiled.program[compiled.program.main]); }
 std::string as_dot(const Compiled& compiled) { return to_dot(drawing_of(compiled)); }
@@ -44,13 +48,13 @@ std::string as_graphml(const Compiled& compiled) { return to_graphml(drawing_of(
 struct Format {
   std::string_view name;
   std::array<std::string_view, 2> endings;
-  std::string (*write)(const Compiled& compiled);
+  std::string (*write)(const Compiled& compiled);  // null: a report, which shows all stages
 };
-constexpr Format formats[] = {{"text", {".txt", ".ir"}, as_text},
-                              {"dot", {".dot", ".gv"}, as_dot},
-                              {"svg", {".svg", ".svg"}, as_svg},
-                              {"json", {".json", ".json"}, as_json},
-                              {"graphml", {".graphml", ".graphml"}, as_graphml}};
+constexpr std::string_view page = "html", data_of_page = "report-json";
+constexpr Format formats[] = {{"text", {".txt", ".txt"}, as_text},   {"ir", {".ir", ".ir"}, as_ir},
+                              {"dot", {".dot", ".gv"}, as_dot},      {"svg", {".svg", ".svg"}, as_svg},
+                              {"json", {".json", ".json"}, as_json}, {"graphml", {".graphml", ".graphml"}, as_graphml},
+                              {page, {".html", ".htm"}, nullptr},    {data_of_page, {}, nullptr}};
 
 // The ending of the output's name decides; --format may only repeat it. Lists are text.
 void take_ending(InspectOptions& options) {
@@ -61,7 +65,10 @@ void take_ending(InspectOptions& options) {
     return known.endings[0] == ending || known.endings[1] == ending;
   });
   if (format == std::end(formats))
-    throw unknown_ending("inspect", options.output, "use .txt or .ir for text, or .dot, .gv, .svg, .json or .graphml");
+    throw unknown_ending("inspect", options.output,
+                         "use .txt for text, .ir for text that tapc reads back, .html for a report, or .dot, .gv, "
+                         ".svg, .json or .graphml");
+  if (options.format == data_of_page && ending == ".json") return;
   const std::string requested = list ? "text" : options.format;
   if (!requested.empty() && requested != format->name)
     throw wrong_command(Code::command_line,
@@ -107,17 +114,27 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   return compiled;
 }
 
+int show(Session& session, const InspectOptions& options, std::string text) {
+  if (options.output.empty() || options.output == "-") session.print(text);
+  else write_outputs(session, {{options.output, {std::move(text)}}});
+  return exit_code::done;
+}
+
 int inspect(Session& session, InspectOptions options) {
   take_ending(options);
+  if (options.choices && (options.format == page || options.format == data_of_page))
+    throw wrong_command(Code::command_line, "--choices has no report", "use text, JSON or a picture");
   if (options.format.empty()) options.format = "text";
   std::string text;
+  if (options.format == page || options.format == data_of_page) {
+    text = inspect_report(session, options.file, options.plan, options.source, options.format == page);
+    return show(session, options, std::move(text));
+  }
   Compiled compiled = compiled_for(session, options, text);
   Phase phase("drawing the graph");
   for (const Format& format : formats)
     if (format.name == options.format && text.empty()) text = format.write(compiled);
-  if (options.output.empty() || options.output == "-") session.print(text);
-  else write_outputs(session, {{options.output, {std::move(text)}}});
-  return exit_code::done;
+  return show(session, options, std::move(text));
 }
 
 }  // namespace
@@ -129,9 +146,9 @@ Action declare_inspect(CLI::App& app) {
   app.add_option("FILE", options->file, "A source file or a stage text")->required();
   // Keeps option pointers: looking one up by name ends the process when memory runs out.
   auto* format =
-      app.add_option(
-             "--format", options->format,
-             "Format: text (default; tapc reads it back), json (docs/schema/graph.schema.json), dot, svg, graphml")
+      app.add_option("--format", options->format,
+                     "Format: text (default; tapc reads it back), html (a report that opens in a browser), json "
+                     "(docs/schema/graph.schema.json), report-json (docs/schema/report.schema.json), dot, svg, graphml")
           ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output,
                  "The file to write (default: standard output); its ending decides the format");

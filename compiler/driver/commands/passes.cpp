@@ -127,9 +127,10 @@ pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage s
 }
 
 pipeline::Compilation compile(Session& session, PipelineInput input, pipeline::Options how, const PassOptions& options,
-                              Dumps& dumps) {
+                              Dumps& dumps, const std::function<void(const Compiled& built)>& after_build) {
   Times times;
   pipeline::Observer observer;
+  observer.after_build = after_build;
   observer.after_pass = [&](const passes::PassRun& run) {
     int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
     if (options.time) times.add(run, number);

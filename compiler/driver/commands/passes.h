@@ -62,7 +62,7 @@ using PipelineInput = std::variant<ProgramFile, ir::Program>;
 // Compiles, writes the dumps and the certificate, prints warnings, remarks and times on standard error. Throws as
 // pipeline::compile does.
 pipeline::Compilation compile(Session& session, PipelineInput input, pipeline::Options how, const PassOptions& options,
-                              Dumps& dumps);
+                              Dumps& dumps, const std::function<void(const Compiled& built)>& after_build = {});
 
 // The certificate's file, and FILE.rules.ir with the rules that it refers to.
 std::vector<OutputFile> certificate_files(const std::string& file, const pipeline::Compilation& made);

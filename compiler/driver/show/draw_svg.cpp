@@ -3,14 +3,10 @@
 
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/layered_layout.h"
+#include "compiler/driver/show/node_text.h"
 
 namespace tap::driver {
 namespace {
-
-constexpr double character = 6.6;  // width of a character of the font at this size
-constexpr double line_height = 15;
-constexpr double padding = 9;
-constexpr std::size_t longest_label = 48;
 
 std::string_view fill_of(NodeKind kind) {
   switch (kind) {
@@ -22,50 +18,30 @@ std::string_view fill_of(NodeKind kind) {
   return "";
 }
 
-// Code points, not bytes.
-std::size_t length_of(std::string_view text) {
-  std::size_t count = 0;
-  for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return count;
-}
-
-std::string shortened(const std::string& text) {
-  if (length_of(text) <= longest_label) return text;
-  std::size_t at = 0;
-  for (std::size_t count = 0; at < text.size(); ++at)
-    if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && ++count == longest_label) break;
-  return text.substr(0, at) + "…";
-}
-
-Size size_of(const DrawnNode& node) {
-  std::size_t longest = 4;
-  for (const std::string& line : node.lines) longest = std::max(longest, length_of(shortened(line)));
-  return {static_cast<double>(longest) * character + 2 * padding,
-          static_cast<double>(node.lines.size()) * line_height + 2 * padding};
-}
-
-std::string draw_node(const DrawnNode& node, NodeCentre centre, Size size) {
+std::string draw_node(const DrawnNode& node, Point centre, Size size) {
   std::string text = fmt::format(
       R"(  <g class="{}"><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="{}" fill="{}" stroke="#374151"/>)",
       name_of(node.kind), centre.x - size.width / 2, centre.y - size.height / 2, size.width, size.height,
       node.kind == NodeKind::operation ? 3 : 10, fill_of(node.kind));
-  double y = centre.y - size.height / 2 + padding + 11;
-  for (std::size_t i = 0; i < node.lines.size(); ++i, y += line_height)
+  double y = centre.y - size.height / 2 + node_padding + 11;
+  for (std::size_t i = 0; i < node.lines.size(); ++i, y += node_line_height)
     text += fmt::format(R"(<text x="{:.1f}" y="{:.1f}"{}>{}</text>)", centre.x, y,
-                        i == 0 ? R"( font-weight="bold")" : R"( fill="#4b5563")", xml_text(shortened(node.lines[i])));
+                        i == 0 ? R"( font-weight="bold")" : R"( fill="#4b5563")",
+                        xml_text(shortened_line(node.lines[i])));
   return text + "</g>\n";
 }
 
-// A curve that leaves downwards and arrives from above; its title is the value's type, which browsers show on hovering.
-std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::vector<Size>& sizes) {
-  NodeCentre from = layout.centres[edge.from], to = layout.centres[edge.to];
-  from.y += sizes[edge.from].height / 2;
-  to.y -= sizes[edge.to].height / 2 + 6;
-  double bend = (to.y - from.y) / 2;
-  return fmt::format(
-      R"_(  <path d="M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}" marker-end="url(#arrow)"><title>{}</title></path>)_"
-      "\n",
-      from.x, from.y, from.x, from.y + bend, to.x, to.y - bend, to.x, to.y, xml_text(edge.label));
+// Its title is the value's type, which browsers show on hovering.
+std::string draw_branch(const DrawnEdge& edge, const Branch& branch) {
+  return fmt::format(R"_(  <path d="{}"{} marker-end="url(#arrow)"><title>{}</title></path>)_"
+                     "\n",
+                     path_data(branch.points), branch.direct ? R"( stroke-dasharray="4 4")" : "", xml_text(edge.label));
+}
+
+// The part that the edges of a node share; nothing if it is no longer than the node.
+std::string draw_trunk(const std::vector<Point>& points) {
+  if (points.size() == 2 && points[0].y == points[1].y) return "";
+  return fmt::format("  <path d=\"{}\"/>\n", path_data(points));
 }
 
 }  // namespace
@@ -73,19 +49,23 @@ std::string draw_edge(const DrawnEdge& edge, const Layout& layout, const std::ve
 std::string to_svg(const Drawing& drawing) {
   std::vector<Size> sizes;
   for (const DrawnNode& node : drawing.nodes) sizes.push_back(size_of(node));
-  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  LayoutEdges edges;
   for (const DrawnEdge& edge : drawing.edges) edges.emplace_back(edge.from, edge.to);
   Layout layout = lay_out(sizes, edges);
 
   std::string text = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}">
   <title>{2}</title>
-  <defs><marker id="arrow" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#374151"/></marker></defs>
+  <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#374151"/></marker></defs>
   <rect width="100%" height="100%" fill="#ffffff"/>
   <g fill="none" stroke="#374151">
 )",
       layout.size.width, layout.size.height, xml_text(drawing.title));
-  for (const DrawnEdge& edge : drawing.edges) text += draw_edge(edge, layout, sizes);
+  std::vector<bool> has_edges(drawing.nodes.size());
+  for (const DrawnEdge& edge : drawing.edges) has_edges[edge.from] = true;
+  for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
+    if (has_edges[i]) text += draw_trunk(layout.trunks[i]);
+  for (std::size_t i = 0; i < drawing.edges.size(); ++i) text += draw_branch(drawing.edges[i], layout.branches[i]);
   text += "  </g>\n  <g font-family=\"ui-monospace, monospace\" font-size=\"11\" text-anchor=\"middle\">\n";
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
     text += draw_node(drawing.nodes[i], layout.centres[i], sizes[i]);

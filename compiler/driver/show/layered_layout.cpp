@@ -1,107 +1,244 @@
 #include "compiler/driver/show/layered_layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <numeric>
+#include <map>
+
+#include "compiler/driver/show/layout_rows.h"
 
 namespace tap::driver {
 namespace {
 
-constexpr double column_gap = 28;
-constexpr double layer_gap = 56;
+constexpr double row_gap = 56;
 constexpr double margin = 16;
-constexpr int sweeps = 8;
+constexpr double lane = 6;  // between two lines that lead to the next column
+constexpr double column_gap = 48;
+constexpr double shortest_column = 1200;
+constexpr double highest_ratio = 1.6;  // height by width, beyond which a layout is folded
+constexpr double widest_ratio = 3;
+constexpr int most_attempts = 4;
 
-using Edges = std::vector<std::pair<std::size_t, std::size_t>>;
-using Neighbours = std::vector<std::vector<std::size_t>>;
-using Layers = std::vector<std::vector<std::size_t>>;
+struct Column {
+  std::size_t first = 0, last = 0;  // rows; `last` is not included
+  double left = 0, width = 0, height = 0;
+  double shift = 0;                          // from the x of the rows to the x of the layout
+  std::map<std::size_t, std::size_t> lanes;  // of the lines that lead to the next column, by their node
+};
 
-// A node's layer is the length of the longest path to it. A node without predecessors is directly above its first user.
-std::vector<std::size_t> layers_of(std::size_t count, const Edges& edges) {
-  Neighbours below(count);
-  std::vector<std::size_t> waiting(count), layer(count), order;
-  for (auto [from, to] : edges) {
-    below[from].push_back(to);
-    ++waiting[to];
+// Cuts the rows into columns of at most this height, or of one row.
+std::vector<Column> columns_up_to(const std::vector<double>& heights, double most) {
+  std::vector<Column> columns;
+  for (std::size_t row = 0; row < heights.size(); ++row) {
+    const double grown = columns.empty() ? 0 : columns.back().height + row_gap + heights[row];
+    if (columns.empty() || grown > most) columns.push_back({row, row, 0, 0, heights[row], 0, {}});
+    else columns.back().height = grown;
+    columns.back().last = row + 1;
   }
-  for (std::size_t n = 0; n < count; ++n)
-    if (waiting[n] == 0) order.push_back(n);
-  for (std::size_t i = 0; i < order.size(); ++i)
-    for (std::size_t to : below[order[i]]) {
-      layer[to] = std::max(layer[to], layer[order[i]] + 1);
-      if (--waiting[to] == 0) order.push_back(to);
+  return columns;
+}
+
+// Cuts the rows into at most `count` columns of about the same height. A limit of an equal share may leave a short
+// column over, so the limit grows until none is.
+std::vector<Column> cut_columns(const std::vector<double>& heights, double share, std::size_t count) {
+  for (double most = share;; most += row_gap) {
+    std::vector<Column> columns = columns_up_to(heights, most);
+    if (columns.size() <= count) return columns;
+  }
+}
+
+class Folding {
+ public:
+  Folding(const std::vector<Size>& nodes, const LayoutEdges& edges, double widest)
+      : nodes_(nodes), edges_(edges), rows_(arrange_rows(nodes, edges, widest)) {
+    for (const auto& row : rows_.nodes) {
+      double height = 0;
+      for (std::size_t n : row)
+        if (n < nodes.size()) height = std::max(height, nodes[n].height);
+      heights_.push_back(height);
     }
-  for (std::size_t n = 0; n < count; ++n) {
-    if (layer[n] != 0 || below[n].empty()) continue;
-    std::size_t first = count;
-    for (std::size_t to : below[n]) first = std::min(first, layer[to]);
-    layer[n] = first - 1;
   }
-  return layer;
-}
 
-// Orders a layer by the mean position of each node's neighbours in `neighbours`.
-void sort_by_neighbours(std::vector<std::size_t>& layer, const Neighbours& neighbours, std::vector<double>& position) {
-  std::vector<std::pair<double, std::size_t>> barycentres;
-  for (std::size_t n : layer) {
-    double sum = 0;
-    for (std::size_t other : neighbours[n]) sum += position[other];
-    barycentres.emplace_back(neighbours[n].empty() ? position[n] : sum / static_cast<double>(neighbours[n].size()), n);
+  Layout layout() {
+    fold();
+    Layout out;
+    out.columns = std::max<std::size_t>(columns_.size(), 1);
+    out.size = size_;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) out.centres.push_back({x(n), middle(rows_.row[n])});
+    for (std::size_t n = 0; n < nodes_.size(); ++n) out.trunks.push_back(trunk(n));
+    for (auto [from, to] : edges_) out.branches.push_back(branch(from, to));
+    return out;
   }
-  std::stable_sort(barycentres.begin(), barycentres.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (std::size_t i = 0; i < layer.size(); ++i) {
-    layer[i] = barycentres[i].second;
-    position[layer[i]] = static_cast<double>(i) - static_cast<double>(layer.size()) / 2;
-  }
-}
 
-void order_layers(Layers& layers, const Neighbours& above, const Neighbours& below) {
-  std::vector<double> position(above.size());
-  for (auto& layer : layers)
-    for (std::size_t i = 0; i < layer.size(); ++i)
-      position[layer[i]] = static_cast<double>(i) - static_cast<double>(layer.size()) / 2;
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    if (sweep % 2 == 0)
-      for (auto& layer : layers) sort_by_neighbours(layer, above, position);
-    else
-      for (std::size_t i = layers.size(); i-- > 0;) sort_by_neighbours(layers[i], below, position);
+ private:
+  // The fewest columns that make the layout not much higher than wide.
+  void fold() {
+    double height = 0;
+    for (double h : heights_) height += h + row_gap;
+    for (std::size_t count = 1;; ++count) {
+      const double most = height / static_cast<double>(count);
+      columns_ = cut_columns(heights_, most, count);
+      place_columns();
+      if (size_.height <= highest_ratio * size_.width || most < 2 * shortest_column) return;
+    }
   }
-}
+
+  void place_columns() {
+    column_of_.assign(heights_.size(), 0);
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      for (std::size_t row = columns_[c].first; row < columns_[c].last; ++row) column_of_[row] = c;
+    std::size_t most_lanes = 0;
+    double left = margin, height = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      Column& column = columns_[c];
+      double low = 0, high = 0;
+      bool first = true;
+      for (std::size_t row = column.first; row < column.last; ++row)
+        for (std::size_t n : rows_.nodes[row]) {
+          const double half = rows_.widths[n] / 2;
+          low = first ? rows_.x[n] - half : std::min(low, rows_.x[n] - half);
+          high = first ? rows_.x[n] + half : std::max(high, rows_.x[n] + half);
+          first = false;
+        }
+      take_lanes(c);
+      column.left = left;
+      column.width = high - low;
+      column.shift = left - low;
+      left += column.width + column_gap + lane * static_cast<double>(column.lanes.size());
+      most_lanes = std::max(most_lanes, column.lanes.size());
+      height = std::max(height, column.height);
+    }
+    const double lanes_height = most_lanes == 0 ? 0 : lane * static_cast<double>(most_lanes + 2);
+    size_ = {columns_.empty() ? 2 * margin : columns_.back().left + columns_.back().width + margin,
+             2 * margin + height + 2 * lanes_height};
+    tops_.assign(heights_.size(), 0);
+    for (const Column& column : columns_) {
+      double y = margin + lanes_height;
+      for (std::size_t row = column.first; row < column.last; ++row) {
+        tops_[row] = y;
+        y += heights_[row] + row_gap;
+      }
+    }
+  }
+
+  // A lane for each node whose edges lead to the next column; the rightmost is the innermost.
+  void take_lanes(std::size_t c) {
+    Column& column = columns_[c];
+    column.lanes.clear();
+    if (c + 1 == columns_.size()) return;
+    std::vector<std::pair<double, std::size_t>> leaving;
+    std::vector<bool> seen(nodes_.size());
+    for (auto [from, to] : edges_) {
+      if (rows_.row[from] >= column.last || rows_.row[to] < column.last || seen[from]) continue;
+      if (passes_directly(from, to)) continue;
+      seen[from] = true;
+      leaving.emplace_back(-rows_.x[at_row(from, column.last - 1)], from);
+    }
+    std::sort(leaving.begin(), leaving.end());
+    for (std::size_t i = 0; i < leaving.size(); ++i) column.lanes[leaving[i].second] = i;
+  }
+
+  // The node itself or its passage in this row.
+  std::size_t at_row(std::size_t node, std::size_t row) const {
+    return row == rows_.row[node] ? node : rows_.passages[node][row - rows_.row[node] - 1];
+  }
+  bool passes_directly(std::size_t from, std::size_t to) const {
+    return rows_.row[to] - rows_.row[from] > 1 && rows_.passages[from].empty();
+  }
+  double x(std::size_t n) const { return rows_.x[n] + columns_[column_of_[rows_.row[n]]].shift; }
+  double top(std::size_t row) const { return tops_[row]; }
+  double bottom(std::size_t row) const { return tops_[row] + heights_[row]; }
+  double middle(std::size_t row) const { return tops_[row] + heights_[row] / 2; }
+
+  // From the bottom of `row` to the top of the next one, at x of `to`, for an edge from `node`.
+  void descend(std::vector<Point>& points, std::size_t node, std::size_t row, double to) const {
+    const std::size_t c = column_of_[row];
+    if (column_of_[row + 1] != c) {
+      const Column& column = columns_[c];
+      const double away = lane * static_cast<double>(column.lanes.at(node) + 1);
+      const double below = bottom(row) + away + lane, above = top(row + 1) - away - lane;
+      const double gutter = column.left + column.width + column_gap / 2 + away - lane;
+      points.push_back({points.back().x, below});
+      points.push_back({gutter, below});
+      points.push_back({gutter, above});
+      points.push_back({to, above});
+    }
+    points.push_back({to, top(row + 1)});
+  }
+
+  std::vector<Point> trunk(std::size_t n) const {
+    const std::size_t row = rows_.row[n];
+    std::vector<Point> points{{x(n), middle(row) + nodes_[n].height / 2}, {x(n), bottom(row)}};
+    for (std::size_t passage : rows_.passages[n]) {
+      const std::size_t at = rows_.row[passage];
+      descend(points, n, at - 1, x(passage));
+      points.push_back({x(passage), bottom(at)});
+    }
+    return points;
+  }
+
+  Branch branch(std::size_t from, std::size_t to) const {
+    const Point end{x(to), middle(rows_.row[to]) - nodes_[to].height / 2};
+    if (passes_directly(from, to))
+      return {0, {{x(from), middle(rows_.row[from]) + nodes_[from].height / 2}, end}, true};
+    const std::size_t row = rows_.row[to] - 1, last = at_row(from, row);
+    Branch out;
+    out.points.push_back({x(last), bottom(row)});
+    descend(out.points, from, row, end.x);
+    out.points.push_back(end);
+    out.start = trunk_points(from, row) - 1;
+    return out;
+  }
+
+  // The number of a trunk's points down to the bottom of `row`.
+  std::size_t trunk_points(std::size_t n, std::size_t row) const {
+    std::size_t count = 2 + 2 * (row - rows_.row[n]);
+    count += 4 * (column_of_[row] - column_of_[rows_.row[n]]);
+    return count;
+  }
+
+  const std::vector<Size>& nodes_;
+  const LayoutEdges& edges_;
+  Rows rows_;
+  std::vector<double> heights_;  // by row
+  std::vector<double> tops_;     // by row
+  std::vector<std::size_t> column_of_;
+  std::vector<Column> columns_;
+  Size size_;
+};
 
 }  // namespace
 
-Layout lay_out(const std::vector<Size>& nodes, const Edges& edges) {
-  Layout layout;
-  layout.centres.resize(nodes.size());
-  std::vector<std::size_t> layer = layers_of(nodes.size(), edges);
-  Layers layers(nodes.empty() ? 0 : *std::max_element(layer.begin(), layer.end()) + 1);
-  for (std::size_t n = 0; n < nodes.size(); ++n) layers[layer[n]].push_back(n);
-  Neighbours above(nodes.size()), below(nodes.size());
-  for (auto [from, to] : edges) {
-    above[to].push_back(from);
-    below[from].push_back(to);
+// Edges that pass rows make them wider than their nodes do; then there are fewer nodes in a row.
+Layout lay_out(const std::vector<Size>& nodes, const LayoutEdges& edges) {
+  double widest = usual_width(nodes);
+  Layout layout = Folding(nodes, edges, widest).layout();
+  for (int attempt = 1; attempt < most_attempts && layout.size.width > widest_ratio * layout.size.height; ++attempt) {
+    widest /= 2;
+    layout = Folding(nodes, edges, widest).layout();
   }
-  order_layers(layers, above, below);
-
-  std::vector<double> widths;
-  for (const auto& row : layers) {
-    double width = column_gap * static_cast<double>(std::max<std::size_t>(row.size(), 1) - 1);
-    for (std::size_t n : row) width += nodes[n].width;
-    widths.push_back(width);
-  }
-  double widest = widths.empty() ? 0 : *std::max_element(widths.begin(), widths.end());
-  double y = margin;
-  for (std::size_t row = 0; row < layers.size(); ++row) {
-    double height = 0, x = margin + (widest - widths[row]) / 2;
-    for (std::size_t n : layers[row]) height = std::max(height, nodes[n].height);
-    for (std::size_t n : layers[row]) {
-      layout.centres[n] = {x + nodes[n].width / 2, y + height / 2};
-      x += nodes[n].width + column_gap;
-    }
-    y += height + layer_gap;
-  }
-  layout.size = {widest + 2 * margin, layers.empty() ? 2 * margin : y - layer_gap + margin};
   return layout;
+}
+
+std::string path_data(const std::vector<Point>& points) {
+  std::string text;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Point p = points[i];
+    if (i == 0) {
+      text = fmt::format("M{:.1f} {:.1f}", p.x, p.y);
+      continue;
+    }
+    const Point before = points[i - 1];
+    if (before.x == p.x && before.y == p.y) continue;
+    if (before.x == p.x || before.y == p.y) {
+      text += fmt::format(" L{:.1f} {:.1f}", p.x, p.y);
+      continue;
+    }
+    const double bend = (p.y - before.y) / 2;
+    text += fmt::format(" C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", before.x, before.y + bend, p.x, p.y - bend, p.x,
+                        p.y);
+  }
+  return text;
 }
 
 }  // namespace tap::driver

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/driver/session.h"
+#include "ir/graph.h"
 #include "passes/shardings/propagate.h"
 
 namespace tap {

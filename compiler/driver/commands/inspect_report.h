@@ -1,0 +1,15 @@
+// tapc inspect FILE -o report.html: compiles the file up to the sharded graph and writes the page that shows it.
+#pragma once
+
+#include <string>
+
+#include "compiler/driver/compile_file.h"
+#include "compiler/driver/session.h"
+
+namespace tap::driver {
+
+// The page, or its data alone. Throws as compile_program does.
+std::string inspect_report(Session& session, const std::string& file, const std::string& plan,
+                           const SourceOptions& source, bool as_page);
+
+}  // namespace tap::driver

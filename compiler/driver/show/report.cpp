@@ -1,0 +1,138 @@
+#include "compiler/driver/show/report.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "compiler/driver/show/report_geometry.h"
+#include "compiler/driver/show/report_graph.h"
+#include "compiler/driver/show/report_passes.h"
+#include "compiler/driver/show/report_sources.h"
+#include "ir/graphs/operation_names.h"
+#include "support/check.h"
+
+namespace tap::driver {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t most_explained = 1000;   // values
+constexpr std::size_t most_operations = 6000;  // of all stages; with more, only the last stage is part of the report
+constexpr std::string_view place_of_data = "<!--data-->";
+
+// The last stage that a pass of these made: the source's graph if none changed anything.
+std::size_t last_made_by(const pipeline::Compilation& made, pipeline::Stage last) {
+  std::size_t found = 0;
+  for (std::size_t step = 0; step < made.certificate.steps.size(); ++step)
+    for (pipeline::Stage stage : {pipeline::Stage::simplified, pipeline::Stage::fused, pipeline::Stage::sharded}) {
+      if (stage > last) break;
+      for (const passes::Pass& pass : pipeline::passes_of(stage))
+        if (pass.name == made.certificate.steps[step].pass) found = step + 1;
+    }
+  return std::min(found, made.stages.size() - 1);
+}
+
+struct ReportedStage {
+  const ir::Program* program;
+  std::string_view name, about;
+};
+
+std::vector<ReportedStage> stages_of(const ReportInput& input) {
+  const pipeline::Compilation& made = input.made;
+  const std::size_t simplified = last_made_by(made, pipeline::Stage::simplified),
+                    fused = last_made_by(made, pipeline::Stage::fused), last = made.stages.size() - 1;
+  std::vector<ReportedStage> stages{{&made.stages[0], "written", "the graph that the program builds, with calls"}};
+  if (input.propagated)
+    stages.push_back(
+        {&input.propagated->program, "simplified",
+         "calls inlined, cells simplified, maps composed; each value has the sharding that propagates to it"});
+  else if (simplified != 0)
+    stages.push_back({&made.stages[simplified], "simplified", "calls inlined, cells simplified, maps composed"});
+  if (fused != simplified)
+    stages.push_back({&made.stages[fused], "fused", "iterates unrolled and operations fused, by the plan"});
+  if (last != fused)
+    stages.push_back(
+        {&made.stages[last], "sharded", "operations split into shards, with the transfers that they need"});
+  return stages;
+}
+
+std::size_t operations_in(const ir::Program& program) {
+  std::size_t count = 0;
+  for (const auto& [id, path] : ir::graph_paths(program)) count += program[id].operations.size();
+  return count;
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// What `tapc explain FILE:NAME` says about shardings.
+ordered_json reasons_json(const Session& session, const ReportInput& input, std::vector<std::string>& left_out) {
+  ordered_json reasons = ordered_json::array();
+  if (!input.propagated) return reasons;
+  for (const auto& [name, sharding] : shardings_of(input.propagated->program)) {
+    if (reasons.size() == most_explained) {
+      left_out.push_back(
+          fmt::format("the reasons for shardings of more than {} values: `tapc explain FILE:VALUE`", most_explained));
+      break;
+    }
+    std::vector<std::string> lines = lines_in(why_sharded(session, *input.propagated, input.locations, name));
+    if (!lines.empty()) lines.erase(lines.begin());  // the name, type and sharding
+    reasons.push_back({{"value", name}, {"sharding", sharding}, {"lines", lines}});
+  }
+  return reasons;
+}
+
+}  // namespace
+
+ordered_json report_json(const Session& session, const ReportInput& input) {
+  ReportSources sources(session, input.file);
+  const ir::Program& program = input.made.program;
+  ordered_json meshes = ordered_json::array();
+  for (const ir::Mesh& mesh : program.meshes) meshes.push_back(report_mesh(mesh));
+  std::vector<std::string> left_out;
+  std::vector<ReportedStage> kept = stages_of(input);
+  std::size_t operations = 0;
+  for (const ReportedStage& stage : kept) operations += operations_in(*stage.program);
+  if (operations > most_operations && kept.size() > 1) {
+    left_out.push_back(
+        fmt::format("the stages before the last one: {} operations in all, more than {}", operations, most_operations));
+    kept.erase(kept.begin(), kept.end() - 1);
+  }
+  ordered_json stages = ordered_json::array();
+  for (const ReportedStage& stage : kept)
+    stages.push_back(report_stage(*stage.program, stage.name, stage.about, sources));
+  ordered_json passes = report_passes(input.made.stages, input.made.certificate, input.made.remarks, sources);
+  ordered_json reasons = reasons_json(session, input, left_out);
+  return {{"format", "tap-report"},
+          {"version", 1},
+          {"program", program[program.main].name},
+          {"plan", input.plan.empty() ? ordered_json() : ordered_json(input.plan)},
+          {"meshes", meshes},
+          {"stages", std::move(stages)},
+          {"passes", std::move(passes)},
+          {"reasons", std::move(reasons)},
+          {"left_out", left_out},
+          {"files", sources.to_json()}};
+}
+
+std::string report_page(const ordered_json& data) {
+  const std::string_view page = embedded::report_page;
+  const std::size_t at = page.find(place_of_data);
+  TAP_CHECK(at != page.npos, "the report's page has a place for data");
+  std::string text(page.substr(0, at));
+  for (char c : data.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) {
+    if (c == '<') text += "\\u003c";
+    else text += c;
+  }
+  return text.append(page.substr(at + place_of_data.size()));
+}
+
+}  // namespace tap::driver

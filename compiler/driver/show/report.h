@@ -1,0 +1,35 @@
+// The report that `tapc inspect -o report.html` writes: one page that opens without a network, with its data inside
+// (docs/schema/report.schema.json). The page's program is in report/.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "compiler/driver/session.h"
+#include "compiler/driver/show/sharding_report.h"
+#include "compiler/pipeline/pipeline.h"
+#include "passes/shardings/propagate.h"
+
+namespace tap::driver {
+
+struct ReportInput {
+  FileId file;
+  std::string plan;                      // its name; empty: none
+  const pipeline::Compilation& made;     // up to the sharded graph, with its stages and claims
+  const passes::Propagated* propagated;  // null: no shardings
+  const ValueLocations& locations;       // of annotations
+};
+nlohmann::ordered_json report_json(const Session& session, const ReportInput& input);
+
+// The page with this data. No text in the data can end the element that holds it.
+std::string report_page(const nlohmann::ordered_json& data);
+
+}  // namespace tap::driver
+
+namespace tap::embedded {
+
+extern const std::string_view report_page;  // report/built/page.html (cmake/embed.cmake)
+
+}  // namespace tap::embedded

@@ -1,0 +1,20 @@
+// What the report's page needs to compute the boxes of every shard, as JSON: index spaces, blockings, the projection of
+// each access, and how device positions become block numbers. Its size does not depend on the number of devices.
+//
+//   dims ["i", 0, 8, "parallel"]   blockings [dim, block dim, count, boundaries]
+//   reads [tensor, matrix, offset, shape]      placements {dim 3, mesh 0, stride 2, size 4}: (position / 2) % 4
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "ir/graph.h"
+
+namespace tap::driver {
+
+nlohmann::ordered_json report_mesh(const ir::Mesh& mesh);
+nlohmann::ordered_json report_operator(const ir::Program& program, const ir::Operator& op);
+nlohmann::ordered_json report_placements(const ir::Program& program, const ir::Operation& operation);
+// By axis of the tensor: the mesh axes that divide it, major to minor.
+nlohmann::ordered_json report_sharding(const ir::Program& program, const ir::Sharding& sharding);
+
+}  // namespace tap::driver

@@ -1,0 +1,206 @@
+#include "compiler/driver/show/report_graph.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <map>
+
+#include "compiler/driver/show/drawing.h"
+#include "compiler/driver/show/graph_text.h"
+#include "compiler/driver/show/layered_layout.h"
+#include "compiler/driver/show/node_text.h"
+#include "compiler/driver/show/report_geometry.h"
+#include "compiler/driver/show/report_moves.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/tensor_bytes.h"
+#include "ir/text_names.h"
+#include "support/byte_size.h"
+
+namespace tap::driver {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Operations of a graph with texts of their own; in a larger one, they share those of their operators.
+constexpr std::size_t most_texts = 3000;
+
+template <class Id>
+ordered_json indices(const std::vector<Id>& list) {
+  ordered_json out = ordered_json::array();
+  for (Id id : list) out.push_back(id.index());
+  return out;
+}
+
+// Pictures need no fractions of a pixel.
+std::int64_t rounded(double x) { return std::llround(x); }
+
+ordered_json flat_points(const std::vector<Point>& points) {
+  ordered_json out = ordered_json::array();
+  for (const Point& p : points) {
+    out.push_back(rounded(p.x));
+    out.push_back(rounded(p.y));
+  }
+  return out;
+}
+
+std::string_view region_word(ir::RegionKind kind) {
+  switch (kind) {
+    case ir::RegionKind::call: return "call";
+    case ir::RegionKind::iterate: return "iterate";
+    case ir::RegionKind::group: return "group";
+    case ir::RegionKind::choice: return "choice";
+  }
+  return "";
+}
+
+// The value, and the operator unless the value is named after it: `A = rms_norm`, but `U.matmul`. Of a move, its kind.
+std::string title_of(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
+                     const std::string& op) {
+  if (operation.results.empty() || program[operation.op].transfer()) return op;
+  auto last_part = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
+  std::string title = graph[operation.results[0]].name;
+  if (operation.results.size() > 1) title += ", …";
+  return last_part(title) == last_part(op) ? title : title + " = " + op;
+}
+
+using MovesByOperation = std::map<std::size_t, MovedBytes>;
+
+// 16 KiB over model
+std::string amount_of(const MovedBytes& moved) {
+  return byte_size(static_cast<double>(moved.bytes)) + (moved.axes.empty() ? "" : " over " + ir::joined(moved.axes));
+}
+
+// A node for each input, operation and output, in this order: what it is, its number there, and its place.
+ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, const MovesByOperation& moves) {
+  Drawing drawing = draw(program, graph);
+  const std::size_t inputs = graph.inputs.size(), operations = graph.operations.size();
+  for (std::size_t i = 0; i < operations; ++i) {
+    std::vector<std::string>& lines = drawing.nodes[inputs + i].lines;
+    lines[0] = title_of(program, graph, graph.operations[i], lines[0]);
+    if (auto move = moves.find(i); move != moves.end()) lines = {lines[0], amount_of(move->second)};
+  }
+  std::vector<Size> sizes;
+  for (const DrawnNode& node : drawing.nodes) sizes.push_back(size_of(node));
+  LayoutEdges ends;
+  for (const DrawnEdge& edge : drawing.edges) ends.emplace_back(edge.from, edge.to);
+  const Layout layout = lay_out(sizes, ends);
+
+  ordered_json nodes = ordered_json::array(), edges = ordered_json::array(), trunks = ordered_json::array();
+  for (std::size_t i = 0; i < drawing.nodes.size(); ++i) {
+    const bool is_input = i < inputs, is_operation = !is_input && i < inputs + operations;
+    const std::size_t number = is_input       ? graph.inputs[i].index()
+                               : is_operation ? i - inputs
+                                              : graph.outputs[i - inputs - operations].index();
+    ordered_json lines = ordered_json::array();
+    for (const std::string& line : drawing.nodes[i].lines) lines.push_back(shortened_line(line));
+    nodes.push_back(
+        ordered_json::array({name_of(drawing.nodes[i].kind), number, rounded(layout.centres[i].x - sizes[i].width / 2),
+                             rounded(layout.centres[i].y - sizes[i].height / 2), rounded(sizes[i].width),
+                             rounded(sizes[i].height), lines}));
+  }
+  std::vector<bool> has_edges(drawing.nodes.size());
+  for (std::size_t i = 0; i < drawing.edges.size(); ++i) {
+    has_edges[drawing.edges[i].from] = true;
+    edges.push_back(ordered_json::array({drawing.edges[i].from, drawing.edges[i].to,
+                                         flat_points(layout.branches[i].points), layout.branches[i].direct ? 1 : 0}));
+  }
+  for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
+    trunks.push_back(has_edges[i] ? flat_points(layout.trunks[i]) : ordered_json::array());
+  return {{"width", rounded(layout.size.width)},
+          {"height", rounded(layout.size.height)},
+          {"nodes", nodes},
+          {"edges", edges},
+          {"trunks", trunks}};
+}
+
+class StageReport {
+ public:
+  StageReport(const ir::Program& program, ReportSources& sources) : program_(program), sources_(sources) {}
+
+  ordered_json graphs() {
+    const auto paths = ir::graph_paths(program_);
+    for (std::size_t i = 0; i < paths.size(); ++i) graph_number_[paths[i].first] = i;
+    ordered_json out = ordered_json::array();
+    for (const auto& [id, path] : paths) out.push_back(graph_json(program_[id], path));
+    return out;
+  }
+  ordered_json operators() { return std::move(operators_); }
+
+ private:
+  ordered_json graph_json(const ir::Graph& graph, const std::string& path) {
+    ordered_json values = ordered_json::array(), operations = ordered_json::array();
+    for (const ir::Value& value : graph.values) {
+      ordered_json out = {{"name", value.name},
+                          {"type", to_string(value.type)},
+                          {"shape", value.type.shape},
+                          {"bytes", ir::total_bytes(value.type)}};
+      if (value.sharding) out["sharding"] = report_sharding(program_, *value.sharding);
+      values.push_back(std::move(out));
+    }
+    if (path.empty())
+      for (ir::ValueId input : graph.inputs) {
+        ordered_json lines = sources_.lines_of_input(graph[input].name);
+        if (!lines.empty()) values[input.index()]["source"] = std::move(lines);
+      }
+    const std::vector<std::string> names = ir::operation_names(graph);
+    MovesByOperation moves;
+    for (std::size_t i = 0; i < graph.operations.size(); ++i) {
+      operations.push_back(operation_json(graph, graph.operations[i], path + names[i]));
+      if (!program_[graph.operations[i].op].transfer()) continue;
+      operations.back()["move"] = move_json(moves[i] = moved_bytes(program_, graph, graph.operations[i]));
+    }
+    return {{"name", graph.name},
+            {"path", path},
+            {"inputs", indices(graph.inputs)},
+            {"outputs", indices(graph.outputs)},
+            {"values", values},
+            {"operations", operations},
+            {"layout", layout_json(program_, graph, moves)}};
+  }
+
+  static ordered_json move_json(const MovedBytes& moved) {
+    return {{"kind", moved.kind},
+            {"bytes", moved.bytes},
+            {"axes", moved.axes},
+            {"devices", moved.devices},
+            {"of", moved.all_devices}};
+  }
+
+  ordered_json operation_json(const ir::Graph& graph, const ir::Operation& operation, const std::string& name) {
+    const ir::Operator& op = program_[operation.op];
+    ordered_json out = {{"name", name},
+                        {"operator", operator_number(operation.op)},
+                        {"operands", indices(operation.operands)},
+                        {"results", indices(operation.results)}};
+    if (!op.region() && graph.operations.size() <= most_texts) out["text"] = equation_text(program_, graph, operation);
+    if (!operation.placements.empty()) out["placements"] = report_placements(program_, operation);
+    if (const ir::RegionBody* region = op.region())
+      out["region"] = {{"kind", region_word(region->kind)}, {"graph", graph_number_.at(region->graph)}};
+    ordered_json lines = sources_.lines_of(name);
+    if (!lines.empty()) out["source"] = std::move(lines);
+    return out;
+  }
+
+  std::size_t operator_number(ir::OperatorId id) {
+    auto [at, fresh] = operator_number_.emplace(id, operators_.size());
+    if (fresh) operators_.push_back(report_operator(program_, program_[id]));
+    return at->second;
+  }
+
+  const ir::Program& program_;
+  ReportSources& sources_;
+  ordered_json operators_ = ordered_json::array();
+  std::map<ir::OperatorId, std::size_t> operator_number_;
+  std::map<ir::GraphId, std::size_t> graph_number_;
+};
+
+}  // namespace
+
+ordered_json report_stage(const ir::Program& program, std::string_view name, std::string_view about,
+                          ReportSources& sources) {
+  StageReport report(program, sources);
+  ordered_json graphs = report.graphs();
+  return {{"name", name}, {"about", about}, {"graphs", std::move(graphs)}, {"operators", report.operators()}};
+}
+
+}  // namespace tap::driver

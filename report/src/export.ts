@@ -1,0 +1,31 @@
+// Saves a picture: the browser writes a file that the page makes; nothing leaves the computer.
+
+function save(blob: Blob, file: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = file;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export const saveSvg = (text: string, file: string): void => save(new Blob([text], { type: "image/svg+xml" }), file);
+
+export function savePng(canvas: HTMLCanvasElement, file: string): void {
+  canvas.toBlob((blob) => blob && save(blob, file), "image/png");
+}
+
+// Draws an SVG on a canvas, at twice its size where a canvas can be that large.
+export function saveSvgAsPng(text: string, width: number, height: number, file: string): void {
+  const image = new Image();
+  const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    const scale = Math.min(2, 8192 / Math.max(width, height));
+    canvas.width = Math.max(1, Math.round(width * scale));
+    canvas.height = Math.max(1, Math.round(height * scale));
+    canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(url);
+    savePng(canvas, file);
+  };
+  image.src = url;
+}

@@ -1,0 +1,231 @@
+// The panels that are lists: passes and their rewrites, reasons of shardings, and tables of a graph.
+import { el, bytesText, name, plural } from "./dom";
+import type { Lines, Operation, Pass } from "./model";
+import type { Store } from "./store";
+
+const mostRows = 2000;
+
+export function sourceLink(store: Store, source: Lines[] | undefined): HTMLElement {
+  const box = el("span", { class: "places" });
+  for (const [file, first] of source ?? [])
+    box.append(
+      el(
+        "button",
+        { type: "button", class: "link", click: () => store.set({ panel: "source", file, line: first }) },
+        el("bdi", {}, store.report.files[file].path.replace(/^.*\//, "").slice(-60)),
+        `:${first}`,
+      ),
+      " ",
+    );
+  return box;
+}
+
+const operationLink = (store: Store, of: string): HTMLElement =>
+  el("button", { type: "button", class: "link", click: () => store.showOperation(of) }, name(of));
+
+function passItem(store: Store, pass: Pass): HTMLElement {
+  const changed = pass.steps.length > 0;
+  const count = pass.steps.reduce((sum, step) => sum + step.count, 0);
+  const [before, after] = changed
+    ? [pass.steps[0].operations[0], pass.steps[pass.steps.length - 1].operations[1]]
+    : [0, 0];
+  const head = el(
+    "span",
+    {},
+    el("b", {}, pass.name),
+    changed
+      ? ` ${count > 0 ? plural(count, "rewrite") + ", " : ""}${before === after ? plural(after, "operation") : `${before} → ${after} operations`}`
+      : " changed nothing",
+    el("span", { class: "faint reason" }, pass.reason),
+  );
+  const rows = pass.steps.flatMap((step) =>
+    step.rewrites.map((rewrite) =>
+      el(
+        "tr",
+        {},
+        el("td", {}, operationLink(store, rewrite.operation)),
+        el("td", {}, rewrite.what),
+        el("td", {}, ...[...new Set(rewrite.rules)].map((rule) => el("code", { class: "rule" }, rule))),
+        el("td", {}, sourceLink(store, rewrite.source)),
+      ),
+    ),
+  );
+  for (const remark of pass.remarks)
+    rows.push(
+      el(
+        "tr",
+        { class: "remark" },
+        el("td", {}, operationLink(store, remark.operation)),
+        el("td", { colspan: 2 }, "left as it is: " + remark.message),
+        el("td", {}, sourceLink(store, remark.source)),
+      ),
+    );
+  if (rows.length === 0) return el("li", { class: changed ? null : "unchanged" }, head);
+  const left = count - pass.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
+  return el(
+    "li",
+    {},
+    el(
+      "details",
+      {},
+      el("summary", {}, head),
+      el(
+        "table",
+        {},
+        el(
+          "thead",
+          {},
+          el("tr", {}, ...["Operation", "What", "Rules", "Source"].map((h) => el("th", { scope: "col" }, h))),
+        ),
+        el("tbody", {}, ...rows),
+      ),
+      left > 0 && el("p", { class: "faint" }, `${left} more are left out of the report`),
+    ),
+  );
+}
+
+// Made when it is first shown.
+export function pipelineView(store: Store): HTMLElement {
+  const section = el("section", { class: "list", "aria-label": "Pipeline" });
+  const show = (): void => {
+    if (store.state.panel === "pipeline" && section.childElementCount === 0) showPasses(store, section);
+  };
+  store.onChange(show);
+  show();
+  return section;
+}
+
+function showPasses(store: Store, section: HTMLElement): void {
+  let list = el("ol", {});
+  let stage = "";
+  for (const pass of store.report.passes) {
+    if (pass.stage !== stage) {
+      stage = pass.stage;
+      list = el("ol", {});
+      section.append(el("h2", {}, stage), list);
+    }
+    list.append(passItem(store, pass));
+  }
+}
+
+// The lines of `tapc explain`; a place at the end of one is a link.
+export function reasonText(store: Store, lines: string[]): HTMLElement {
+  const text = el("pre", {});
+  for (const line of lines) {
+    const [, before, path, number] = /^ {0,2}(.* at )(.*):(\d+):\d+$/.exec(line) ?? [];
+    const file = store.report.files.findIndex((known) => known.path === path);
+    if (file < 0) text.append(line.replace(/^ {2}/, ""));
+    else text.append(before, sourceLink(store, [[file, Number(number), Number(number)]]));
+    text.append("\n");
+  }
+  return text;
+}
+
+// Made when it is first shown.
+export function whyView(store: Store): HTMLElement {
+  const section = el("section", { class: "list", "aria-label": "Why" });
+  const show = (): void => {
+    if (store.state.panel !== "why") return;
+    if (section.childElementCount === 0) section.append(whyTable(store));
+    const selected = store.state.value === null ? null : store.graph.path + store.graph.values[store.state.value].name;
+    for (const row of section.querySelectorAll<HTMLElement>("tbody tr"))
+      row.classList.toggle("selected", row.dataset.value === selected);
+    section.querySelector(".selected")?.scrollIntoView({ block: "nearest" });
+  };
+  store.onChange(show);
+  show();
+  return section;
+}
+
+function whyTable(store: Store): HTMLElement {
+  const body = el("tbody", {});
+  for (const reason of store.report.reasons.slice(0, mostRows))
+    body.append(
+      el(
+        "tr",
+        { "data-value": reason.value },
+        el("th", { scope: "row" }, name(reason.value)),
+        el("td", {}, el("code", {}, reason.sharding)),
+        el("td", {}, reasonText(store, reason.lines)),
+      ),
+    );
+  return el(
+    "table",
+    {},
+    el("thead", {}, el("tr", {}, ...["Value", "Sharding", "Why"].map((h) => el("th", { scope: "col" }, h)))),
+    body,
+  );
+}
+
+export const moveText = ({ move }: Operation): string =>
+  move ? `${move.kind}, ${bytesText(move.bytes)}${move.axes.length > 0 ? " over " + move.axes.join(", ") : ""}` : "";
+
+export class TableView {
+  readonly element = el("section", { class: "list", "aria-label": "Table" });
+
+  constructor(private store: Store) {
+    this.draw();
+    store.onChange(
+      (changed) => ["panel", "stage", "graph", "op", "value"].some((key) => changed.has(key as never)) && this.draw(),
+    );
+  }
+
+  private draw(): void {
+    const { graph, state } = this.store;
+    if (state.panel !== "table") return;
+    const head = (...names: string[]) =>
+      el("thead", {}, el("tr", {}, ...names.map((n) => el("th", { scope: "col" }, n))));
+    const operations = graph.operations
+      .slice(0, mostRows)
+      .map((operation, i) =>
+        el(
+          "tr",
+          { class: i === state.op ? "selected" : null },
+          el(
+            "th",
+            { scope: "row" },
+            el(
+              "button",
+              { type: "button", class: "link", click: () => this.store.selectOperation(i) },
+              name(operation.name),
+            ),
+          ),
+          el("td", {}, ...operation.operands.flatMap((v, k) => [k > 0 && ", ", name(graph.values[v].name)])),
+          el("td", {}, (operation.placements ?? []).map((p) => p.over).join(", ")),
+          el("td", {}, moveText(operation)),
+          el("td", {}, sourceLink(this.store, operation.source)),
+        ),
+      );
+    const values = graph.values
+      .slice(0, mostRows)
+      .map((value, i) =>
+        el(
+          "tr",
+          { class: i === state.value && state.op === null ? "selected" : null },
+          el(
+            "th",
+            { scope: "row" },
+            el("button", { type: "button", class: "link", click: () => this.store.selectValue(i) }, name(value.name)),
+          ),
+          el("td", {}, value.type),
+          el("td", {}, value.sharding?.text ?? ""),
+          el("td", { class: "number" }, bytesText(value.bytes)),
+        ),
+      );
+    const left = Math.max(0, graph.operations.length - mostRows) + Math.max(0, graph.values.length - mostRows);
+    this.element.replaceChildren(
+      el("h2", {}, plural(graph.operations.length, "operation")),
+      el(
+        "table",
+        { class: "operations" },
+        head("Operation", "Reads", "Split over", "Move", "Source"),
+        el("tbody", {}, ...operations),
+      ),
+      el("h2", {}, plural(graph.values.length, "value")),
+      el("table", { class: "values" }, head("Value", "Type", "Sharding", "Size"), el("tbody", {}, ...values)),
+      ...(left > 0
+        ? [el("p", { class: "faint" }, `${left} more rows are not shown; the graph and the search show all`)]
+        : []),
+    );
+  }
+}

@@ -1,0 +1,116 @@
+// The page of a report: reads the data inside it, and shows one panel at a time beside the selection.
+import { Details } from "./details";
+import { el, name } from "./dom";
+import { GraphView } from "./graph_view";
+import { pipelineView, TableView, whyView } from "./lists";
+import type { Report } from "./model";
+import { SourceView } from "./source_view";
+import { panels, type Panel, type State } from "./state";
+import { Store } from "./store";
+import { TensorView } from "./tensor_view";
+
+const titles: Record<Panel, string> = {
+  graph: "Graph",
+  tensor: "Tensor",
+  source: "Source",
+  pipeline: "Pipeline",
+  why: "Why",
+  table: "Table",
+};
+
+function setTheme(theme: State["theme"]): void {
+  if (theme === "auto") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.setAttribute("data-theme", theme);
+}
+
+function start(): void {
+  const report = JSON.parse(document.getElementById("data")!.textContent!) as Report;
+  const store = new Store(report);
+  setTheme(store.state.theme);
+  store.onChange((changed) => changed.has("theme") && setTheme(store.state.theme));
+
+  const shown = panels.filter((panel) => panel !== "why" || report.reasons.length > 0);
+  const bodies: Record<Panel, HTMLElement> = {
+    graph: new GraphView(store).element,
+    tensor: new TensorView(store).element,
+    source: new SourceView(store).element,
+    pipeline: pipelineView(store),
+    why: whyView(store),
+    table: new TableView(store).element,
+  };
+  const tabs = shown.map((panel) =>
+    el(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: "tab-" + panel,
+        "aria-controls": "panel-" + panel,
+        click: () => store.set({ panel }),
+      },
+      titles[panel],
+    ),
+  );
+  const holders = shown.map((panel) =>
+    el(
+      "div",
+      { role: "tabpanel", id: "panel-" + panel, "aria-labelledby": "tab-" + panel, tabindex: -1, class: "panel" },
+      bodies[panel],
+    ),
+  );
+  const stages = el("select", {
+    "aria-label": "Stage",
+    change: (event) => store.showStage(Number((event.target as HTMLSelectElement).value)),
+  });
+  report.stages.forEach((stage, i) =>
+    stages.append(el("option", { value: i, title: stage.about }, `${i + 1} ${stage.name}`)),
+  );
+  const themes = el("select", {
+    "aria-label": "Colours",
+    change: (event) => store.set({ theme: (event.target as HTMLSelectElement).value as State["theme"] }),
+  });
+  for (const theme of ["auto", "light", "dark"]) themes.append(el("option", { value: theme }, theme));
+
+  const show = (): void => {
+    shown.forEach((panel, i) => {
+      const isShown = panel === store.state.panel;
+      tabs[i].setAttribute("aria-selected", String(isShown));
+      tabs[i].tabIndex = isShown ? 0 : -1;
+      holders[i].hidden = !isShown;
+    });
+    stages.value = String(store.state.stage);
+    themes.value = store.state.theme;
+  };
+  const tablist = el("div", { role: "tablist", "aria-label": "Panels" }, ...tabs);
+  tablist.addEventListener("keydown", (event) => {
+    const step = ({ ArrowRight: 1, ArrowLeft: -1 } as Record<string, number>)[event.key];
+    if (!step) return;
+    const next = (shown.indexOf(store.state.panel) + step + shown.length) % shown.length;
+    store.set({ panel: shown[next] });
+    tabs[next].focus();
+  });
+  store.onChange(show);
+  document.addEventListener("keydown", (event) => {
+    const step = ({ "[": -1, "]": 1 } as Record<string, number>)[event.key];
+    if (!step || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
+    const stage = store.state.stage + step;
+    if (stage >= 0 && stage < report.stages.length) store.showStage(stage);
+  });
+  document.title = `${report.program} · tapc report`;
+  document
+    .getElementById("app")!
+    .replaceChildren(
+      el(
+        "header",
+        {},
+        el("h1", {}, name(report.program)),
+        tablist,
+        el("label", { class: "stage" }, "stage ", stages),
+        el("label", { class: "theme" }, "colours ", themes),
+      ),
+      el("main", {}, el("div", { class: "panels" }, ...holders), new Details(store).element),
+    );
+  show();
+}
+
+start();

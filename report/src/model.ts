@@ -1,0 +1,112 @@
+// The data of a report, as `tapc inspect --format=report-json` writes it (docs/schema/report.schema.json).
+
+export type Lines = [file: number, first: number, last: number];
+
+export interface Mesh {
+  name: string;
+  axes: { name: string; size: number }[];
+  devices: number;
+  ids: number[];
+}
+export type Digit = [stride: number, size: number]; // the coordinate of a device is (position / stride) % size
+
+export interface Sharding {
+  mesh: number;
+  text: string;
+  dims: Digit[][];
+  unreduced: string[];
+}
+export interface Value {
+  name: string;
+  type: string;
+  shape: number[];
+  bytes: number;
+  sharding?: Sharding;
+  source?: Lines[];
+}
+export interface Placement {
+  dim: number | null; // null: the whole operation is the block with this number
+  over: string;
+  number?: number;
+  mesh?: number;
+  digit?: Digit;
+  devices?: number[][];
+}
+export interface Move {
+  kind: string;
+  bytes: number;
+  axes: string[];
+  devices: number;
+  of: number;
+}
+export interface Operation {
+  name: string;
+  operator: number;
+  operands: number[];
+  results: number[];
+  text?: string;
+  placements?: Placement[];
+  region?: { kind: string; graph: number };
+  move?: Move;
+  source?: Lines[];
+}
+export type Dim = [name: string, lo: number, hi: number, role: "parallel" | "reduction" | "counter"];
+export type Blocking = [dim: number, blockDim: number, count: number, boundaries: number[]];
+export type Access = [tensor: number, matrix: number[][], offset: number[], shape: number[]];
+export interface Operator {
+  text: string;
+  dims: Dim[];
+  blockings: Blocking[];
+  reads: Access[];
+  writes: Access[];
+}
+export type NodeKind = "input" | "const" | "output" | "operation";
+export type LaidNode = [kind: NodeKind, number: number, x: number, y: number, w: number, h: number, lines: string[]];
+export type LaidEdge = [from: number, to: number, points: number[], direct: number];
+export interface Layout {
+  width: number;
+  height: number;
+  nodes: LaidNode[];
+  edges: LaidEdge[];
+  trunks: number[][];
+}
+export interface Graph {
+  name: string;
+  path: string;
+  inputs: number[];
+  outputs: number[];
+  values: Value[];
+  operations: Operation[];
+  layout: Layout;
+}
+export interface Stage {
+  name: string;
+  about: string;
+  graphs: Graph[];
+  operators: Operator[];
+}
+export interface Rewrite {
+  operation: string;
+  what: string;
+  rules: string[];
+  source: Lines[];
+}
+export interface Pass {
+  stage: string;
+  name: string;
+  reason: string;
+  steps: { operations: [before: number, after: number]; rewrites: Rewrite[]; count: number }[];
+  remarks: { operation: string; message: string; source: Lines[] }[];
+}
+export interface Report {
+  format: "tap-report";
+  version: 1;
+  program: string;
+  plan: string | null;
+  meshes: Mesh[];
+  stages: Stage[];
+  passes: Pass[];
+  reasons: { value: string; sharding: string; lines: string[] }[];
+  left_out: string[];
+  files: { path: string; text: string }[];
+}

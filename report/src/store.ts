@@ -1,0 +1,116 @@
+// The report and the state, and what every panel derives from them. A panel is a function that draws itself anew.
+import type { Graph, Lines, Operation, Report, Stage } from "./model";
+import { parseState, printState, type State } from "./state";
+
+export class Store {
+  private listeners: ((changed: Set<keyof State>) => void)[] = [];
+  state: State;
+
+  constructor(readonly report: Report) {
+    this.state = this.valid(parseState(location.hash, this.initial()));
+    window.addEventListener("hashchange", () => this.replace(this.valid(parseState(location.hash, this.initial()))));
+  }
+
+  get stage(): Stage {
+    return this.report.stages[this.state.stage];
+  }
+  get graph(): Graph {
+    return this.stage.graphs[this.state.graph];
+  }
+  get operation(): Operation | null {
+    return this.state.op === null ? null : this.graph.operations[this.state.op];
+  }
+
+  onChange(listener: (changed: Set<keyof State>) => void): void {
+    this.listeners.push(listener);
+  }
+  set(patch: Partial<State>): void {
+    this.replace(this.valid({ ...this.state, ...patch }));
+    history.replaceState(null, "", printState(this.state));
+  }
+  selectOperation(op: number, more: Partial<State> = {}): void {
+    const results = this.graph.operations[op]?.results ?? [];
+    this.set({ op, value: results[0] ?? null, shard: null, axes: [], at: [], ...more });
+  }
+  selectValue(value: number, more: Partial<State> = {}): void {
+    const op = this.graph.operations.findIndex((operation) => operation.results.includes(value));
+    this.set({ value, op: op < 0 ? null : op, shard: null, axes: [], at: [], ...more });
+  }
+  // The same value or operation in another stage, by its name: stages have no common numbers.
+  showStage(stage: number): void {
+    const name = this.state.value === null ? null : this.graph.values[this.state.value].name;
+    const graph = this.report.stages[stage].graphs[0];
+    const value = graph.values.findIndex((v) => v.name === name);
+    const op = graph.operations.findIndex((operation) => operation.results.includes(value));
+    this.set({
+      stage,
+      graph: 0,
+      value: value < 0 ? null : value,
+      op: op < 0 ? null : op,
+      shard: null,
+      view: [],
+    });
+  }
+  // The operation of that name in the last stage that has one.
+  showOperation(name: string): void {
+    for (let stage = this.report.stages.length - 1; stage >= 0; --stage)
+      for (const [graph, g] of this.report.stages[stage].graphs.entries()) {
+        const op = g.operations.findIndex((operation) => operation.name === name);
+        if (op < 0) continue;
+        this.set({
+          panel: "graph",
+          stage,
+          graph,
+          op,
+          value: g.operations[op].results[0] ?? null,
+          shard: null,
+          view: [],
+        });
+        return;
+      }
+  }
+  // Operations of the shown graph that come from a line.
+  operationsAt(file: number, line: number): number[] {
+    const at = (lines: Lines): boolean => lines[0] === file && lines[1] <= line && line <= lines[2];
+    return this.graph.operations.flatMap((operation, i) => ((operation.source ?? []).some(at) ? [i] : []));
+  }
+
+  private initial(): State {
+    return {
+      panel: "graph",
+      stage: this.report.stages.length - 1,
+      graph: 0,
+      op: null,
+      value: null,
+      axes: [],
+      at: [],
+      shard: null,
+      file: 0,
+      line: null,
+      find: "",
+      view: [],
+      theme: "auto",
+    };
+  }
+  private replace(state: State): void {
+    const changed = new Set<keyof State>();
+    for (const key of Object.keys(state) as (keyof State)[])
+      if (JSON.stringify(state[key]) !== JSON.stringify(this.state[key])) changed.add(key);
+    this.state = state;
+    if (changed.size > 0) for (const listener of this.listeners) listener(changed);
+  }
+  // A link may be to another report: what does not exist here is left out.
+  private valid(state: State): State {
+    const out = { ...state };
+    if (out.stage >= this.report.stages.length) out.stage = this.report.stages.length - 1;
+    const stage = this.report.stages[out.stage];
+    if (out.graph >= stage.graphs.length) out.graph = 0;
+    const graph = stage.graphs[out.graph];
+    if (out.op !== null && out.op >= graph.operations.length) out.op = null;
+    if (out.value !== null && out.value >= graph.values.length) out.value = null;
+    if (out.file >= this.report.files.length) out.file = 0;
+    if (out.panel === "why" && this.report.reasons.length === 0) out.panel = "graph";
+    if (out.panel === "tensor" && graph.values.length === 0) out.panel = "graph";
+    return out;
+  }
+}

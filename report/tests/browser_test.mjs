@@ -1,0 +1,254 @@
+// Opens reports in a real browser and compares what they show with what the test expects. tests/process/report_test.py
+// writes the pages and the expectations, and runs this:
+//
+//   node browser_test.mjs CASES.json       [{name, page, program, stage, values: {NAME: [{box, reads, lit, readers}]}}]
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const cases = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
+
+// A page that fails the test on any request, error or warning.
+async function open(file, hash = "", options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  const problems = [];
+  const url = pathToFileURL(file).href;
+  page.on("request", (request) => {
+    if (request.url().replace(/#.*$/, "") !== url && !request.url().startsWith("blob:"))
+      problems.push("request: " + request.url());
+  });
+  page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push("error: " + error));
+  page.on("dialog", (dialog) => {
+    problems.push("dialog: " + dialog.message());
+    void dialog.dismiss();
+  });
+  await page.goto(url + hash);
+  await page.waitForSelector("[role=tab]");
+  return { page, problems, close: async () => (assert.deepEqual(problems, []), page.close()) };
+}
+
+const tab = (page, title) => page.getByRole("tab", { name: title }).click();
+const sorted = (list) => [...list].sort();
+const data = (page) => page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
+
+// Each box of each value lights exactly what brute force over index points finds.
+async function boxesLight({ page: file, values }) {
+  const { page, close } = await open(file);
+  const report = await data(page);
+  const stage = report.stages.length - 1;
+  await tab(page, "Tensor");
+  for (const [name, expected] of Object.entries(values)) {
+    const number = report.stages[stage].graphs[0].values.findIndex((value) => value.name === name);
+    assert.notEqual(number, -1, name);
+    await page.getByLabel("Value", { exact: true }).selectOption(String(number));
+    const parts = page.locator(".main g.part");
+    const shown = await parts.evaluateAll((all) => all.map((part) => part.dataset.box));
+    assert.deepEqual(sorted(shown), sorted(expected.map(({ box }) => box)), `the boxes of ${name}`);
+    for (const { box, devices, reads, lit, overlaps, readers } of expected) {
+      const part = page.locator(`.main g.part[data-box="${box}"]`);
+      assert.equal(await part.getAttribute("data-devices"), devices);
+      await part.hover();
+      const found = await page.evaluate(() => {
+        const list = (root, selector, text) => [...root.querySelectorAll(selector)].map(text);
+        const operands = [...document.querySelectorAll(".related .operand")];
+        const label = (operand, item) => `${operand.dataset.value} ${item.dataset.box}`;
+        return {
+          reads: operands.flatMap((o) => list(o, "li.read-box", (i) => label(o, i))),
+          outlined: operands.flatMap((o) => list(o, "rect.read", (i) => label(o, i))),
+          lit: operands.flatMap((o) => list(o, "li.lit-part", (i) => `${label(o, i)} ${i.dataset.devices}`)),
+          shownLit: operands.flatMap((o) => list(o, "g.part.lit", (i) => `${label(o, i)} ${i.dataset.devices}`)),
+          overlaps: list(document, ".main g.part.lit", (i) => i.dataset.box),
+          readers: list(document, ".readers li", (i) => `${i.dataset.operation} ${i.dataset.box} ${i.dataset.devices}`),
+        };
+      });
+      const what = `${name} ${box}`;
+      assert.deepEqual(sorted(found.reads), sorted(reads), "reads of " + what);
+      assert.deepEqual(sorted(found.lit), sorted(lit), "lit by " + what);
+      assert.deepEqual(sorted(found.overlaps), sorted(overlaps), "overlaps of " + what);
+      assert.deepEqual(sorted(found.readers), sorted(readers), "readers of " + what);
+      // The pictures show a slice of what the lists say.
+      for (const item of found.outlined) assert.ok(reads.includes(item), item);
+      for (const item of found.shownLit) assert.ok(lit.includes(item), item);
+    }
+  }
+  await close();
+}
+
+// The table shows the graph of the data.
+async function tableEqualsData({ page: file }) {
+  const { page, close } = await open(file);
+  const report = await data(page);
+  await tab(page, "Table");
+  for (const [number, stage] of report.stages.entries()) {
+    await page.getByLabel("Stage").selectOption(String(number));
+    const rows = await page.$$eval("table.operations tbody tr", (all) =>
+      all.map((row) => [row.cells[0].textContent, row.cells[1].textContent, row.cells[2].textContent]),
+    );
+    const graph = stage.graphs[0];
+    assert.deepEqual(
+      rows,
+      graph.operations.map((operation) => [
+        operation.name,
+        operation.operands.map((value) => graph.values[value].name).join(", "),
+        (operation.placements ?? []).map((placement) => placement.over).join(", "),
+      ]),
+    );
+    const values = await page.$$eval("table.values tbody tr", (all) =>
+      all.map((row) => [...row.cells].slice(0, 3).map((c) => c.textContent)),
+    );
+    assert.deepEqual(
+      values,
+      graph.values.map((value) => [value.name, value.type, value.sharding?.text ?? ""]),
+    );
+  }
+  await close();
+}
+
+// What is shown comes back from the address alone.
+async function stateRoundTrips({ page: file }) {
+  const { page, close } = await open(file);
+  const canvas = page.locator("canvas").first();
+  await canvas.focus();
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "+", "+"]) await page.keyboard.press(key);
+  await page.waitForTimeout(300);
+  await page.keyboard.press("t");
+  await page.locator(".main g.part").first().focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Colours").selectOption("dark");
+  await page
+    .getByLabel("Find an operation")
+    .evaluate((input) => ((input.value = "Y"), input.dispatchEvent(new Event("input"))));
+  const shown = (p) =>
+    p.evaluate(() => [location.hash, document.documentElement.dataset.theme, document.querySelector("main").innerText]);
+  const before = await shown(page);
+  assert.match(before[0], /panel=tensor.*shard=.*view=.*find=Y.*theme=dark/);
+  const again = await open(file, before[0]);
+  assert.deepEqual(await shown(again.page), before);
+  for (const panel of ["graph", "source", "pipeline", "table"]) {
+    await again.page.evaluate((p) => (location.hash = location.hash.replace(/panel=\w+/, "panel=" + p)), panel);
+    await again.page.locator(`#panel-${panel}`).waitFor({ state: "visible" });
+  }
+  // A link to something that does not exist opens the report all the same.
+  for (const hash of [
+    "#panel=nothing&stage=99&graph=7&op=999999&value=12345&axes=9,9&at=x&view=NaN",
+    "#%%%",
+    "#stage=-1&shard=1e9",
+  ])
+    await (await open(file, hash)).close();
+  await again.close();
+  await close();
+}
+
+// The keyboard alone leads from the graph to a shard, to its source, and into inner graphs.
+async function keyboardOnly({ page: file }) {
+  const { page, close } = await open(file);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.getByRole("tab", { selected: true }).textContent(), "Tensor");
+  await page.keyboard.press("ArrowLeft");
+  let focused = "";
+  for (let i = 0; i < 20 && focused !== "CANVAS"; ++i) {
+    await page.keyboard.press("Tab");
+    focused = await page.evaluate(() => document.activeElement.tagName);
+  }
+  assert.equal(focused, "CANVAS");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.notEqual(await page.locator("#selection h2").textContent(), "");
+  await close();
+}
+
+async function accessible({ page: file }) {
+  for (const colorScheme of ["light", "dark"]) {
+    const { page, close } = await open(file, "", { colorScheme, reducedMotion: "reduce" });
+    await page.evaluate(axe);
+    const titles = await page.getByRole("tab").allTextContents();
+    const canvas = page.locator("canvas").first();
+    await canvas.focus();
+    for (let i = 0; i < 3; ++i) await page.keyboard.press("ArrowDown");
+    for (const title of titles) {
+      await tab(page, title);
+      if (title === "Tensor") await page.locator(".main g.part").first().focus();
+      if (title === "Pipeline")
+        await page
+          .locator("details")
+          .first()
+          .evaluate((element) => (element.open = true));
+      const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+      const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      assert.deepEqual(
+        serious.map(({ id, nodes }) => `${title}: ${id}: ${nodes[0].html.slice(0, 160)} ${nodes[0].failureSummary}`),
+        [],
+      );
+    }
+    await close();
+  }
+}
+
+// Every panel of a hostile report: nothing runs, nothing is loaded, the texts are there as they are.
+async function harmless({ page: file, texts }) {
+  const { page, close } = await open(file);
+  assert.equal(await page.evaluate(() => globalThis.hostile), undefined);
+  for (const title of await page.getByRole("tab").allTextContents()) await tab(page, title);
+  await tab(page, "Source");
+  const shown = await page.locator(".source").textContent();
+  for (const text of texts) assert.ok(shown.includes(text), text);
+  assert.equal(await page.locator("main img, main script, main iframe").count(), 0);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(wide <= 0, `${wide} pixels beyond the window`);
+  await close();
+}
+
+// Bounds with room for a busy machine; the numbers themselves are printed.
+async function fast({ page: file, limits }) {
+  const { page, close } = await open(file);
+  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  const frames = await page.evaluate(async () => {
+    const canvas = document.querySelector("canvas");
+    const times = [];
+    for (let i = 0; i < 60; ++i) {
+      canvas.dispatchEvent(
+        new WheelEvent("wheel", { deltaY: i < 30 ? -40 : 40, clientX: 400, clientY: 400, cancelable: true }),
+      );
+      const begin = performance.now();
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      times.push(performance.now() - begin);
+    }
+    return times.sort((a, b) => a - b);
+  });
+  const p95 = frames[Math.floor(frames.length * 0.95)];
+  console.log(`  first paint ${painted.toFixed(0)} ms, a frame at p95 ${p95.toFixed(0)} ms`);
+  assert.ok(painted < limits.paint && p95 < limits.frame);
+  await close();
+}
+
+const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+let failed = 0;
+for (const test of cases) {
+  const begin = Date.now();
+  try {
+    await checks[test.check](test);
+    console.log(`ok ${test.check} ${test.name} (${Date.now() - begin} ms)`);
+  } catch (error) {
+    ++failed;
+    console.log(`not ok ${test.check} ${test.name}\n${error.stack ?? error}`);
+  }
+}
+await browser.close();
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+"""tapc inspect -o report.html: its data follow their schema, and the page shows them in a real browser: each shard lights exactly the boxes
+that brute force over index points finds, nothing is loaded, hostile texts are harmless, and the keyboard suffices."""
+import itertools
+import json
+import re
+import shutil
+
+from json_schema import problems
+from tapc import *
+
+SCHEMA = json.loads((ROOT / "docs/schema/report.schema.json").read_text())
+EXAMPLES = sorted((ROOT / "examples").glob("*.tap"))
+TOOLS = {"npm packages (scripts/build_report.sh)": (ROOT / "report/node_modules/playwright-core").is_dir(),
+         "node": bool(shutil.which("node")), "chromium": bool(shutil.which("chromium"))}
+MISSING = [tool for tool, there in TOOLS.items() if not there]
+
+LAYER = """use std
+mesh pod = [model: 2]
+program layer(X: f32[4, 8] @ pod[{}, {model}], W: f32[8, 6], b: f32[6]) -> (Y: f32[4, 6]) {
+    Y = relu(linear(X, W, b))
+}
+"""
+HALO = """mesh m = [x: 4]
+program blur(X: f32[18, 5] @ m[{x}, {}]) -> (Y: f32[18, 5] @ m[{x}, {}]) {
+    S[i, j] = X[i - 1, j else 0] + X[i, j] + X[i + 1, j else 0]
+    Y[i, j] = S[i, j] * S[17 - i, j]
+}
+"""
+GRID = """mesh m = [a: 2, b: 3]
+program product(A: f32[6, 7] @ m[{a}, {}], B: f32[7, 9] @ m[{}, {b}]) -> (C: f32[6, 9] @ m[{a}, {b}], D: f32[9] @ m[{a, b}]) {
+    C[i, j] = sum[k] A[i, k] * B[k, j]
+    D[j] = sum[i] C[i, j]
+}
+"""
+
+DIGITS = """mesh m = [a: 4, b: 2] devices [7, 6, 5, 4, 3, 2, 1, 0]
+program digits(A: f32[9, 4] @ m[{a:(1)2, b}, {a:(2)2}], B: f32[4, 5] @ m[{a:(2)2}, {}]) -> (C: f32[9, 5] @ m[{a, b}, {}]) {
+    T[i, j] = A[8 - i, j] + 1 for i in 0..9
+    C[i, o] = sum[j] T[i, j] * B[j, o]
+}
+"""
+
+
+def block(lo, hi, count, boundaries, number):
+    if boundaries:
+        return boundaries[number], boundaries[number + 1]
+    step = -(-(hi - lo) // count)
+    return min(hi, lo + number * step), min(hi, lo + (number + 1) * step)
+
+
+class Stage:
+    """Applications of a graph of `--format=json`, point by point."""
+
+    def __init__(self, program, report):
+        self.program, self.graph = program, program["graphs"][program["main"]]
+        self.mesh = report["meshes"][0]
+        stage = report["stages"][-1]["graphs"][0]
+        self.placements = [operation.get("placements", []) for operation in stage["operations"]]
+
+    def applications(self, number):
+        """(devices, points) of each, by trying every device and every point."""
+        op = self.program["operators"][self.graph["operations"][number]["operator"]]
+        dims = [range(dim["lo"], dim["hi"]) for dim in op["dims"]]
+        blocks = sorted({b["block_dim"] for b in op["blockings"]})
+        points = {}
+        for point in itertools.product(*dims):
+            inside, within = True, [(dim["lo"], dim["hi"]) for dim in op["dims"]]
+            for b in op["blockings"]:  # a later one divides the block of an earlier one
+                lo, hi = within[b["dim"]] = block(*within[b["dim"]], b["count"], b["boundaries"], point[b["block_dim"]])
+                inside &= lo <= point[b["dim"]] < hi
+            if inside:
+                points.setdefault(tuple(point[d] for d in blocks), []).append(point)
+        found = {}
+        for device, at in self.devices():
+            numbers = {p["dim"]: self.digit(at, p["over"].split(".")[1])[0] for p in self.placements[number]}
+            if numbers:
+                found.setdefault(tuple(numbers.get(d, 0) for d in blocks), []).append(device)
+        for key, some in points.items():
+            devices = ",".join(map(str, sorted(found[key]))) if found else "all"
+            yield devices, some, op
+
+    def devices(self):
+        positions = itertools.product(*(range(axis["size"]) for axis in self.mesh["axes"]))
+        for position, at in enumerate(positions):
+            yield self.mesh["ids"][position] if self.mesh["ids"] else position, at
+
+    def digit(self, at, axis):
+        """The coordinate along `a` or `a:(2)2`, and how many there are."""
+        name, major, size = re.fullmatch(r"(\w+)(?::\((\d+)\)(\d+))?", axis).groups()
+        number = [known["name"] for known in self.mesh["axes"]].index(name)
+        whole = self.mesh["axes"][number]["size"]
+        major, size = int(major or 1), int(size or whole)
+        return at[number] // (whole // (major * size)) % size, size
+
+    def cells(self, op, kind, operation, points):
+        """value → the cells of each access."""
+        out = []
+        for access in op[kind]:
+            value = operation["operands" if kind == "reads" else "results"][access["tensor"]]
+            shape, cells = self.graph["values"][value]["type"]["shape"], set()
+            for point in points:
+                start = [sum(c * p for c, p in zip(row, point)) + o for row, o in zip(access["matrix"], access["offset"])]
+                for cell in itertools.product(*(range(s, s + n) for s, n in zip(start, access["shape"]))):
+                    if all(0 <= c < n for c, n in zip(cell, shape)):
+                        cells.add(cell)
+            out.append((value, cells))
+        return out
+
+    def parts(self, value):
+        """box → (devices, applications that write it, cells)."""
+        found = {}
+        for number, operation in enumerate(self.graph["operations"]):
+            if value in operation["results"]:
+                for devices, points, op in self.applications(number):
+                    for written, cells in self.cells(op, "writes", operation, points):
+                        if written == value and cells:
+                            found[box_of(cells)] = (devices, (number, points, op), cells)
+        if found:
+            return found
+        shape = self.graph["values"][value]["type"]["shape"]
+        sharding = self.graph["values"][value]["sharding"]
+        if not sharding:
+            cells = set(itertools.product(*map(range, shape)))
+            return {box_of(cells): ("all", None, cells)}
+        axes = [part.split(", ") if part else [] for part in re.findall(r"\{(.*?)\}", sharding)]
+        held = {}
+        for device, at in self.devices():
+            ranges = []
+            for extent, names in zip(shape, axes):
+                number, count = 0, 1
+                for digit, size in (self.digit(at, name) for name in names):
+                    number, count = number * size + digit, count * size
+                ranges.append(range(*block(0, extent, count, [], number)))
+            held.setdefault(tuple(itertools.product(*ranges)), []).append(device)
+        return {box_of(cells): (",".join(map(str, sorted(devices))), None, set(cells)) for cells, devices in held.items() if cells}
+
+    def expected(self, name):
+        values = self.graph["values"]
+        value = [v["name"] for v in values].index(name)
+        parts = self.parts(value)
+        for box, (devices, writer, cells) in parts.items():
+            reads, lit = [], []
+            if writer:
+                number, points, op = writer
+                for operand, read in self.cells(op, "reads", self.graph["operations"][number], points):
+                    if read:
+                        reads.append(f"{values[operand]['name']} {box_of(read)}")
+                        hull = set(itertools.product(*(range(lo, hi) for lo, hi in ranges_of(read))))
+                        lit += [f"{values[operand]['name']} {other} {on}" for other, (on, _, held) in self.parts(operand).items()
+                                if held & hull]
+            readers = []
+            for number, operation in enumerate(self.graph["operations"]):
+                if value in operation["operands"]:
+                    for on, points, op in self.applications(number):
+                        for read, some in self.cells(op, "reads", operation, points):
+                            hull = set(itertools.product(*(range(lo, hi) for lo, hi in ranges_of(some)))) if some else set()
+                            if read == value and hull & cells:
+                                readers.append(f"{operation_name(self.graph, operation)} {box_of(some)} {on}")
+            yield {"box": box, "devices": devices, "reads": sorted(set(reads)), "lit": sorted(set(lit)),
+                   "overlaps": [other for other in parts if other != box and parts[other][2] & cells],
+                   "readers": sorted(set(readers))}
+
+
+def ranges_of(cells):
+    return [(min(axis), max(axis) + 1) for axis in zip(*cells)]
+
+
+def box_of(cells):
+    return "[" + ", ".join(f"{lo}..{hi}" for lo, hi in ranges_of(cells)) + "]"
+
+
+def operation_name(graph, operation):
+    return graph["values"][operation["results"][0]]["name"]
+
+
+class Report(TapcTest):
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def report(self, source, *options):
+        result = self.tapc("inspect", source, "--format=report-json", *options)
+        self.assertEqual(result.returncode, 0, result.output)
+        return json.loads(result.stdout)
+
+    def page(self, source, **options):
+        out = self.folder / (source.stem + ".html")
+        result = self.tapc("inspect", source, "-o", out, **options)
+        self.assertEqual(result.returncode, 0, result.output)
+        return out
+
+    def test_data_follow_the_schema(self):
+        for example in EXAMPLES:
+            with self.subTest(example.name):
+                options = ("--program", "fused") if example.name == "attention.tap" else ()
+                report = self.report(example, *options)
+                self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+                self.assertEqual(report, self.report(example, *options))
+
+    def test_the_page_is_one_file_under_a_strict_policy(self):
+        text = self.page(self.write("layer.tap", LAYER)).read_text()
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+        for part in ("default-src 'none'", "script-src 'sha256-", "style-src 'sha256-", "base-uri 'none'", "form-action 'none'"):
+            self.assertIn(part, policy)
+        self.assertNotIn("unsafe", policy)
+        self.assertNotRegex(text, r"<(link|img|iframe|script)[^>]* (src|href)=")
+        self.assertNotIn("@import", text)
+
+    def test_the_ending_selects_the_report(self):
+        source = self.write("layer.tap", LAYER)
+        self.assertEqual(self.tapc("inspect", source, "--format=svg", "-o", self.folder / "x.html").returncode, 2)
+        self.assertEqual(self.tapc("inspect", source, "--format=html", "--choices").returncode, 2)
+        self.assertEqual(self.tapc("inspect", source, "--format=report-json", "-o", self.folder / "x.json").returncode, 0)
+
+    def test_moves_are_counted_from_boxes(self):
+        moves = [o["move"] for o in self.report(self.write("layer.tap", LAYER))["stages"][-1]["graphs"][0]["operations"] if "move" in o]
+        self.assertEqual([(m["bytes"], m["axes"]) for m in moves], [(96, ["model"])])
+
+    def cases(self):
+        sources = {name: self.write(name + ".tap", text) for name, text in (("layer", LAYER), ("halo", HALO), ("grid", GRID), ("digits", DIGITS))}
+        for name, source in sources.items():
+            page, report = self.page(source), self.report(source)
+            sharded = self.folder / (name + ".ir")
+            self.expect(0, r"^", "opt", source, "--stage=sharded", "-o", sharded)
+            graph = json.loads(self.expect(0, r"^", "inspect", sharded, "--format=json").stdout)
+            stage = Stage(graph, report)
+            names = [value["name"] for value in stage.graph["values"]]
+            yield {"check": "boxesLight", "name": name, "page": str(page), "values": {n: list(stage.expected(n)) for n in names}}
+            yield {"check": "tableEqualsData", "name": name, "page": str(page)}
+        for check in ("stateRoundTrips", "keyboardOnly", "accessible"):
+            yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
+        yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
+        yield {"check": "fast", "name": "10,000 nodes", "page": str(self.large()), "limits": {"paint": 3000, "frame": 300}}
+
+    def hostile(self):
+        long = "L" + "o" * 10_000
+        texts = ["</script><script>hostile = 1</script>", "<img src=x onerror=\"hostile = 1\">", "<!--<script>", "\u05d0\u05d1 = \u0627\u0644",
+                 "& < > \" ' ]]> \\u003c/script>"]
+        lines = "".join(f"    // {text}\n" for text in texts)
+        name = "<script>hostile = 1<" + "/script><img src=x onerror=hostile=1>\u202e.tap"
+        source = self.write(name, f"mesh m = [x: 2]\nprogram p({long}: f32[4] @ m[{{x}}]) -> (Y: f32[4]) {{\n{lines}"
+                                  f"    Y[i] = {long}[3 - i]\n}}\n")
+        page = self.folder / "hostile.html"
+        self.expect(0, r"^", "inspect", source, "-o", page)
+        return {"page": str(page), "texts": [*texts, long]}
+
+    def large(self):
+        lines = ["program big(X0: f32[8, 8]) -> (Y: f32[8, 8]) {"]
+        for k in range(2500):
+            lines += [f"    A{k}[i, j] = sum[q] X{k}[i, q] * X{k}[q, j]", f"    B{k}[i, j] = max[q] A{k}[i, q] * X{k}[q, j]",
+                      f"    C{k}[i, j] = sum[q] A{k}[i, q] * B{k}[q, j]", f"    X{k + 1}[i, j] = max[q] C{k}[i, q] - A{k}[q, j]"]
+        page = self.page(self.write("big.tap", "\n".join(lines) + "\n    Y[i, j] = X2500[i, j] + 1\n}\n"), timeout=120)
+        self.assertLess(page.stat().st_size, 5_000_000)
+        return page
+
+    @unittest.skipIf(MISSING and not os.environ.get("CI"), "needs " + ", ".join(MISSING))
+    def test_in_a_browser(self):
+        self.assertEqual(MISSING, [])
+        file = self.write("cases.json", json.dumps(list(self.cases())))
+        result = subprocess.run(["node", ROOT / "report/tests/browser_test.mjs", file], capture_output=True, text=True, timeout=280)
+        print(result.stdout)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
