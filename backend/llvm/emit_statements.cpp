@@ -4,7 +4,6 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/Metadata.h>
 
 #include <algorithm>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "backend/llvm/emit_straight.h"
 #include "backend/llvm/emit_transposed.h"
 #include "backend/llvm/lane_masks.h"
+#include "backend/llvm/loop_forms.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -99,17 +99,6 @@ void StatementEmitter::emit(const For& loop) {
   }
 }
 
-// A loop over vectors, of which only the last one may be partial: that one comes after the loop, so that all others
-// have no mask.
-bool is_over_vectors(const For& loop) {
-  if (loop.descending || loop.body.size() != 1) return false;
-  const auto* vector = std::get_if<For>(&loop.body[0].node);
-  return vector && vector->kind == LoopKind::lanes && vector->count == loop.step && !vector->upper.empty() &&
-         vector->upper == loop.upper && vector->lower.size() == 1 && vector->lower[0].divisor == 1 &&
-         vector->lower[0].expr == ir::AffineExpr::variable(vector->lower[0].expr.coefficients.size(), loop.variable) &&
-         std::ranges::all_of(loop.upper, [](const Bound& bound) { return bound.divisor == 1; });
-}
-
 void StatementEmitter::emit_over_vectors(const For& loop) {
   For whole = loop;
   for (Bound& bound : whole.upper) bound.expr.offset -= loop.step - 1;
@@ -127,29 +116,6 @@ void StatementEmitter::emit_over_vectors(const For& loop) {
   s_.variables[loop.variable] = nullptr;
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
-}
-
-// The operations of a step of a register tile, on a vector or on a number each; 0 if the body is something else.
-std::uint32_t operations_at_once(const std::vector<Statement>& body) {
-  std::uint32_t all = 0;
-  for (const Statement& statement : body) {
-    const auto* loop = std::get_if<For>(&statement.node);
-    if (loop && loop->kind == LoopKind::serial) return 0;
-    if (loop) all += operations_at_once(loop->body) * (loop->kind == LoopKind::unrolled ? loop->count : 1);
-    all += std::holds_alternative<Assign>(statement.node);
-  }
-  return all;
-}
-
-// A full tile needs all registers: LLVM would keep more values in them that several steps share, and move those of the tile to memory.
-constexpr std::uint32_t operations_of_full_tile = 6;
-
-void forbid_unrolling(llvm::Instruction& branch) {
-  llvm::LLVMContext& context = branch.getContext();
-  llvm::MDNode* off = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, off});
-  loop->replaceOperandWith(0, loop);
-  branch.setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
 
 void StatementEmitter::emit_serial(const For& loop) {
@@ -173,7 +139,7 @@ void StatementEmitter::emit_serial(const For& loop) {
   Value* more = loop.descending ? b_.CreateICmpSGE(next, lower) : b_.CreateICmpSLT(next, upper);
   variable->addIncoming(next, b_.GetInsertBlock());
   llvm::BranchInst* again = b_.CreateCondBr(more, body, done);
-  if (operations_at_once(loop.body) >= operations_of_full_tile) forbid_unrolling(*again);
+  if (is_step_of_full_tile(loop.body)) forbid_unrolling(*again);
   b_.SetInsertPoint(done);
 }
 
