@@ -71,6 +71,7 @@ class SplitApplier {
   // Applies the first decision about each existing operation. False if there is none.
   bool round() {
     OperationFinder finder(result_.program);
+    bound_.clear();
     std::map<GraphId, std::map<OperationId, Turn>> turns;
     std::vector<Pending> left;
     bool any = false;
@@ -165,6 +166,12 @@ class SplitApplier {
 
   const Program& program() const { return result_.program; }
 
+  bool is_bound(OperationInGraph location) {
+    auto [entry, fresh] = bound_.try_emplace(location.graph);
+    if (fresh) entry->second = bound_to_transfers(program(), program()[location.graph]);
+    return entry->second[location.operation.index()];
+  }
+
   // Reports the reason why a decision cannot be applied, once.
   std::optional<std::uint32_t> dim_to_split(const Pending& p, OperationInGraph location) {
     const Operator op = with_author_names(program(), program()[location.graph][location.operation]);
@@ -172,7 +179,7 @@ class SplitApplier {
     if (is_inside_of_a_group(program(), location.graph))
       return refuse(p, {0, "`" + split.operation + "` is inside a group, which is split as one operation",
                         PlanPart::operation, split.operation});
-    if (bound_to_transfers(program(), program()[location.graph])[location.operation.index()])
+    if (is_bound(location))
       return refuse(p, {0, "`" + split.operation + "` is already split and placed, and reads through a transfer",
                         PlanPart::operation});
     if (split.all_at) {
@@ -253,6 +260,7 @@ class SplitApplier {
   std::vector<Pending> pending_;
   // If `H`'s reduction was split, `H` is the combination; the dims that it lacks are its partials'.
   std::map<std::string, std::string> partial_of_;
+  std::map<GraphId, std::vector<bool>> bound_;                                // to transfers, in this round
   std::map<std::pair<GraphId, ValueId>, std::vector<Pending>> over_devices_;  // by value that is written
   std::set<std::string> without_boxes_;
   std::set<std::size_t> of_boxes_;  // decisions
