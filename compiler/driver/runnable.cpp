@@ -116,10 +116,13 @@ void lower(Session& session, const ProgramFile& input, const RunnableOptions& op
     if (options.passes.chosen && options.decisions.plan.empty() && !tap::passes::is_placed(program)) return;
     config.begin = config.stop;
     config.stop = pipeline::Stage::sharded;
-    ir::Program planned =
-        compile(session, skip_unjustified ? program : std::move(program), config, passes, dumps).program;
-    if (skip_unjustified && planned != program) made.earlier.push_back(std::move(program));
-    program = std::move(planned);
+    ir::Program unplanned = std::move(program);
+    if (skip_unjustified) {
+      program = compile(session, unplanned, config, passes, dumps).program;
+      if (program != unplanned) made.earlier.push_back(std::move(unplanned));
+    } else {
+      program = compile(session, std::move(unplanned), config, passes, dumps).program;
+    }
   } catch (const pipeline::UnjustifiedStep& fault) {
     if (!skip_unjustified) throw;
     warn_step_left_out(session, fault);
