@@ -28,7 +28,7 @@ struct Prediction {
 double score(const Prediction& prediction);
 // Whether the first is better than the second, by more than the accuracy of the model.
 bool is_better(const Prediction& now, const Prediction& before);
-// Whether it is no slower, within the accuracy of the model.
+// Whether it is no slower when it runs for the first time, with fresh memory, within the accuracy of the model.
 bool is_as_fast(const Prediction& now, const Prediction& before);
 
 // How many programs may be evaluated, and optionally for how long.
