@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { launch } from "./browser.mjs";
 
 const root = new URL("..", import.meta.url);
 const tapc = process.argv[2];
@@ -44,17 +44,7 @@ const pictures = [
   },
 ];
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
+const browser = await launch();
 const only = process.argv.slice(3);
 for (const picture of pictures.filter(({ file }) => only.length === 0 || only.includes(file))) {
   const out = join(folder, picture.file + ".html");

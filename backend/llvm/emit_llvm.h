@@ -15,8 +15,8 @@ namespace tap::backend {
 // Whether vectors are stored under a mask as quickly as without: the target has mask registers.
 bool stores_under_masks(const llvm::TargetMachine& machine);
 
-// Adds the kernel to the module as `symbol`, for this machine. Emits scalar loops in a form that LLVM's passes vectorise; every tensor
-// has its own alias scope.
+// Adds the kernel to the module as `symbol`, for this machine. Emits scalar loops in a form that LLVM's passes
+// vectorise; every tensor has its own alias scope.
 void emit(const Kernel& kernel, const std::string& symbol, llvm::Module& module, const llvm::TargetMachine& machine);
 
 }  // namespace tap::backend

@@ -1,7 +1,6 @@
 #include "backend/llvm/idle_lanes.h"
 
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
@@ -10,10 +9,10 @@
 #include <numeric>
 #include <vector>
 
+#include "backend/llvm/masked_accesses.h"
+
 namespace tap::backend {
 namespace {
-
-namespace Intrinsic = llvm::Intrinsic;
 
 constexpr std::uint64_t smallest_part = 16;  // bytes
 
@@ -35,22 +34,11 @@ std::vector<bool> idle_lanes(llvm::Value* mask) {
   return idle;
 }
 
-struct MaskedAccess {
-  llvm::IntrinsicInst* call;
-  llvm::FixedVectorType* type;  // of the loaded or stored vector
-  bool stores;
-  std::vector<bool> idle;
-
-  llvm::Value* address() const { return call->getArgOperand(stores ? 1 : 0); }
-  llvm::Value* mask() const { return call->getArgOperand(stores ? 2 : 1); }
-  llvm::Value* value() const { return call->getArgOperand(stores ? 0 : 2); }  // stored, or of idle lanes
-  llvm::Align align() const { return call->getParamAlign(stores ? 1 : 0).valueOrOne(); }
-};
-
 class Splitter {
  public:
   explicit Splitter(const MaskedAccess& access)
       : access_(access),
+        idle_(idle_lanes(access.mask())),
         b_(access.call),
         cell_(access.type->getElementType()),
         cell_bytes_(access.call->getDataLayout().getTypeStoreSize(cell_).getFixedValue()) {}
@@ -64,8 +52,7 @@ class Splitter {
 
  private:
   bool is_idle(unsigned first, unsigned count) const {
-    return std::all_of(access_.idle.begin() + first, access_.idle.begin() + first + count,
-                       [](bool idle) { return idle; });
+    return std::all_of(idle_.begin() + first, idle_.begin() + first + count, [](bool idle) { return idle; });
   }
   bool has_idle_part(unsigned first, unsigned count) const {
     if (is_idle(first, count)) return true;
@@ -107,23 +94,11 @@ class Splitter {
   }
 
   const MaskedAccess& access_;
+  std::vector<bool> idle_;
   llvm::IRBuilder<> b_;
   llvm::Type* cell_;
   std::uint64_t cell_bytes_;
 };
-
-std::vector<MaskedAccess> masked_accesses(llvm::Function& function) {
-  std::vector<MaskedAccess> found;
-  for (llvm::Instruction& i : llvm::instructions(function)) {
-    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
-    if (!call) continue;
-    const bool stores = call->getIntrinsicID() == Intrinsic::masked_store;
-    if (!stores && call->getIntrinsicID() != Intrinsic::masked_load) continue;
-    auto* type = llvm::cast<llvm::FixedVectorType>(stores ? call->getArgOperand(0)->getType() : call->getType());
-    found.push_back({call, type, stores, idle_lanes(call->getArgOperand(stores ? 2 : 1))});
-  }
-  return found;
-}
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
@@ -11,50 +10,34 @@
 #include <numeric>
 #include <vector>
 
+#include "backend/llvm/masked_accesses.h"
+
 namespace tap::backend {
 namespace {
 
-namespace Intrinsic = llvm::Intrinsic;
-
 constexpr unsigned smallest_vector = 16;  // bytes of the smallest vector register of AVX-512
 
-struct NarrowAccess {
-  llvm::IntrinsicInst* call;
-  llvm::FixedVectorType* type;  // of the loaded or stored vector
-  bool stores;
-  unsigned wide_lanes;
-};
-
-std::vector<NarrowAccess> narrow_accesses(llvm::Function& function) {
-  std::vector<NarrowAccess> found;
-  const llvm::DataLayout& layout = function.getDataLayout();
-  for (llvm::Instruction& i : llvm::instructions(function)) {
-    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
-    if (!call) continue;
-    const bool stores = call->getIntrinsicID() == Intrinsic::masked_store;
-    if (!stores && call->getIntrinsicID() != Intrinsic::masked_load) continue;
-    auto* type = llvm::cast<llvm::FixedVectorType>(stores ? call->getArgOperand(0)->getType() : call->getType());
-    const std::uint64_t cell = layout.getTypeStoreSize(type->getElementType()).getFixedValue();
-    if (cell * type->getNumElements() < smallest_vector)
-      found.push_back({call, type, stores, static_cast<unsigned>(smallest_vector / cell)});
-  }
-  return found;
+// 0 if the access is wide enough.
+unsigned wide_lanes(const MaskedAccess& access) {
+  const llvm::DataLayout& layout = access.call->getDataLayout();
+  const std::uint64_t cell = layout.getTypeStoreSize(access.type->getElementType()).getFixedValue();
+  return cell * access.type->getNumElements() < smallest_vector ? static_cast<unsigned>(smallest_vector / cell) : 0;
 }
 
 class WideAccess {
  public:
-  explicit WideAccess(const NarrowAccess& narrow) : narrow_(narrow), b_(narrow.call) {}
+  WideAccess(const MaskedAccess& narrow, unsigned lanes) : narrow_(narrow), wide_lanes_(lanes), b_(narrow.call) {}
 
   void run() {
     llvm::IntrinsicInst& call = *narrow_.call;
     llvm::Instruction* wide = nullptr;
     if (narrow_.stores) {
-      wide = b_.CreateMaskedStore(widened(call.getArgOperand(0)), call.getArgOperand(1),
-                                  call.getParamAlign(1).valueOrOne(), wide_mask(call.getArgOperand(2)));
+      wide =
+          b_.CreateMaskedStore(widened(narrow_.value()), narrow_.address(), narrow_.align(), wide_mask(narrow_.mask()));
     } else {
-      auto* type = llvm::FixedVectorType::get(narrow_.type->getElementType(), narrow_.wide_lanes);
-      wide = b_.CreateMaskedLoad(type, call.getArgOperand(0), call.getParamAlign(0).valueOrOne(),
-                                 wide_mask(call.getArgOperand(1)), widened(call.getArgOperand(2)));
+      auto* type = llvm::FixedVectorType::get(narrow_.type->getElementType(), wide_lanes_);
+      wide = b_.CreateMaskedLoad(type, narrow_.address(), narrow_.align(), wide_mask(narrow_.mask()),
+                                 widened(narrow_.value()));
       call.replaceAllUsesWith(lanes(wide, narrow_.type->getNumElements()));
     }
     wide->copyMetadata(call);
@@ -68,7 +51,7 @@ class WideAccess {
     std::iota(which.begin(), which.begin() + std::min(width, count), 0);
     return b_.CreateShuffleVector(vector, which);
   }
-  llvm::Value* widened(llvm::Value* vector) { return lanes(vector, narrow_.wide_lanes); }
+  llvm::Value* widened(llvm::Value* vector) { return lanes(vector, wide_lanes_); }
 
   // The empty assembly hides the origin of the integer from LLVM.
   llvm::Value* wide_mask(llvm::Value* mask) {
@@ -76,11 +59,12 @@ class WideAccess {
         b_.CreateZExt(b_.CreateBitCast(mask, b_.getIntNTy(narrow_.type->getNumElements())), b_.getInt32Ty());
     auto* hidden = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getInt32Ty()}, false);
     bits = b_.CreateCall(hidden, llvm::InlineAsm::get(hidden, "", "=r,0", false), {bits});
-    return b_.CreateBitCast(b_.CreateTrunc(bits, b_.getIntNTy(narrow_.wide_lanes)),
-                            llvm::FixedVectorType::get(b_.getInt1Ty(), narrow_.wide_lanes));
+    return b_.CreateBitCast(b_.CreateTrunc(bits, b_.getIntNTy(wide_lanes_)),
+                            llvm::FixedVectorType::get(b_.getInt1Ty(), wide_lanes_));
   }
 
-  const NarrowAccess& narrow_;
+  const MaskedAccess& narrow_;
+  unsigned wide_lanes_;
   llvm::IRBuilder<> b_;
 };
 
@@ -90,7 +74,8 @@ void widen_narrow_masks(llvm::Module& module, const llvm::TargetMachine& machine
   if (!machine.getTargetTriple().isX86()) return;  // other targets do not know the feature's name
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || !machine.getSubtargetImpl(function)->checkFeatures("+avx512bw")) continue;
-    for (const NarrowAccess& narrow : narrow_accesses(function)) WideAccess(narrow).run();
+    for (const MaskedAccess& access : masked_accesses(function))
+      if (const unsigned lanes = wide_lanes(access)) WideAccess(access, lanes).run();
   }
 }
 

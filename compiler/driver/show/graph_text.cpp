@@ -7,10 +7,10 @@
 
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/report_moves.h"
+#include "compiler/driver/show/sharding_report.h"
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_names.h"
-#include "ir/shardings/mesh_position.h"
 #include "ir/text.h"
 #include "ir/text_names.h"
 #include "support/byte_size.h"
@@ -30,18 +30,6 @@ std::string readable_name(const std::string& name) {
 std::string declared(const ir::Program& program, const ir::Value& value) {
   return fmt::format("{}{}: {}{}", value.is_const ? "const " : "", readable_name(value.name), to_string(value.type),
                      value.sharding ? " @ " + to_string(program.meshes, *value.sharding) : "");
-}
-
-std::string meshes_text(const ir::Program& program) {
-  std::string text;
-  for (const ir::Mesh& mesh : program.meshes) {
-    std::string axes;
-    for (const ir::MeshAxis& axis : mesh.axes)
-      axes += fmt::format("{}{}: {}", axes.empty() ? "" : ", ", axis.name, axis.size);
-    text += fmt::format("mesh {} [{}], {}\n", mesh.name, axes,
-                        plural(static_cast<std::uint64_t>(ir::device_count(mesh)), "device"));
-  }
-  return text.empty() ? text : text + "\n";
 }
 
 // The operator with the names of the values that this operation reads and writes.
@@ -90,7 +78,8 @@ class GraphText {
   explicit GraphText(const ir::Program& program) : program_(program), paths_(ir::graph_paths(program)) {}
 
   std::string run() const {
-    std::string text = meshes_text(program_);
+    std::string text = mesh_lines(program_);
+    if (!text.empty()) text += "\n";
     for (const auto& [id, path] : paths_) text += graph_text(program_[id], path);
     return text;
   }

@@ -43,18 +43,6 @@ std::string sharding_text(const ir::Program& program, const ir::Value& value) {
   return value.sharding ? to_string(program.meshes, *value.sharding) : "not sharded";
 }
 
-std::string mesh_lines(const ir::Program& program) {
-  std::string text;
-  for (const ir::Mesh& mesh : program.meshes) {
-    std::string axes;
-    for (const ir::MeshAxis& axis : mesh.axes)
-      axes += fmt::format("{}{}: {}", axes.empty() ? "" : ", ", axis.name, axis.size);
-    text += fmt::format("mesh {} [{}], {}\n", mesh.name, axes,
-                        plural(static_cast<std::uint64_t>(device_count(mesh)), "device"));
-  }
-  return text;
-}
-
 struct Row {
   std::string name, type, sharding, local;
 };
@@ -209,6 +197,18 @@ std::string tables(const ir::Program& program, const std::function<std::string(c
 }
 
 }  // namespace
+
+std::string mesh_lines(const ir::Program& program) {
+  std::string text;
+  for (const ir::Mesh& mesh : program.meshes) {
+    std::string axes;
+    for (const ir::MeshAxis& axis : mesh.axes)
+      axes += fmt::format("{}{}: {}", axes.empty() ? "" : ", ", axis.name, axis.size);
+    text += fmt::format("mesh {} [{}], {}\n", mesh.name, axes,
+                        plural(static_cast<std::uint64_t>(device_count(mesh)), "device"));
+  }
+  return text;
+}
 
 std::string list_shardings(const ir::Program& program) {
   auto largest = [&](const ir::Value& value) {

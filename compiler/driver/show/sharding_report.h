@@ -16,6 +16,9 @@ struct Compiled;  // compiler/frontend/elaborate/compile.h
 
 namespace tap::driver {
 
+// A line for each mesh.
+std::string mesh_lines(const ir::Program& program);
+
 // A line for each value of the main graph, and the totals; then inner graphs, with their paths.
 std::string list_shardings(const ir::Program& program);
 // The same with the box of each value on this device. Throws Failure if it is in no mesh.
