@@ -115,7 +115,7 @@ KERNEL_BUGS = [
     ("bf16 is cut off, not rounded", "backend/llvm/emit_convert.cpp", "b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded)",
      "b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, high)"),
     ("tails are stored without their mask", "backend/llvm/emit_straight.cpp",
-     "stored = b.CreateMaskedStore(raw, location.address, align, mask);", "stored = b.CreateAlignedStore(raw, location.address, align);"),
+     "Value* mask = s_.lanes->mask;", "Value* mask = location.dense ? nullptr : s_.lanes->mask;"),
     ("a prefetch is a store", "backend/llvm/emit_statements.cpp",
      "b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},\n"
      "                     {address, b_.getInt32(to_read), b_.getInt32(second), b_.getInt32(data)});",
