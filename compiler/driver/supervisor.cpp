@@ -53,12 +53,12 @@ std::string activity() {
   return "";
 }
 
-void tell(const std::string& what) {
+void report(const std::string& what) {
   write_all(STDERR_FILENO,
             fmt::format("tapc: error[T1301]: process {} of the job {} {}\n", MpiHost::launched_as(), what, activity()));
 }
 
-// By SIGSTOP, as /proc/PID/stat tells: "123 (tapc) T …".
+// By SIGSTOP, as in /proc/PID/stat: "123 (tapc) T …".
 bool is_stopped(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string text;
@@ -86,7 +86,7 @@ int wait_for_end(double most_seconds, bool& hung) {
     idle = may_wait || moved ? 0 : idle + step;
     if (idle < most_seconds || hung) continue;
     hung = true;
-    tell(fmt::format("made no progress for {:g} s", most_seconds));
+    report(fmt::format("made no progress for {:g} s", most_seconds));
     ::kill(supervised, SIGKILL);
   }
 }
@@ -98,8 +98,8 @@ int wait_for_end(double most_seconds, bool& hung) {
   const bool killed = WIFSIGNALED(status);
   if (hung) ::_exit(exit_code::run_time);
   if (progress->activity != executor::Activity::ended && stopped_by == 0) {
-    tell(killed ? fmt::format("was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
-                : fmt::format("ended with exit code {}", WEXITSTATUS(status)));
+    report(killed ? fmt::format("was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
+                  : fmt::format("ended with exit code {}", WEXITSTATUS(status)));
     ::_exit(killed || WEXITSTATUS(status) == 0 ? exit_code::run_time : WEXITSTATUS(status));
   }
   ::_exit(killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status));

@@ -20,7 +20,11 @@ import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
-# What it is, the file, what stands there, what the bug has in its place.
+# Partial vectors are stored under a mask where there are registers for masks, else in parts: by other code.
+with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
+    MASK_REGISTERS = "avx512vl" in cpuinfo.read()
+
+# What it is, the file, what stands there, what the bug has in its place; and whether this processor gets to the place, if not all do.
 BUGS = [
     ("the last partial is not combined", "passes/splits/split_operator.cpp",
      "combination.dims.push_back({number_dim.name, number_dim.range, DimRole::reduction});",
@@ -130,7 +134,10 @@ KERNEL_BUGS = [
     ("a window is copied from one cell further", "backend/lower/lower_windows.cpp",
      "outside.at[axis].affine = plus(first, variable(nest.back().variable));",
      "outside.at[axis].affine = plus(plus(first, number(1)), variable(nest.back().variable));"),
-    ("an exact store has a lane too many", "backend/llvm/exact_masks.cpp", "std::bit_floor(end - lane)", "std::bit_ceil(end - lane)"),
+    ("an exact store has a lane too many", "backend/llvm/exact_masks.cpp", "std::bit_floor(end - lane)", "std::bit_ceil(end - lane)",
+     MASK_REGISTERS),
+    ("the lanes that remain are those already stored", "backend/llvm/emit_leading.cpp",
+     "rest_ = merged(low, before, high, stores);", "rest_ = merged(low, before, low, stores);", not MASK_REGISTERS),
     ("a scan does not begin with what lies before", "backend/lower/lower_patterns.cpp",
      "  result.push_back({std::move(before)});\n", ""),
     ("a scan admits the point behind its bound", "backend/lower/lower_patterns.cpp",
@@ -232,7 +239,7 @@ def verdict_of_self_check(program):
 
 def main():
     if sys.argv[1:] == ["--check"]:
-        for _, file, old, new in BUGS + KERNEL_BUGS:
+        for _, file, old, new, *_ in BUGS + KERNEL_BUGS:
             changed_text(file, old, new)
             if file in INCLUDED_BY:
                 changed_text(INCLUDED_BY[file], f'#include "{file}"', "")
@@ -242,7 +249,8 @@ def main():
     by_self_check = "--self-check" in sys.argv[2:]
     bugs, program, judge = ((KERNEL_BUGS, "self_check_kernels", verdict_of_self_check) if by_self_check else
                             (BUGS, "random_programs", verdict))
-    for what, file, old, new in bugs:
+    bugs = [bug for bug in bugs if len(bug) == 4 or bug[4]]
+    for what, file, old, new, *_ in bugs:
         with tempfile.TemporaryDirectory() as folder:
             caught = judge(Planter(sys.argv[1], folder, program).plant(file, old, new))
         missed += caught is None
