@@ -66,6 +66,7 @@ class Machine {
       for (const ir::ScheduledTask& task : batch) {
         const auto& call = std::get<ir::KernelCall>(task.what);
         const BufferId made = call.buffers[1].id;
+        expect(tasks_.does, !at(made).prepared_by, "b{} is prepared twice", made.index());
         at(made) = {at(call.buffers[0].id).value};
         at(made).prepared_by = call.kernel;
         memories_->take(made, made);

@@ -202,8 +202,8 @@ class Decider {
     for (const Decision& decision : options_.context.plan.decisions) {
       auto* split = std::get_if<PlannedSplit>(&decision);
       if (!split || split->all_at || axis_of_dim(split->dim)) continue;
-      const OperationInGraph location = *finder.find(program.main, split->operation);
-      if (!find_dim(with_author_names(program, program[location.graph][location.operation]), split->dim))
+      const auto location = finder.find(program.main, split->operation);
+      if (!location || !find_dim(with_author_names(program, program[location->graph][location->operation]), split->dim))
         return std::nullopt;
     }
     return found;

@@ -1,5 +1,7 @@
 // Operators with an inner graph: operands and results match the graph, the state of an iterate keeps its type, and
 // the operations of a group can be fused.
+#include <set>
+
 #include "ir/graph.h"
 #include "ir/verify/verify_parts.h"
 
@@ -60,6 +62,19 @@ class RegionVerifier {
                   "a group contains operation {} ({}), which is not a map, reduction or group", o, member.name);
       out_.expect(member.blockings.empty() && operation.placements.empty(),
                   "a group contains operation {} ({}), which has its own splits", o, member.name);
+    }
+    outputs_of_group(graph);
+  }
+
+  // The loops of its operations write its results, each into memory of its own.
+  void outputs_of_group(const Graph& graph) {
+    std::set<ValueId> written, seen;
+    for (const Operation& operation : graph.operations)
+      written.insert(operation.results.begin(), operation.results.end());
+    for (ValueId v : graph.outputs) {
+      if (!valid(v, graph.values)) continue;  // reported with the graph
+      out_.expect(written.contains(v), "none of a group's operations writes its output {}", graph[v].name);
+      out_.expect(seen.insert(v).second, "a group has the output {} twice", graph[v].name);
     }
   }
 

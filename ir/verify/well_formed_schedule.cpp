@@ -241,7 +241,7 @@ class ScheduleReader : StageReader {
     const Buffer& b = s_.buffers[id.index()];
     need(b.space == MemorySpace::prepared && b.box == Box{ranges_of(how.type.shape)}, "its operand is not prepared");
   }
-  // A packing kernel reads a whole constant.
+  // A packing kernel reads a whole constant, and writes the whole layout that it is for.
   void prepare(const ScheduledTask& task) const {
     auto* call = std::get_if<KernelCall>(&task.what);
     need(call && call->kernel < s_.kernels.size() && call->buffers.size() == 2 && call->counters.empty() &&
@@ -253,6 +253,14 @@ class ScheduleReader : StageReader {
     need(from.space == MemorySpace::input && s_.inputs[static_cast<std::size_t>(from.at)].constant,
          "a prepared operand must be constant");
     need(to.space == MemorySpace::prepared && call->box == to.box, "it is only partly prepared");
+    const ScheduledKernel& kernel = s_.kernels[call->kernel];
+    const Preparation* how = kernel.packs ? preparation_of(kernel.computes, *kernel.packs) : nullptr;
+    need(how, "its kernel does not prepare operands");
+    const TensorType& read = p_.operators[kernel.computes.index()].operands[*kernel.packs];
+    need(from.element == read.element && from.box == Box{ranges_of(read.shape)},
+         "its kernel prepares operands of another type");
+    need(to.element == how->type.element && to.box == Box{ranges_of(how->type.shape)},
+         "its kernel makes another layout");
   }
   // Every counter of an enclosing iterate has its trip, at the only point that the box has there.
   void counters(const Operator& op, const KernelCall& call) const {

@@ -60,7 +60,7 @@ inline void fit_memory(Schedule& s, const ir::Preparation& how) {
       const ir::ScheduledKernel& kernel = s.kernels[call.kernel];
       const std::int64_t size = kernel.tile_dim && *kernel.tile_dim < b.box.rank() ? b.box.dims[*kernel.tile_dim].size()
                                                                                    : 1;
-      call.tiles = kernel.tile_dim ? (size + kernel.grain - 1) / kernel.grain : 1;
+      call.tiles = kernel.tile_dim && kernel.grain > 0 ? (size + kernel.grain - 1) / kernel.grain : 1;
       task.tiles = 1;
       b.at = s.prepared_bytes;
       s.prepared_bytes += (b.bytes() + 63) / 64 * 64;
@@ -182,6 +182,17 @@ inline std::vector<StageKind<Schedule>> kernel_kinds() {
            for (ir::ScheduledTask& task : s.sequences[*s.preparation][0])
              if (auto& call = std::get<ir::KernelCall>(task.what); call.kernel == was) call.kernel = by;
          return true;
+       }},
+      {"made twice, and only the second time by its kernel", either,
+       [](Schedule& s, Random& r) {
+         if (!s.preparation) return false;
+         ir::Batch& made = s.sequences[*s.preparation][0];
+         const std::size_t by = any(r, s.kernels.size());
+         if (made.empty()) return false;
+         ir::ScheduledTask first = made[any(r, made.size())];
+         auto& call = std::get<ir::KernelCall>(first.what);
+         if (std::exchange(call.kernel, by) == by) return false;
+         return made.insert(made.begin(), first), true;
        }},
       {"made of another constant", either,
        [](Schedule& s, Random& r) {

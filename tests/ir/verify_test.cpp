@@ -231,6 +231,15 @@ const Breakage breakages[] = {
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 5}), group(p);
      }},
+    {"none of a group's operations writes its output v",
+     [](Program& p) {
+       group(p), p.graphs[1].outputs = {ValueId(0)};
+     }},
+    {"a group has the output w twice",
+     [](Program& p) {
+       group(p), p.graphs[1].outputs = {ValueId(1), ValueId(1)};
+       p.operators.back().results.push_back(p.operators.back().results[0]);
+     }},
     // Meshes, shardings and splits.
     {"the axis data occurs twice",
      [](Program& p) {

@@ -213,6 +213,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         self.write("p.tap", PROGRAM)
         for line, output in [("split H dim q into 2", "`H` has no dim `q`; it has `i`, `o`, `k`"),
                            ("split Q dim i into 2", "unknown operation `Q`"),
+                           ("split Q dim i into 2 over into", "unknown operation `Q`"),
                            ("split H dim i into [0, 8]", r"the blocks \[0, 8\] do not tile i, which runs over 0..7"),
                            ("split H dim i into 0", "dim `i` must be split into at least one block"),
                            ("split H dim o into 2 over axis pod.model:(-1)2",
