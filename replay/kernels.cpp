@@ -79,7 +79,8 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   unless(std::ranges::count(how.dims, how.along) == 1, "a layout has no panels");
   const std::size_t axes = how.dims.size() + 1;
   ir::Operator map;
-  std::vector<AffineExpr> coordinates(op->dims.size(), number(axes, 0));  // by dim that indexes the operand
+  std::vector<AffineExpr> coordinates;  // by dim that indexes the operand
+  for (const ir::IndexDim& dim : op->dims) coordinates.push_back(number(axes, dim.range.lo));
   for (std::size_t axis = 0; axis < how.dims.size(); ++axis) {
     const std::uint32_t d = how.dims[axis];
     unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout repeats a dim, or has a foreign one");
@@ -94,7 +95,8 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   }
   for (std::size_t d = 0; d < op->dims.size(); ++d)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!uses_dim(row, d) || std::ranges::count(how.dims, d) == 1,
+      unless(!uses_dim(row, d) || std::ranges::count(how.dims, d) == 1 ||
+                 checked::sub(op->dims[d].range.hi, op->dims[d].range.lo) == 1,
              "a layout omits a dim that the operand depends on");
   map.dims.push_back({"", {0, how.step}});
   const ir::TensorType& type = op->operands[operand];

@@ -207,6 +207,8 @@ struct PreparedOperand {
 struct BoxStep {
   std::int64_t rest_of = 1;  // the extent is congruent to the whole extent modulo this; 0: it is the whole extent
   std::int64_t step = 1;     // points processed at a time
+  // The dim outside this one that it is merged with: a box is contiguous in both. The rest is of both together.
+  std::optional<std::uint32_t> within = {};
   bool operator==(const BoxStep&) const = default;
 };
 

@@ -13,14 +13,17 @@ using namespace ir;
 namespace {
 
 using Dims = std::vector<std::size_t>;
+using DimsOfAxes = std::vector<std::optional<std::size_t>>;
 
-// The dim of each axis, if every axis is a single distinct dim.
-std::optional<Dims> followed(const Access& access) {
-  Dims dims;
-  for (const AffineExpr& row : access.projection.start.rows) {
-    auto dim = row.as_variable();
-    if (!dim || std::ranges::count(dims, *dim) > 0) return {};
-    dims.push_back(*dim);
+// The dim of each axis, if every axis is a single distinct dim, or has one point and none.
+std::optional<DimsOfAxes> followed(const Access& access, const TensorType& type) {
+  DimsOfAxes dims;
+  for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
+    const AffineExpr& row = access.projection.start.rows[axis];
+    const auto dim = row.as_variable();
+    const bool is_point = type.shape[axis] == 1 && row.is_constant() && row.offset == 0;
+    if (!is_point && (!dim || std::ranges::count(dims, dim) > 0)) return {};
+    dims.push_back(dim);
   }
   return dims;
 }
@@ -39,7 +42,7 @@ class Finder {
     reduction_ = reduction;
     const Operator& op = op_of(reduction);
     for (const Access& write : op.writes) {
-      auto dims = followed(write);
+      auto dims = followed(write, op.results[write.tensor]);
       if (!dims || !write.invariant_dims.empty() || !covers(op, *dims)) return {};
       keep(reduction, write, std::move(*dims));
     }
@@ -49,8 +52,9 @@ class Finder {
       auto dims = dims_of(o);
       if (!dims) continue;
       for (const Access& write : op_of(o).writes)
-        if (auto at = followed(write); at && write.invariant_dims.empty()) {
-          for (std::size_t& d : *at) d = (*dims)[d];
+        if (auto at = followed(write, op_of(o).results[write.tensor]); at && write.invariant_dims.empty()) {
+          for (auto& d : *at)
+            if (d) d = (*dims)[*d];
           keep(o, write, std::move(*at));
         }
       maps.push_back({o, std::move(*dims)});
@@ -61,12 +65,12 @@ class Finder {
  private:
   const Operator& op_of(std::size_t o) const { return group_.program[group_.graph.operations[o].op]; }
 
-  static bool covers(const Operator& op, const Dims& dims) {
+  static bool covers(const Operator& op, const DimsOfAxes& dims) {
     for (std::size_t d = 0; d < op.dims.size(); ++d)
-      if (op.dims[d].role != DimRole::reduction && std::ranges::count(dims, d) == 0) return false;
+      if (op.dims[d].role != DimRole::reduction && std::ranges::count(dims, std::optional(d)) == 0) return false;
     return true;
   }
-  void keep(std::size_t operation, const Access& write, Dims dims) {
+  void keep(std::size_t operation, const Access& write, DimsOfAxes dims) {
     ValueId v = group_.graph.operations[operation].results[write.tensor];
     if (writers_[v.index()].size() == 1) in_registers_[v.index()] = std::move(dims);
   }
@@ -89,10 +93,13 @@ class Finder {
       if (!registers) continue;
       for (const auto& c : read.coordinates)
         if (c) return {};
-      auto at = followed(read);
-      if (!at || at->size() != op.dims.size()) return {};
+      auto at = followed(read, op.operands[read.tensor]);
+      if (!at || std::ranges::count_if(*at, [](auto& d) { return d.has_value(); }) != std::ssize(op.dims)) return {};
       Dims found(op.dims.size());
-      for (std::size_t axis = 0; axis < at->size(); ++axis) found[(*at)[axis]] = (*registers)[axis];
+      for (std::size_t axis = 0; axis < at->size(); ++axis) {
+        if ((*at)[axis].has_value() != (*registers)[axis].has_value()) return {};
+        if ((*at)[axis]) found[*(*at)[axis]] = *(*registers)[axis];
+      }
       if (dims && *dims != found) return {};
       dims = std::move(found);
     }
@@ -111,8 +118,8 @@ class Finder {
 
   const GroupView& group_;
   const MovingDemand& windows_;
-  std::vector<std::vector<std::size_t>> writers_;  // by value
-  std::vector<std::optional<Dims>> in_registers_;  // by value: the reduction's dim of each axis
+  std::vector<std::vector<std::size_t>> writers_;        // by value
+  std::vector<std::optional<DimsOfAxes>> in_registers_;  // by value: the reduction's dim of each axis
   std::size_t reduction_ = 0;
 };
 

@@ -147,7 +147,7 @@ void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& 
     frame.lo.push_back(as_variable(box[d].level, "lo." + name, box[d].lo));
     frame.hi.push_back(as_variable(box[d].level, "hi." + name, box[d].hi));
     auto own = as_one_nest_ ? own_dim(number, d) : std::nullopt;
-    frame.at.push_back(own ? kernel_.at(*own) : new_variable(name));
+    frame.at.push_back(own ? at_[*own] : new_variable(name));
   }
   frame.operands = tensors_of(operation.operands);
   const std::size_t section = kernel_.sections.size(), level = level_with_endings(number, box, level_of_value);
@@ -293,7 +293,8 @@ void split_by_tiles(Kernel& kernel, const Program& program, const Operator& grou
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
 }
 
-// Like extents_of, for a box that is whole where blocks are streamed.
+}  // namespace
+
 Extents extents_of_group(const Operator& group) {
   Operator whole = group;
   std::erase_if(whole.blockings, [&](const Blocking& b) { return group.dims[b.block_dim].role == DimRole::reduction; });
@@ -303,12 +304,8 @@ Extents extents_of_group(const Operator& group) {
   return extents;
 }
 
-}  // namespace
-
 void lower_group(const Program& program, const Operator& group, Kernel& kernel, const OperatorInKernel& frame,
-                 const LowerOptions& options) {
-  Extents extents = extents_of_group(group);
-  if (options.any_box) std::fill(extents.exact.begin(), extents.exact.end(), false);
+                 const Extents& extents, const LowerOptions& options) {
   std::vector<DimSpan> box;
   for (std::uint32_t d = 0; d < group.dims.size(); ++d)
     box.push_back({AffineExpr::variable(kernel.variables.size(), frame.lo[d]),
@@ -320,7 +317,7 @@ void lower_group(const Program& program, const Operator& group, Kernel& kernel, 
   GroupLowering lowering(program, group, kernel, std::move(box), frame.operands, frame.results, options.machine);
   if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);
   lowering.note_steps(options.steps);
-  lowering.is_outermost();
+  lowering.is_outermost(frame.at);
   kernel.body = lowering.run();
   if (options.prepared) *options.prepared = lowering.take_prepared();
   if (!lowering.is_one_nest()) split_by_tiles(kernel, program, group, extents, lowering.points());

@@ -46,9 +46,9 @@ class GroupLowering {
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
   // Records assumptions about the extents of the kernel's box in `steps`.
   void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
-  // Marks it as not nested in another group. If it is one reduction with an epilogue, calls split it like that
-  // reduction.
-  void is_outermost();
+  // Marks it as not nested in another group, with the variables of its dims. If it is one reduction with an epilogue, calls
+  // split it like that reduction.
+  void is_outermost(const std::vector<std::uint32_t>& at);
   bool is_one_nest() const { return as_one_nest_; }
   std::vector<Statement> run();
   const std::vector<std::int64_t>& points() const { return points_; }  // per tile, by dim
@@ -118,13 +118,16 @@ class GroupLowering {
   std::vector<std::vector<DimSpan>> regions_;  // by value, by axis
   std::uint32_t zero_ = 0, one_ = 0;           // variables
   bool as_one_nest_ = false;
-  std::vector<bool> constant_;  // by operand of the group
+  std::vector<std::uint32_t> at_;  // of the outermost group: its dims
+  std::vector<bool> constant_;     // by operand of the group
   std::vector<PreparedOperand> prepared_;
   std::vector<BoxStep>* steps_ = nullptr;
 };
 
+// Like extents_of, for a box that is whole where blocks are streamed.
+Extents extents_of_group(const ir::Operator& group);
 // Lowers the group on the kernel's box; the kernel already has its arguments and section 0.
 void lower_group(const ir::Program& program, const ir::Operator& group, Kernel& kernel, const OperatorInKernel& frame,
-                 const LowerOptions& options);
+                 const Extents& extents, const LowerOptions& options);
 
 }  // namespace tap::backend

@@ -26,7 +26,8 @@ std::optional<std::size_t> GroupLowering::own_dim(std::size_t operation, std::si
   return window.length == 1 ? window.start.as_variable() : std::nullopt;
 }
 
-void GroupLowering::is_outermost() {
+void GroupLowering::is_outermost(const std::vector<std::uint32_t>& at) {
+  at_ = at;
   auto nest = single_nest();
   if (!nest) return;
   const Operator& op = program_[graph_.operations[*nest].op];
@@ -108,6 +109,7 @@ std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, c
   lowering.note_steps(steps_);
   lowering.end_with(endings_of(number, frame));
   lowering.may_prepare(constant_operands(number));
+  if (as_one_nest_ && kernel_.tile_dim) lowering.split_calls_along(at_[*kernel_.tile_dim]);
   auto body = lowering.run(extents_of_box(box), kernel_.exact_arithmetic);
   for (PreparedOperand& prepared : lowering.take_prepared()) {
     auto input = std::ranges::find(graph_.inputs, operation.operands[prepared.operand]);

@@ -44,6 +44,9 @@ class Lowering {
   // Records assumptions about the extents of the kernel's box in `steps`.
   void note_steps(std::vector<BoxStep>* steps) { steps_ = steps; }
 
+  // The variable of the dim along which calls split the kernel.
+  void split_calls_along(std::uint32_t variable) { calls_ = variable; }
+
   // Applies these maps to each completed point of a reduction that is not a scan or scatter.
   void end_with(std::vector<Ending> endings);
   // Whether a map's cells can be computed wherever its operands are available.
@@ -224,6 +227,7 @@ class Lowering {
   State tile_state_;
   std::vector<std::optional<ir::CellId>> cells_;
   bool accumulates_into_result_ = false;
+  std::optional<std::uint32_t> calls_;
   std::vector<Ending> endings_;
   // The ending's result that keeps a reduction's partial value, if its own result does not.
   std::optional<std::pair<std::size_t, std::size_t>> keeper_;

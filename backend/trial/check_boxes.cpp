@@ -27,30 +27,71 @@ std::vector<std::int64_t> ladder(std::int64_t whole, const BoxStep& step) {
   return sizes;
 }
 
+// Dims that are merged, outermost first, and the sizes that they may have together.
+struct Run {
+  std::vector<std::size_t> dims;
+  std::vector<std::int64_t> ladder;  // decreasing
+  Shrinks how = Shrinks::with_others;
+  std::size_t rung = 0;
+};
+
+// The sizes by dim of that many points: whole dims inside one that is a part, and one point of each dim outside it.
+// Nothing if they are not contiguous.
+std::optional<std::vector<std::int64_t>> sizes_within(const ir::Box& whole, const Run& run, std::int64_t points) {
+  std::vector<std::int64_t> sizes(run.dims.size(), 1);
+  for (std::size_t k = run.dims.size(); k-- > 0;) {
+    const std::int64_t size = whole.dims[run.dims[k]].size();
+    sizes[k] = std::min(size, points);
+    if (points <= size) return sizes;
+    if (points % size != 0) return std::nullopt;
+    points /= size;
+  }
+  return std::nullopt;
+}
+
+std::vector<Run> runs_of(const ir::Box& whole, const std::vector<BoxStep>& steps, const std::vector<Shrinks>& how) {
+  std::vector<Run> runs;
+  std::vector<std::optional<std::size_t>> inside(whole.rank());
+  for (std::size_t d = 0; d < whole.rank(); ++d)
+    if (steps[d].within) inside[*steps[d].within] = d;
+  for (std::size_t d = 0; d < whole.rank(); ++d) {
+    if (steps[d].within) continue;
+    Run run;
+    std::int64_t points = 1;
+    for (std::optional<std::size_t> at = d; at; at = inside[*at]) {
+      run.dims.push_back(*at);
+      run.how = std::max(run.how, how[*at]);
+      points *= whole.dims[*at].size();
+    }
+    run.ladder = ladder(points, steps[run.dims.back()]);
+    if (run.how == Shrinks::never) run.ladder.resize(1);
+    for (std::int64_t& size : run.ladder)
+      while (!sizes_within(whole, run, size)) size += steps[run.dims.back()].rest_of;
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
 }  // namespace
 
 std::optional<std::vector<std::int64_t>> choose_sizes(const ir::Box& whole, const std::vector<BoxStep>& steps,
                                                       const std::vector<Shrinks>& how, const CheckBudget& budget,
                                                       const std::function<double(const ir::Box&)>& points) {
-  std::vector<std::vector<std::int64_t>> ladders;
-  for (std::size_t d = 0; d < whole.rank(); ++d) {
-    const std::int64_t size = whole.dims[d].size();
-    ladders.push_back(how[d] == Shrinks::never ? std::vector<std::int64_t>(1, size) : ladder(size, steps[d]));
-  }
-  std::vector<std::size_t> rungs(whole.rank(), 0);
+  std::vector<Run> runs = runs_of(whole, steps, how);
   std::vector<std::int64_t> sizes = whole.shape();
   auto count = [&] { return points(box_at(whole, sizes, false)); };
-  // Reduces all dims rung by rung, the largest first.
+  // Reduces all runs rung by rung, the largest first.
   for (double now = count(); now > budget.points; now = count()) {
-    std::optional<std::size_t> next;
-    for (std::size_t d = 0; d < rungs.size(); ++d) {
-      while (rungs[d] + 1 < ladders[d].size() && ladders[d][rungs[d] + 1] == sizes[d]) ++rungs[d];
-      if (rungs[d] + 1 == ladders[d].size()) continue;
-      if (!next || std::tuple(how[d], rungs[d], -sizes[d]) < std::tuple(how[*next], rungs[*next], -sizes[*next]))
-        next = d;
+    Run* next = nullptr;
+    auto order = [](const Run& run) { return std::tuple(run.how, run.rung, -run.ladder[run.rung]); };
+    for (Run& run : runs) {
+      while (run.rung + 1 < run.ladder.size() && run.ladder[run.rung + 1] == run.ladder[run.rung]) ++run.rung;
+      if (run.rung + 1 == run.ladder.size()) continue;
+      if (!next || order(run) < order(*next)) next = &run;
     }
     if (!next) return now <= budget.most ? std::optional(sizes) : std::nullopt;
-    sizes[*next] = ladders[*next][++rungs[*next]];
+    const auto own = sizes_within(whole, *next, next->ladder[++next->rung]);
+    for (std::size_t k = 0; k < next->dims.size(); ++k) sizes[next->dims[k]] = (*own)[k];
   }
   return sizes;
 }

@@ -88,7 +88,8 @@ class CaseMaker {
         made = prepared(p.map, parts.back().box, k, numbers);
         part = &made;
       }
-      trial.tensors.push_back(in_memory("operand " + std::to_string(k), *part, operand_noise));
+      trial.tensors.push_back(
+          in_memory("operand " + std::to_string(k), *part, joined_extents(k, *part), operand_noise));
       put(*part, trial.tensors.back());
     }
     for (std::size_t k = 0; k < op_.results.size(); ++k) {
@@ -99,7 +100,8 @@ class CaseMaker {
       evaluate_reference(program_, op_, box, operands, into);
     } catch (const EvaluationError&) { trial.fails = true; }
     for (std::size_t k = 0; k < results.size(); ++k) {
-      trial.tensors.push_back(in_memory("result " + std::to_string(k), results[k], result_noise));
+      trial.tensors.push_back(in_memory("result " + std::to_string(k), results[k],
+                                        joined_extents(op_.operands.size() + k, results[k]), result_noise));
       expect(results[k], touched.own[k], trial.tensors.back(), trial.fails);
     }
     return trial;
@@ -139,16 +141,33 @@ class CaseMaker {
     return made;
   }
 
+  // By axis, the cells from one to the next of the axis outside it, if the kernel has merged the two (merged_dims.h).
+  std::vector<std::optional<std::int64_t>> joined_extents(std::size_t tensor, const TensorPart& part) const {
+    const std::size_t operands = op_.operands.size();
+    const Shape &own = (tensor < operands ? op_.operands[tensor] : op_.results[tensor - operands]).shape,
+                &merged = kernel_.tensors[tensor].type.shape;
+    std::vector<std::optional<std::int64_t>> extents(part.box.rank());
+    if (own.size() != merged.size()) return extents;  // a prepared operand
+    bool is_inside = false;
+    for (std::size_t axis = 0; axis < own.size(); ++axis) {
+      if (own[axis] == 1) continue;
+      if (is_inside) extents[axis] = own[axis];
+      is_inside = merged[axis] == 1;
+    }
+    return extents;
+  }
+
   // Rows with gaps in between; the last axis is contiguous.
-  static CheckedTensor in_memory(std::string name, const TensorPart& part, std::byte noise) {
+  static CheckedTensor in_memory(std::string name, const TensorPart& part,
+                                 const std::vector<std::optional<std::int64_t>>& joined, std::byte noise) {
     CheckedTensor tensor{std::move(name), part.element, {}, 0, {}, {}};
     const auto size = static_cast<std::int64_t>(size_of(part.element));
     tensor.strides.resize(part.box.rank());
     std::int64_t cells = 1, first = guard_cells;
     for (std::size_t axis = part.box.rank(); axis-- > 0;) {
       tensor.strides[axis] = cells;
-      cells =
-          cells * std::max<std::int64_t>(part.box.dims[axis].size(), 1) + (axis + 1 == part.box.rank() ? gap_cells : 0);
+      cells *= joined[axis].value_or(std::max<std::int64_t>(part.box.dims[axis].size(), 1));
+      if (axis + 1 == part.box.rank() && !joined[axis]) cells += gap_cells;
       first -= part.box.dims[axis].lo * tensor.strides[axis];
     }
     tensor.origin = first * size;

@@ -132,7 +132,8 @@ class ScheduleSimulator {
   void each_packed(const ir::ScheduledKernel& kernel, const ir::Preparation& how, Visit visit) const {
     const auto [op, read] = reader(program_[kernel.computes], how.operand);
     each(ir::Box::of_shape(how.type.shape), [&, op = op, read = read](const ir::Point& packed) {
-      ir::Point at(op->dims.size(), 0), from;
+      ir::Point at, from;
+      for (const ir::IndexDim& dim : op->dims) at.push_back(dim.range.lo);
       for (std::size_t k = 0; k < how.dims.size(); ++k) {
         const std::int64_t n = how.dims[k] == how.along ? packed[k] * how.step + packed.back() : packed[k];
         at[how.dims[k]] = op->dims[how.dims[k]].range.lo + n;

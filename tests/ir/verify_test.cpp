@@ -232,9 +232,7 @@ const Breakage breakages[] = {
        iterate(p, {0, 5}, 0, {0, 5}), group(p);
      }},
     {"none of a group's operations writes its output v",
-     [](Program& p) {
-       group(p), p.graphs[1].outputs = {ValueId(0)};
-     }},
+     [](Program& p) { group(p), p.graphs[1].outputs = {ValueId(0)}; }},
     {"a group has the output w twice",
      [](Program& p) {
        group(p), p.graphs[1].outputs = {ValueId(1), ValueId(1)};
