@@ -150,6 +150,14 @@ def torch_call(workload, size, threads):
         return {"elementwise": lambda: torch.mul(x, 1.5, out=y).add_(0.25).relu_().mul_(2),
                 "gelu": lambda: torch._C._nn.gelu(x, out=y),
                 "softmax": lambda: torch._softmax(x, 1, False, out=y)}[workload]
+    if workload == "scaled_images":
+        x, gain, offset = tensor(n, 1), tensor(n[1:2], 2).reshape(-1, 1, 1), tensor(n[1:2], 3).reshape(-1, 1, 1)
+        y = torch.empty_like(x)
+        return lambda: torch.mul(x, gain, out=y).add_(offset).relu_()
+    if workload in ("narrow_bias", "narrow_affine"):
+        x, bias = tensor(n, 1), tensor(n[1:], 2)
+        y = torch.empty_like(x)
+        return {"narrow_bias": lambda: torch.add(x, bias, out=y), "narrow_affine": lambda: torch.mul(x, 2, out=y).add_(1)}[workload]
     if workload == "sum":
         x = tensor(n, 1) + 0.5
         return lambda: torch.sum(x)

@@ -48,6 +48,14 @@ def matrix(rng):
     return drawn(rng, [(1, 1 << 20), (1, 1 << 20)], 1e4, 4e7)
 
 
+def planes(rng):
+    return drawn(rng, [(1, 64), (1, 512), (2, 64), (2, 64)], 1e4, 4e7)
+
+
+def narrow(rng):
+    return drawn(rng, [(100, 1 << 22), (2, 40)], 1e4, 4e7)
+
+
 def cube(rng):
     return drawn(rng, [(3, 512)] * 3, 1e4, 4e7)
 

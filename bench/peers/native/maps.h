@@ -116,6 +116,45 @@ inline void rmsnorm(const std::vector<long>& size) {
   });
 }
 
+// images x channels x rows x columns; gain and offset by channel; y = max(gain x + offset, 0)
+inline void scaled_images(const std::vector<long>& size) {
+  const long channels = size[1], n = size[2] * size[3], planes = size[0] * channels;
+  const auto cells = static_cast<std::size_t>(planes * n);
+  float *x = peers::filled(cells, 1), *gain = peers::filled(channels, 2), *offset = peers::filled(channels, 3),
+        *y = peers::zeros(cells);
+  offer("loop", y, cells, [=] {
+#pragma omp parallel for
+    for (long p = 0; p < planes; ++p) {
+      const float *in = x + p * n, a = gain[p % channels], b = offset[p % channels];
+      float* out = y + p * n;
+      for (long i = 0; i < n; ++i) out[i] = std::max(a * in[i] + b, 0.0f);
+    }
+  });
+}
+
+// rows x columns, few columns; y = x + bias by column
+inline void narrow_bias(const std::vector<long>& size) {
+  const long rows = size[0], n = size[1];
+  const auto cells = static_cast<std::size_t>(rows * n);
+  float *x = peers::filled(cells, 1), *bias = peers::filled(n, 2), *y = peers::zeros(cells);
+  offer("loop", y, cells, [=] {
+#pragma omp parallel for
+    for (long r = 0; r < rows; ++r)
+      for (long i = 0; i < n; ++i) y[r * n + i] = x[r * n + i] + bias[i];
+  });
+}
+
+// rows x columns, few columns; y = 2 x + 1
+inline void narrow_affine(const std::vector<long>& size) {
+  const long rows = size[0], n = size[1];
+  const auto cells = static_cast<std::size_t>(rows * n);
+  float *x = peers::filled(cells, 1), *y = peers::zeros(cells);
+  offer("loop", y, cells, [=] {
+#pragma omp parallel for
+    for (std::size_t i = 0; i < cells; ++i) y[i] = 2 * x[i] + 1;
+  });
+}
+
 // y[j] = sum over i of x[i, j]
 inline void column_sums(const std::vector<long>& size) {
   const long rows = size[0], n = size[1];
