@@ -47,13 +47,12 @@ struct Reader {
   std::uint32_t operand;
 };
 Reader reader_of(const ir::Program& program, const ir::Operator& op, const ir::Preparation& how) {
-  const std::uint32_t operand = how.operand;
-  if (!op.region()) return {&op, operand};
+  if (!op.region()) return {&op, how.operand};
   const ir::Graph& inner = program[op.region()->graph];
   std::optional<Reader> found;
   for (std::size_t o = 0; o < inner.operations.size(); ++o)
     for (std::uint32_t k = 0; k < inner.operations[o].operands.size(); ++k) {
-      if (inner.operations[o].operands[k] != inner.inputs[operand]) continue;
+      if (inner.operations[o].operands[k] != inner.inputs[how.operand]) continue;
       expect(obligation, !found, "a prepared operand is read by two operations");
       found = Reader{&program[inner.operations[o].op], k};
       for (const ir::GroupAnchor& a : op.region()->anchors)  // the layout's dims must be whole
@@ -95,8 +94,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   }
   for (std::size_t d = 0; d < op->dims.size(); ++d)
     for (const AffineExpr& row : read.projection.start.rows)
-      unless(!uses_dim(row, d) || std::ranges::count(how.dims, d) == 1 ||
-                 checked::sub(op->dims[d].range.hi, op->dims[d].range.lo) == 1,
+      unless(!uses_dim(row, d) || op->dims[d].range.size() == 1 || std::ranges::count(how.dims, d) == 1,
              "a layout omits a dim that the operand depends on");
   map.dims.push_back({"", {0, how.step}});
   const ir::TensorType& type = op->operands[operand];

@@ -67,8 +67,7 @@ class Machine {
         const auto& call = std::get<ir::KernelCall>(task.what);
         const BufferId made = call.buffers[1].id;
         expect(tasks_.does, !at(made).prepared_by, "b{} is prepared twice", made.index());
-        at(made) = {at(call.buffers[0].id).value};
-        at(made).prepared_by = call.kernel;
+        at(made) = {.value = at(call.buffers[0].id).value, .prepared_by = call.kernel};
         memories_->take(made, made);
       }
   }
@@ -250,7 +249,7 @@ class Machine {
     const Box points = points_of(op, call.box, {})[0];
     if (is_idle(op, points)) return {};
     auto region = [&](std::size_t k, const ir::Access& access) {
-      const Where where = memories_->where(call.regions[k], call.row, call.box.rank() + k);
+      Where where = memories_->where(call.regions[k], call.row, call.box.rank() + k);
       const Moving box = touched(call.row, access, points);
       const Box &own = buffer(where.id).box, cells = memories_->cells_of(where, call.row, box);
       bool is = (own == cells || (own.empty() && cells.empty())) && Memories::are_alike(where, box);

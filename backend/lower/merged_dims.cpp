@@ -232,9 +232,9 @@ OperatorInKernel merged_frame(const MergedOperator& merged, const Operator& op, 
     }
     const std::string& name = merged.op.dims[d].name;
     result.lo.push_back(variable("lo." + name));
-    definitions.push_back({Define{result.lo.back(), {{std::move(first), 1}}, true}});
+    definitions.push_back({Define{result.lo.back(), {{first, 1}}, true}});
     result.hi.push_back(variable("hi." + name));
-    definitions.push_back({Define{result.hi.back(), {{std::move(end), 1}}, true}});
+    definitions.push_back({Define{result.hi.back(), {{end, 1}}, true}});
     result.at.push_back(variable(name));
   }
   return result;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "backend/lower/lowering.h"
+#include "ir/graph.h"
 
 namespace tap::backend {
 

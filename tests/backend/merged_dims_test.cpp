@@ -44,9 +44,7 @@ ir::Program program_of(const Case& c) {
   if (!outcome.compiled) throw std::runtime_error(std::string(c.text) + outcome.messages);
   return outcome.compiled->program;
 }
-const Operator& only_operator(const ir::Program& program) {
-  return program[program[program.main].operations.at(0).op];
-}
+const Operator& only_operator(const ir::Program& program) { return program[program[program.main].operations.at(0).op]; }
 
 TEST(MergedDims, PassThroughMemoryTogether) {
   for (const Case& c : cases) {

@@ -40,9 +40,9 @@ inline Linear operator+(Linear a, const Linear& b) {
   a.offset += b.offset;
   return a;
 }
-inline Linear operator+(Linear a, std::int64_t n) { return a + Linear{{}, n}; }
-inline Linear operator-(Linear a, const Linear& b) { return a + (-1) * b; }
-inline Linear operator-(Linear a, std::int64_t n) { return a + -n; }
+inline Linear operator+(const Linear& a, std::int64_t n) { return a + Linear{{}, n}; }
+inline Linear operator-(const Linear& a, const Linear& b) { return a + (-1) * b; }
+inline Linear operator-(const Linear& a, std::int64_t n) { return a + -n; }
 inline Linear at_constant(std::int64_t n) { return {{}, n}; }
 
 class Build {

@@ -92,8 +92,8 @@ inline constexpr KernelProgram kernel_programs[] = {
      "program p(x: f32[5, 33, 35]) -> (y: f32[5, 33, 35]) { y[c, i, j] = max[u in 0..3, v in 0..3] x[c, i + u - 1, j + "
      "v - 1 else -inf] }"},
     {"short rows, and those above and below",
-     "program p(x: f32[40, 9, 7], a: f32[9]) -> (y: f32[40, 9, 7]) {\n"
-     "  y[i, j, k] = (x[i, j - 1, k else 1] + x[i, j, k] + x[i, j + 1, k else 2]) * a[j]\n}"},
+     "program p(x: f32[40, 9, 7], a: f32[40]) -> (y: f32[40, 9, 7]) {\n"
+     "  y[i, j, k] = (x[i, j - 1, k else 1] + x[i, j, k] + x[i, j + 1, k else 2]) * a[i]\n}"},
     {"convolution of single points, with prepared weights and a rectifier",
      "program p(x: f32[2, 20, 9, 7], const w: f32[37, 20, 1, 1], b: f32[37]) -> (y: f32[2, 37, 9, 7]) {\n"
      "  t[n, o, h, l] = sum[c, u, v] x[n, c, h + u, l + v] * w[o, c, u, v]\n"
