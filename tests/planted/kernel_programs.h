@@ -96,7 +96,7 @@ inline constexpr KernelProgram kernel_programs[] = {
      "  y[i, j, k] = (x[i, j - 1, k else 1] + x[i, j, k] + x[i, j + 1, k else 2]) * a[i]\n}"},
     {"convolution of single points, with prepared weights and a rectifier",
      "program p(x: f32[2, 20, 9, 7], const w: f32[37, 20, 1, 1], b: f32[37]) -> (y: f32[2, 37, 9, 7]) {\n"
-     "  t[n, o, h, l] = sum[c, u, v] x[n, c, h + u, l + v] * w[o, c, u, v]\n"
+     "  t[n, o, h, l] = sum[c, u, v] x[n, c, h + u, l + v] * w[o, c, u, v] for h in 0..9, l in 0..7\n"
      "  y[n, o, h, l] = max(t[n, o, h, l] + b[o], 0)\n}",
      true},
     {"stencil",
