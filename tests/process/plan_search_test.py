@@ -3,8 +3,8 @@
 plan_search_test.py TAPC [EXAMPLES]"""
 import json
 import re
-import shlex
 
+from examples import examples
 from json_schema import problems
 from tapc import *
 
@@ -34,15 +34,6 @@ PROGRAMS = {
 }
 MESHES = ("x=2", "x=4", "a=2,b=2", "a=3,b=2", "a=1,b=4")
 PICKS = ("fastest", "smallest", "least-traffic", "knee")
-
-
-def examples():
-    """Each example with the words of its `try:` line, and those about its sizes and program alone."""
-    for path in sorted((ROOT / "examples").glob("*.tap")):
-        line = re.search(r"// try: tapc run \S+ ?((?:[^\n]*\n//   )*[^\n]*)", path.read_text())
-        if line:
-            words = shlex.split(re.sub(r"\n//", " ", line.group(1)))
-            yield path, words, [w for k, w in enumerate(words) if {w, words[k - 1]} & {"--dim", "--program"}]
 
 
 class PlanSearch(TapcTest):
