@@ -229,8 +229,10 @@ class PackingChooser {
       return (panels + blocks - 1) / blocks * step;
     };
     packing_.row_block = block(*tile_.rows, machine_.l2_bytes / 4, tile_.row_count);
-    packing_.lane_block =
-        block(tile_.dim, machine_.l3_bytes / 2, static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
+    // If all rows are one block, a block of lanes is read once: it stays in the second cache until then.
+    const bool once = size(*tile_.rows) <= packing_.row_block;
+    packing_.lane_block = block(tile_.dim, once ? machine_.l2_bytes / 2 : machine_.l3_bytes / 2,
+                                static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
   }
 
   // Whether lane operands are packed from cache lines that run along the dim: its blocks must contain whole lines,
