@@ -20,8 +20,10 @@ struct Messages {
 enum class Activity : int32_t { preparing, computing, exchanging, finished, ended };
 struct Progress {
   volatile Activity activity = Activity::preparing;
-  int64_t steps = 0;         // grows with each batch and each portion of one; atomic
-  char operation[124] = {};  // the result of the operation that was started last
+  int64_t steps = 0;                      // grows with each batch and each portion of one; atomic
+  int64_t batches = 0;                    // how many began; atomic
+  int64_t portions = 0, of_portions = 0;  // of the last batch: begun, and all of them; atomic
+  char operation[124] = {};               // the result of the operation that was started last
 };
 
 struct Distribution {

@@ -192,11 +192,13 @@ Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs
   call->message = &message;
   call->result = result;
   call->among = outputs ? among_ : nullptr;  // every process prepares its own constants
+  call->recorder = recorder_;
+  call->progress = outputs ? progress_ : nullptr;
   Status status = place_tensors(*call, inputs, outputs);
   if (status == Status::no_memory) message.add("out of memory for a copy of a strided tensor");
   else status = run_sequence(*call, sequence, 0);
   if (status == Status::done && outputs) deliver(*call, outputs);
-  if (call->among && call->among->progress) call->among->progress->activity = Activity::finished;
+  if (call->progress) call->progress->activity = Activity::finished;
   release_call(call);
   return status;
 }
@@ -206,6 +208,8 @@ Status Executor::run_sequence(Call& call, int64_t sequence, int64_t depth) {
   const List& batches = tables.all<Sequence>(tables.head().sequences)[sequence].batches;
   for (int64_t b = 0; b < batches.count; ++b) {
     const Batch& batch = tables.all<Batch>(batches)[b];
+    call.sequence = sequence;
+    call.batch = b;
     const Task& first = *tables.at<Task>(*tables.words(batch.tasks.at));
     Status status = first.kind == iteration ? run_iteration(call, static_cast<const Iteration&>(first), depth)
                                             : run_batch(call, batch, depth);
@@ -230,6 +234,15 @@ Status Executor::run_iteration(Call& call, const Iteration& task, int64_t depth)
   return Status::done;
 }
 
+namespace {
+
+void note_portion(Progress& progress) {
+  __atomic_fetch_add(&progress.steps, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&progress.portions, 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
 // A batch whose tiles threads take in portions, numbered across all tasks.
 struct BatchRun {
   const Executor& executor;
@@ -237,7 +250,6 @@ struct BatchRun {
   const Batch& batch;
   int64_t depth;
   int64_t portion;
-  Progress* progress = nullptr;      // may be null
   int64_t next = 0;                  // the first tile that is not yet taken
   int64_t failed_order = INT64_MAX;  // the least order of a failed task
 
@@ -255,13 +267,13 @@ struct BatchRun {
     while (true) {
       int64_t begin = __atomic_fetch_add(&next, portion, __ATOMIC_RELAXED);
       if (begin >= batch.tiles) return;
-      if (progress) __atomic_fetch_add(&progress->steps, 1, __ATOMIC_RELAXED);
+      if (call.progress) note_portion(*call.progress);
       int64_t end = begin + portion < batch.tiles ? begin + portion : batch.tiles;
       while (begin < end) {
         const Task* task = tables.at<Task>(tasks[t]);
         for (; begin >= before + task->tiles; task = tables.at<Task>(tasks[++t])) before += task->tiles;
         int64_t stop = end < before + task->tiles ? end : before + task->tiles;
-        if (run_tiles(executor.code_, call, *task, depth, thread, begin - before, stop - before, &error) != 0)
+        if (run_tiles(executor.code_, call, *task, depth, thread, {t, begin - before, stop - before}, &error) != 0)
           fail(task->order);
         begin = stop;
       }
@@ -274,8 +286,8 @@ void Executor::share(void* batch, int64_t thread) { static_cast<BatchRun*>(batch
 namespace {
 
 // What the batch computes, by its first call.
-void note_progress(const Reader& tables, const Call& call, const Batch& batch) {
-  Progress* progress = call.among ? call.among->progress : nullptr;
+void note_progress(const Reader& tables, const Call& call, const Batch& batch, int64_t portions) {
+  Progress* progress = call.progress;
   if (!progress) return;
   for (int64_t t = 0; t < batch.tasks.count; ++t) {
     const Task& task = *tables.at<Task>(tables.words(batch.tasks.at)[t]);
@@ -288,30 +300,40 @@ void note_progress(const Reader& tables, const Call& call, const Batch& batch) {
     break;
   }
   progress->activity = Activity::computing;
+  __atomic_store_n(&progress->portions, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&progress->of_portions, portions, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&progress->batches, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&progress->steps, 1, __ATOMIC_RELAXED);
 }
 
 void note_exchange(const Call& call) {
-  if (call.among->progress) call.among->progress->activity = Activity::exchanging;
+  if (call.progress) call.progress->activity = Activity::exchanging;
 }
 
 }  // namespace
 
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
-  note_progress(Reader(code_.tables), call, batch);
-  int64_t portions = 8 * pool_.threads();
+  const bool whole = pool_.threads() == 1 && !call.progress;
+  const int64_t most = whole ? 1 : 8 * pool_.threads();
+  const int64_t portion = (batch.tiles + most - 1) / most;
+  note_progress(Reader(code_.tables), call, batch, portion > 0 ? (batch.tiles + portion - 1) / portion : 0);
+  BatchTime time{call.sequence, call.batch, call.counters, depth, {}, {}};
+  if (call.recorder) time.time.began = nanoseconds();
   Exchange exchange(code_, call, batch);
   if (call.among)
     if (Status status = exchange.start(); status != Status::done) return status;
-  const bool whole = pool_.threads() == 1 && !call.among;
-  BatchRun run{*this, call, batch, depth, whole ? batch.tiles : (batch.tiles + portions - 1) / portions};
-  if (call.among) run.progress = call.among->progress;
+  BatchRun run{*this, call, batch, depth, portion};
   if (batch.tiles > 1) pool_.run(share, &run);
   else run.work(0);
   if (run.failed_order != INT64_MAX) return report(call, batch, depth, run.failed_order);
-  if (!call.among) return Status::done;
-  note_exchange(call);
-  return exchange.finish();
+  if (call.among) {
+    note_exchange(call);
+    if (Status status = exchange.finish(time.waiting); status != Status::done) return status;
+  }
+  if (!call.recorder) return Status::done;
+  time.time.ended = nanoseconds();
+  if (call.recorder->batch(call.recorder->self, time) != 0) call.recorder = nullptr;
+  return Status::done;
 }
 
 // Of several failures of one operation, reports the first in the order of its index space, whatever the tiles and
@@ -321,6 +343,7 @@ Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t o
   KernelError least, error;
   int32_t why = 0;
   const Operation* operation = nullptr;
+  call.recorder = nullptr;
   auto earlier = [&](int64_t dims) {
     if (error.section != least.section) return error.section < least.section;
     for (int64_t d = 0; d < dims; ++d)
@@ -333,7 +356,7 @@ Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t o
     int64_t operations = static_cast<const KernelCall&>(task).operations;  // only kernel calls fail
     for (int64_t tile = 0; tile < task.tiles; ++tile) {
       memset(&error, 0, sizeof error);
-      int32_t found = run_tiles(code_, call, task, depth, 0, tile, tile + 1, &error);
+      int32_t found = run_tiles(code_, call, task, depth, 0, {t, tile, tile + 1}, &error);
       if (found == 0) continue;
       const Operation& its = tables.all<Operation>(tables.head().operations)[operations + error.section];
       if (why != 0 && !earlier(its.dims.count)) continue;

@@ -14,6 +14,7 @@
 #include "runtime/executor_message.h"
 #include "runtime/executor_pool.h"
 #include "runtime/kernel_abi.h"
+#include "runtime/recorder.h"
 #include "runtime/schedule_tables.h"
 
 namespace tap::executor {
@@ -49,7 +50,13 @@ class Executor {
   void stop();
 
   // From now on runs are shared with other processes, which run the same schedule. Null: this process runs all of it.
-  void distribute(const Distribution* among) { among_ = among; }
+  void distribute(const Distribution* among) {
+    among_ = among;
+    if (among) progress_ = among->progress;
+  }
+  // From now on runs are recorded, or their progress is noted. Null: they are not.
+  void record(const Recorder* to) { recorder_ = to; }
+  void watch(Progress* progress) { progress_ = progress; }
 
   // Call once, before the first run, with the constants at their places among the inputs; no run may be active.
   Status prepare(const TensorView* inputs, Message& message);
@@ -82,6 +89,8 @@ class Executor {
   Call* free_calls_ = nullptr;  // reused by later runs
   char* prepared_ = nullptr;    // shared by all runs
   const Distribution* among_ = nullptr;
+  const Recorder* recorder_ = nullptr;
+  Progress* progress_ = nullptr;
 };
 
 }  // namespace tap::executor

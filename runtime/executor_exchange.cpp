@@ -88,50 +88,80 @@ void copy_packed(const Reader& tables, const Call& call, const Copy& task, void*
 
 }  // namespace
 
-Status Exchange::start(const Copy& task) {
+Status Exchange::send(const Copy& task, int64_t position, int64_t from, int64_t to) {
+  Reader tables(code_.tables);
+  const Messages& messages = call_.among->messages;
+  const int64_t bytes = cells_of(tables, task) * task.element_bytes;
+  void* sent = contiguous(tables, call_, task, false);
+  for (int64_t rank = 0; rank < call_.among->ranks; ++rank) {
+    if (rank == from || (to != every_process && to != rank)) continue;
+    MessageTime time{position, rank, false, {}};
+    if (call_.recorder) time.time.began = nanoseconds();
+    if (!sent) {
+      sent = cells(task, false);
+      if (!sent) return Status::no_memory;
+      copy_packed(tables, call_, task, sent, false);
+    }
+    if (messages.send(messages.self, rank, sent, bytes) != 0) return Status::lost_process;
+    if (!call_.recorder) continue;
+    time.time.ended = nanoseconds();
+    call_.recorder->message(call_.recorder->self, time);
+  }
+  return Status::done;
+}
+
+Status Exchange::start(const Copy& task, int64_t position) {
   Reader tables(code_.tables);
   const Distribution& among = *call_.among;
   const int64_t from = owner_of(tables, among, task.from.buffer), to = owner_of(tables, among, task.to.buffer);
   const int64_t bytes = cells_of(tables, task) * task.element_bytes;
   if (from == every_process || from == to || bytes == 0) return Status::done;
   started_ = true;
-  const Messages& messages = among.messages;
-  if (from == among.rank) {
-    void* sent = contiguous(tables, call_, task, false);
-    for (int64_t rank = 0; rank < among.ranks; ++rank) {
-      if (rank == from || (to != every_process && to != rank)) continue;
-      if (!sent) {
-        sent = cells(task, false);
-        if (!sent) return Status::no_memory;
-        copy_packed(tables, call_, task, sent, false);
-      }
-      if (messages.send(messages.self, rank, sent, bytes) != 0) return Status::lost_process;
-    }
-  } else if (to == every_process || to == among.rank) {
-    void* received = contiguous(tables, call_, task, true);
-    if (!received) received = cells(task, true);
-    if (!received) return Status::no_memory;
-    if (messages.receive(messages.self, from, received, bytes) != 0) return Status::lost_process;
-  }
-  return Status::done;
+  if (from == among.rank) return send(task, position, from, to);
+  if (to != every_process && to != among.rank) return Status::done;
+  void* received = contiguous(tables, call_, task, true);
+  if (!received) received = cells(task, true);
+  if (!received) return Status::no_memory;
+  const bool failed = among.messages.receive(among.messages.self, from, received, bytes) != 0;
+  return failed ? Status::lost_process : Status::done;
 }
 
 Status Exchange::start() {
   Reader tables(code_.tables);
   const int64_t* tasks = tables.words(batch_.tasks.at);
+  if (call_.recorder) began_ = nanoseconds();
   for (int64_t t = 0; t < batch_.tasks.count; ++t) {
     const Task& task = *tables.at<Task>(tasks[t]);
     if (task.kind != copy_box) continue;
-    const Status status = start(static_cast<const Copy&>(task));
+    const Status status = start(static_cast<const Copy&>(task), t);
     if (status != Status::done) return status;
   }
   return Status::done;
 }
 
-Status Exchange::finish() {
+// All messages are there when the last one is: each is recorded until then.
+void Exchange::record_received(const Interval& time) const {
+  Reader tables(code_.tables);
+  for (int64_t t = 0; t < batch_.tasks.count; ++t) {
+    const auto& task = *tables.at<Copy>(tables.words(batch_.tasks.at)[t]);
+    if (task.kind != copy_box) continue;
+    const int64_t from = owner_of(tables, *call_.among, task.from.buffer);
+    const int64_t to = owner_of(tables, *call_.among, task.to.buffer);
+    const bool is_here = to == every_process || to == call_.among->rank;
+    if (from == every_process || from == call_.among->rank || !is_here || cells_of(tables, task) == 0) continue;
+    call_.recorder->message(call_.recorder->self, {t, from, true, time});
+  }
+}
+
+Status Exchange::finish(Interval& waiting) {
   if (!started_) return Status::done;
   Reader tables(code_.tables);
+  if (call_.recorder) waiting.began = nanoseconds();
   if (call_.among->messages.wait(call_.among->messages.self) != 0) return Status::lost_process;
+  if (call_.recorder) {
+    waiting.ended = nanoseconds();
+    record_received({began_, waiting.ended});
+  }
   for (Packed* one = packed_; one; one = one->next)
     if (one->received) copy_packed(tables, call_, *one->task, reinterpret_cast<char*>(one) + header_bytes, true);
   return Status::done;

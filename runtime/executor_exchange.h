@@ -17,7 +17,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   ~Exchange();
   Status start();
-  Status finish();
+  Status finish(Interval& waiting);  // receives when it waited, if messages are recorded
 
  private:
   struct Packed {
@@ -26,7 +26,9 @@ class Exchange {
     bool received;
   };
   void* cells(const tables::Copy& task, bool received);
-  Status start(const tables::Copy& task);
+  Status start(const tables::Copy& task, int64_t position);
+  void record_received(const Interval& time) const;
+  Status send(const tables::Copy& task, int64_t position, int64_t from, int64_t to);
 
   const Code& code_;
   Call& call_;
@@ -34,6 +36,7 @@ class Exchange {
   Packed* packed_ =
       nullptr;  // each followed by its cells; those that lie in their buffers one after another are not here
   bool started_ = false;
+  int64_t began_ = 0;  // when messages were expected first, if they are recorded
 };
 
 }  // namespace tap::executor

@@ -15,6 +15,25 @@ struct Tiles {
   int64_t first, end;
 };
 
+// Records the time from its construction to its end.
+class Recording {
+ public:
+  Recording(const Call& call, int64_t thread, TaskTime time) : to_(call.recorder), thread_(thread), time_(time) {
+    if (to_) time_.time.began = nanoseconds();
+  }
+  ~Recording() {
+    if (!to_) return;
+    time_.time.ended = nanoseconds();
+    to_->task(to_->self, thread_, time_);
+  }
+  Recording(const Recording&) = delete;
+
+ private:
+  const Recorder* to_;
+  int64_t thread_;
+  TaskTime time_;
+};
+
 // A thread's own space for arguments; scratch follows.
 void* room_of(const Call& call, int64_t thread) { return call.own + thread * call.own_bytes; }
 
@@ -64,14 +83,16 @@ bool runs_here(const Reader& tables, const Call& call, const KernelCall& task, i
 }
 
 int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, int64_t depth, int64_t thread,
-                   Tiles tiles, KernelError* error) {
+                   Portion portion, KernelError* error) {
   const int64_t parts = task.tiles / task.repeats;
-  for (int64_t at = tiles.first; at < tiles.end;) {
-    int64_t number = at / parts, begin = number * parts, end = tiles.end < begin + parts ? tiles.end : begin + parts;
+  for (int64_t at = portion.first; at < portion.end;) {
+    int64_t number = at / parts, begin = number * parts;
+    int64_t end = portion.end < begin + parts ? portion.end : begin + parts;
     if (!runs_here(Reader(code.tables), call, task, number)) {
       at = end;
       continue;
     }
+    const Recording recording(call, thread, {portion.position, number, at - begin, end - begin, {}});
     int32_t why = run_call(code, call, task, number, depth, thread, {at - begin, end - begin}, error);
     if (why != 0) return why;
     at = end;
@@ -79,26 +100,29 @@ int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, i
   return 0;
 }
 
-void run_copy(const Code& code, const Call& call, const Copy& task, Tiles tiles) {
+void run_copy(const Code& code, const Call& call, const Copy& task, int64_t thread, Portion portion) {
   Reader tables(code.tables);
   if (!copies_here(tables, call, task)) return;
+  const Recording recording(call, thread, {portion.position, 0, portion.first, portion.end, {}});
   copy_tiles({address(call, task.from), tables.words(task.from_strides)},
              {address(call, task.to), tables.words(task.to_strides)}, tables.words(task.extents.at), task.extents.count,
-             task.element_bytes, task.tiles, tiles.first, tiles.end);
+             task.element_bytes, task.tiles, portion.first, portion.end);
 }
 
-void run_fill(const Code& code, const Call& call, const Fill& task) {
+void run_fill(const Code& code, const Call& call, const Fill& task, int64_t thread, Portion portion) {
   if (!has_buffer(Reader(code.tables), call, task.buffer)) return;
+  const Recording recording(call, thread, {portion.position, 0, portion.first, portion.end, {}});
   char* to = static_cast<char*>(call.addresses[task.buffer]);
   for (int64_t k = 0; k < task.count; ++k)
     memcpy(to + k * task.element_bytes, &task.value, static_cast<size_t>(task.element_bytes));
 }
 
-void run_outside(const Code& code, const Call& call, const OutsideCall& task, int64_t thread) {
+void run_outside(const Code& code, const Call& call, const OutsideCall& task, int64_t thread, Portion portion) {
   Reader tables(code.tables);
   auto* regions = static_cast<OutsideRegion*>(room_of(call, thread));
   const auto* from = tables.all<Region>(task.regions);
   if (task.regions.count > 0 && !has_buffer(tables, call, from[task.regions.count - 1].buffer)) return;
+  const Recording recording(call, thread, {portion.position, 0, portion.first, portion.end, {}});
   for (int64_t r = 0; r < task.regions.count; ++r)
     regions[r] = {call.addresses[from[r].buffer], tables.words(from[r].extents), tables.words(from[r].strides)};
   code.outside[task.number](tables.words(task.box.at), tables.words(task.extents), regions);
@@ -106,14 +130,14 @@ void run_outside(const Code& code, const Call& call, const OutsideCall& task, in
 
 }  // namespace
 
-int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t depth, int64_t thread, int64_t first,
-                  int64_t end, KernelError* error) {
+int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t depth, int64_t thread, Portion portion,
+                  KernelError* error) {
   switch (static_cast<TaskKind>(task.kind)) {
     case kernel_call:
-      return run_kernel(code, call, static_cast<const KernelCall&>(task), depth, thread, {first, end}, error);
-    case copy_box: run_copy(code, call, static_cast<const Copy&>(task), {first, end}); return 0;
-    case fill_buffer: run_fill(code, call, static_cast<const Fill&>(task)); return 0;
-    case outside_call: run_outside(code, call, static_cast<const OutsideCall&>(task), thread); return 0;
+      return run_kernel(code, call, static_cast<const KernelCall&>(task), depth, thread, portion, error);
+    case copy_box: run_copy(code, call, static_cast<const Copy&>(task), thread, portion); return 0;
+    case fill_buffer: run_fill(code, call, static_cast<const Fill&>(task), thread, portion); return 0;
+    case outside_call: run_outside(code, call, static_cast<const OutsideCall&>(task), thread, portion); return 0;
     case iteration: break;  // has its own batch (executor.cpp)
   }
   return 0;

@@ -17,10 +17,19 @@ struct Call {
   Message* message;
   Message* result;
   const Distribution* among;  // null: this process runs everything
+  const Recorder* recorder;   // null: nothing is recorded
+  Progress* progress;         // may be null
+  int64_t sequence, batch;    // that runs
+};
+
+// Tiles of the task at a position of its batch.
+struct Portion {
+  int64_t position;
+  int64_t first, end;
 };
 
 // Returns a KernelFailure.
 int32_t run_tiles(const Code& code, const Call& call, const tables::Task& task, int64_t depth, int64_t thread,
-                  int64_t first, int64_t end, KernelError* error);
+                  Portion portion, KernelError* error);
 
 }  // namespace tap::executor

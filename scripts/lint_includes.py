@@ -60,7 +60,9 @@ ROOMS = {
     "compiler/driver/show": set(),
     "compiler/driver/bindings": set(),
     "compiler/driver/machines": {"compiler/driver/show"},
-    "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings", "compiler/driver/machines"},
+    "compiler/driver/metrics": {"compiler/driver/show"},
+    "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings", "compiler/driver/machines",
+                                 "compiler/driver/metrics"},
     "runtime/tensors": set(),
     "runtime/embedded": set(),
 }

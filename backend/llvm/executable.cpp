@@ -70,6 +70,7 @@ struct Executable::Impl {
   std::int64_t shards = 0;
   std::vector<HeldPart> input_parts;
   std::vector<std::vector<HeldPart>> result_parts;
+  std::vector<BufferDevice> devices;
   std::vector<std::int64_t> tables;
   std::vector<OutsideFunction> outside;
   std::optional<executor::Distribution> among;
@@ -86,8 +87,7 @@ struct Executable::Impl {
     schedule = scheduled ? std::move(*scheduled) : backend::schedule(compiled.blocks, compiled.kernels, how);
     if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
     shards = backend::shard_count(schedule);
-    std::vector<BufferDevice> devices;
-    if (among) devices = keep_own_part(options.facts);
+    devices = among ? keep_own_part(options.facts) : options.facts.devices;
     compile();
     tables = encode(schedule, compiled.kernels.kernels, {}, devices);
     for (const std::string& symbol : schedule.outside)
@@ -95,6 +95,8 @@ struct Executable::Impl {
     executor::Code code{tables.data(), compiled.functions.data(), outside.data()};
     if (executor.start(code, static_cast<std::int64_t>(options.threads)) != executor::Status::done)
       throw std::bad_alloc();
+    executor.watch(options.progress);
+    executor.record(options.recorder);
     if (among) executor.distribute(&*among);
   }
   ~Impl() { executor.stop(); }
@@ -214,6 +216,12 @@ std::size_t Executable::inner_bytes() const {
       most = std::max(most, scratch_bytes(impl_->compiled.kernels.kernels[*kernel]));
   return most;
 }
+
+const ir::Schedule& Executable::schedule() const { return impl_->schedule; }
+
+const std::vector<BufferDevice>& Executable::devices() const { return impl_->devices; }
+
+const CompiledProgram& Executable::compiled() const { return impl_->compiled; }
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
 

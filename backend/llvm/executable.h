@@ -13,6 +13,7 @@
 #include "ir/schedule.h"
 #include "runtime/distribution.h"
 #include "runtime/kernel_abi.h"
+#include "runtime/recorder.h"
 #include "support/tensor.h"
 
 namespace tap::backend {
@@ -31,6 +32,8 @@ struct ExecuteOptions {
   // For a run that is shared with other processes: how, and what the given schedule does not say of its buffers.
   std::optional<executor::Distribution> among = {};
   BufferFacts facts = {};
+  const executor::Recorder* recorder = nullptr;  // receives the times of tasks
+  executor::Progress* progress = nullptr;        // receives how far a run is; of a shared run: that of `among`
   // Outside kernels by symbol; null if missing.
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };
@@ -59,7 +62,10 @@ class Executable {
   void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   const std::vector<HeldPart>& input_parts() const;                // of shared runs, of this process
   const std::vector<std::vector<HeldPart>>& result_parts() const;  // by process
-  std::size_t kernel_count() const;                                // distinct ones
+  const ir::Schedule& schedule() const;                            // what this process runs
+  const std::vector<BufferDevice>& devices() const;                // of its buffers; empty if no facts were given
+  const CompiledProgram& compiled() const;
+  std::size_t kernel_count() const;  // distinct ones
   std::int64_t shard_count() const;
   std::size_t cached_count() const;  // how many of them were cached
   std::size_t inner_bytes() const;   // the maximum that a thread needs for inner values of a group

@@ -125,7 +125,54 @@ class Encoder {
     return std::move(words_);
   }
 
+  // In the order in which run() encodes them. Pre: made from this schedule.
+  EncodedSchedule calls(const Schedule& rows) const {
+    EncodedSchedule all{{}, schedule_.buffers, devices_};
+    for (std::size_t s = 0; s < schedule_.sequences.size(); ++s) {
+      auto& sequence = all.calls.emplace_back();
+      for (std::size_t b = 0; b < schedule_.sequences[s].size(); ++b) {
+        const Batch& batch = schedule_.sequences[s][b];
+        std::vector<EncodedCall> found = alone(rows.sequences[s][b], batch);
+        auto next = found.begin();
+        auto& encoded = sequence.emplace_back();
+        for (std::size_t t = 0; t < batch.size();) {
+          const Row row = row_from(batch, t);
+          encoded.emplace_back(std::move_iterator(next), std::move_iterator(next + row.count));
+          next += row.count;
+          t += row.tasks;
+        }
+      }
+    }
+    return all;
+  }
+
  private:
+  // One task for each member, with the task of `rows` that it belongs to.
+  static std::vector<EncodedCall> alone(const Batch& rows, const Batch& batch) {
+    std::vector<EncodedCall> all;
+    std::size_t task = 0, member = 0;
+    auto add = [&](ScheduledTask one) {
+      if (member == static_cast<std::size_t>(count_of_members(rows[task]))) {
+        ++task;
+        member = 0;
+      }
+      all.push_back({task, member++, std::move(one)});
+    };
+    for (const ScheduledTask& piece : batch) {
+      if (const auto* call = std::get_if<KernelCall>(&piece.what))
+        for (KernelCall& one : ir::members(*call)) add({std::move(one), piece.tiles});
+      else add(piece);
+    }
+    return all;
+  }
+  static std::int64_t count_of_members(const ScheduledTask& task) {
+    if (const auto* call = std::get_if<KernelCall>(&task.what)) return ir::count_of(call->row);
+    if (const auto* copy = std::get_if<CopyBox>(&task.what)) return ir::count_of(copy->row);
+    if (const auto* fill = std::get_if<Fill>(&task.what)) return ir::count_of(fill->row);
+    if (const auto* call = std::get_if<OutsideCall>(&task.what)) return ir::count_of(call->row);
+    return 1;
+  }
+
   std::int64_t put(const Words& list) {
     auto [it, fresh] = known_.try_emplace(list, integer(words_.size()));
     if (fresh) words_.insert(words_.end(), list.begin(), list.end());
@@ -321,6 +368,10 @@ std::int64_t most_scratch(const std::vector<Kernel>& kernels) {
   std::int64_t most = 0;
   for (const Kernel& kernel : kernels) most = std::max(most, integer(scratch_bytes(kernel)));
   return most;
+}
+
+EncodedSchedule encoded_calls(const Schedule& schedule, const std::vector<BufferDevice>& devices) {
+  return Encoder(schedule, {}, devices).calls(schedule);
 }
 
 std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<Kernel>& kernels,

@@ -135,7 +135,7 @@ void Scheduler::outputs(const std::vector<ValueBuffers>& found) {
     Box box = Box::of_shape(type.shape);
     BufferId only = found[k][0];
     bool direct = found[k].size() == 1 && tasks_.at(only).space == MemorySpace::arena && tasks_.at(only).box == box &&
-                  tasks_.at(only).row.empty() && !fixed_.contains(only) && (!options_.facts || is_everywhere(only));
+                  tasks_.at(only).row.empty() && !fixed_.contains(only) && (!options_.shared || is_everywhere(only));
     BufferId to = direct ? only : tasks_.new_buffer(schedule_.outputs[k].name, type.element, box);
     tasks_.at(to).space = MemorySpace::output;
     tasks_.at(to).at = static_cast<std::int64_t>(k);

@@ -25,7 +25,7 @@ struct KernelTable {
 struct Lifetime {
   std::int64_t first = INT64_MAX, last = -1;
 };
-// What the schedule does not say of its buffers, and several processes need to know (process_schedule.h).
+// What the schedule does not say of its buffers, and metrics and several processes need to know (process_schedule.h).
 struct BufferFacts {  // by buffer
   std::vector<BufferDevice> devices;
   std::vector<Lifetime> lifetimes;
@@ -34,7 +34,8 @@ struct BufferFacts {  // by buffer
 struct ScheduleOptions {
   std::int64_t parts = 0;  // parts of a kernel's box, if it can be split that far; 0: as many as pay
   const std::vector<std::string>* output_names = nullptr;  // null: the values' names
-  BufferFacts* facts = nullptr;                            // receives them, for several processes
+  BufferFacts* facts = nullptr;                            // receives them
+  bool shared = false;  // by several processes: what one device computes is not in the caller's memory
 };
 // Pre: the block program covers all devices.
 Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options = {});
@@ -53,10 +54,25 @@ std::int64_t aligned_bytes(std::int64_t bytes);
 // The largest scratch memory of any kernel.
 std::int64_t most_scratch(const std::vector<Kernel>& kernels);
 
+// What one task of the encoded schedule is made of: one member of a task of the schedule for each of its calls. Buffers are
+// those of ir::by_memory().
+struct EncodedCall {
+  std::size_t task = 0;    // of the schedule's batch
+  std::size_t member = 0;  // of its row
+  ScheduledTask alone;
+};
+struct EncodedSchedule {
+  std::vector<std::vector<std::vector<std::vector<EncodedCall>>>> calls;  // by sequence, batch, encoded task
+  std::vector<Buffer> buffers;
+  std::vector<std::int64_t> devices;  // by buffer; empty if they are not known
+};
+
 // The words of runtime/schedule_tables.h for these kernels. `features`: of the processor, which the code may use
 // (library.h).
 std::vector<std::int64_t> encode(const Schedule& schedule, const std::vector<Kernel>& kernels,
                                  const std::vector<std::string>& features = {},
                                  const std::vector<BufferDevice>& devices = {});
+// The calls behind its numbers.
+EncodedSchedule encoded_calls(const Schedule& schedule, const std::vector<BufferDevice>& devices);
 
 }  // namespace tap::backend

@@ -12,6 +12,7 @@
 #include "compiler/driver/device_processes.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/median.h"
+#include "compiler/driver/metrics/progress_line.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/pipeline/limits.h"
 #include "compiler/pipeline/pipeline.h"
@@ -81,6 +82,11 @@ void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOpti
     options.machine = machine_for(session, *backend::target_named("native"), options.machine_file);
 }
 
+void read_cluster(Session& session, EngineOptions& options) {
+  if (options.engine == "native" && (options.metrics || options.progress))
+    options.cluster = cluster_for(session, *backend::target_named("native"), options.machine_file);
+}
+
 void add_engine_options(CLI::App& app, EngineOptions& options) {
   options.engine = engines().front();
   app.add_option("--engine", options.engine,
@@ -90,7 +96,7 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
 }
 
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
-                                   std::shared_ptr<backend::KernelCache> cache) {
+                                   std::shared_ptr<backend::KernelCache> cache, const Watch& watch) {
   Phase phase("compiling native code");
   pipeline::Options how;
   how.begin = pipeline::Stage::sharded;
@@ -99,7 +105,8 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   how.proof = options.verify ? pipeline::Proof::required : pipeline::Proof::none;
   how.machine = options.machine;
   backend::BufferFacts facts;
-  if (options.host) how.scheduling.facts = &facts;
+  if (options.host || options.metrics) how.scheduling.facts = &facts;
+  how.scheduling.shared = options.host != nullptr;
   pipeline::Compilation made = pipeline::compile(program, how);
   std::optional<executor::Distribution> among;
   if (options.host) among = distribution_of(*options.host, program, options.processes);
@@ -110,6 +117,8 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
            .self_check = options.self_check,
            .among = among,
            .facts = std::move(facts),
+           .recorder = watch.recorder,
+           .progress = watch.progress,
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 
@@ -124,16 +133,33 @@ Evaluation run_native(const Session& session, const ir::Program& program, const 
   Evaluation result;
   result.summary.work = work_of(program);
   auto cache = open_cache(options.cache);
-  backend::Executable executable = compile_native(program, options, kernels, cache);
+  std::shared_ptr<RunMetrics> metrics;
+  if (options.metrics) metrics = std::make_shared<RunMetrics>(options.threads);
+  executor::Progress progress;
+  Watch watch;
+  if (metrics) watch.recorder = metrics->recorder();
+  if (options.progress && !options.host) watch.progress = &progress;
+  backend::Executable executable = compile_native(program, options, kernels, cache, watch);
   show_warnings(session, cache.get());
   result.summary.threads = options.threads;
   result.summary.shards = executable.shard_count();
   result.parts = executable.result_parts();
   const std::vector<Tensor> inputs = inputs_of(executable);
-  Phase phase("running native code");
-  Stopwatch watch;
-  executable.run(inputs, result.results);
-  result.summary.seconds = watch.seconds();
+  {
+    Phase phase("running native code");
+    std::optional<ProgressLine> line;
+    if (watch.progress)
+      line.emplace(predict_batches({executable, options.cluster, static_cast<std::int64_t>(options.threads)}),
+                   progress);
+    Stopwatch stopwatch;
+    executable.run(inputs, result.results);
+    result.summary.seconds = stopwatch.seconds();
+  }
+  if (!metrics) return result;
+  std::optional<executor::Distribution> among;
+  if (options.host) among = distribution_of(*options.host, program, options.processes);
+  metrics->finish(executable, program, options.cluster, among ? &*among : nullptr);
+  result.metrics = std::move(metrics);
   return result;
 }
 

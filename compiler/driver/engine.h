@@ -9,8 +9,10 @@
 
 #include "backend/schedule/process_schedule.h"
 #include "compiler/driver/device_processes.h"
+#include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/session.h"
 #include "compiler/driver/show/run_summary.h"
+#include "cost/machine/device.h"
 #include "ir/graph_ids.h"
 #include "ir/machine.h"
 #include "ir/operator.h"
@@ -51,15 +53,24 @@ struct EngineOptions {
   std::vector<std::string> kernels;  // shared libraries with outside kernels
   const MpiHost* host = nullptr;     // the processes that share the run; null: this one alone
   DeviceProcesses processes;         // of which each has some devices; must outlive what is compiled
+  bool metrics = false;              // tasks are timed
+  bool progress = false;             // of a long run the time left is shown
+  cost::Cluster cluster = {};        // as read by read_cluster, for metrics and progress
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 void add_native_options(CLI::App& app, EngineOptions& options);  // without a choice of the engine
 void read_machine(Session& session, EngineOptions& options);
+void read_cluster(Session& session, EngineOptions& options);
 
 class OutsideKernels;
+// Who learns about a run while it goes on; null: nobody.
+struct Watch {
+  const executor::Recorder* recorder = nullptr;
+  executor::Progress* progress = nullptr;
+};
 // Only in builds with a backend. The kernels must outlive the result; without a cache every kernel is compiled.
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
-                                   std::shared_ptr<backend::KernelCache> cache);
+                                   std::shared_ptr<backend::KernelCache> cache, const Watch& watch = {});
 
 struct Evaluation {
   std::vector<Tensor> results;  // of a shared run: this process's parts
@@ -67,6 +78,7 @@ struct Evaluation {
   // Of a shared run: the types of the results, and their parts by process.
   std::vector<ir::TensorType> types = {};
   std::vector<std::vector<backend::HeldPart>> parts = {};
+  std::shared_ptr<const RunMetrics> metrics = {};  // if they are wanted and native code ran
 };
 Evaluation evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
                     const EngineOptions& options);

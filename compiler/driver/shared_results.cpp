@@ -218,7 +218,8 @@ std::string own_file(const MpiHost& host, const std::string& path) {
   return fmt::format("{}-{:05}-of-{:05}{}", path.substr(0, ending), host.rank() + 1, host.size(), path.substr(ending));
 }
 
-std::vector<std::string> write_own_files(const SharedResults& results, const std::vector<OutputSpec>& outputs) {
+std::vector<std::string> write_own_files(const SharedResults& results, const std::vector<OutputSpec>& outputs,
+                                         std::vector<OutputFile> others) {
   Phase phase("writing results");
   const ProcessMessages messages(results.host);
   const std::vector<HeldPart>& parts = own_parts(results);
@@ -237,6 +238,10 @@ std::vector<std::string> write_own_files(const SharedResults& results, const std
           }))
         inside.push_back({boxes[p].name + to_string(parts[p].box), boxes[p].tensor});
     files.push_back({spec.path, encode_safetensors(inside)});
+  }
+  for (OutputFile& other : others) {
+    names.push_back(other.path);
+    files.push_back(std::move(other));
   }
   // All are renamed only when all are complete.
   write_files(files, [&](const std::vector<std::string>&) {

@@ -30,8 +30,9 @@ std::vector<std::string> write_boxes(const SharedResults& results, const std::ve
                                      std::vector<OutputFile> others);
 
 // One .safetensors file for each process: y-00001-of-00004.safetensors has a tensor for each box of the first process,
-// named by it, `Y[0..16, 0..64]`. Returns the name of this process's file for each output.
-std::vector<std::string> write_own_files(const SharedResults& results, const std::vector<OutputSpec>& outputs);
+// named by it, `Y[0..16, 0..64]`. `others` as above. Returns the names of this process's files.
+std::vector<std::string> write_own_files(const SharedResults& results, const std::vector<OutputSpec>& outputs,
+                                         std::vector<OutputFile> others);
 std::string own_file(const MpiHost& host, const std::string& path);
 
 }  // namespace tap::driver

@@ -96,6 +96,7 @@ Scheduled scheduled(const ir::Program& program) {
   how.begin = pipeline::Stage::sharded;
   how.stop = pipeline::Stage::schedule;
   how.scheduling.facts = &result.facts;
+  how.scheduling.shared = true;
   result.made = pipeline::compile(program, how);
   return result;
 }

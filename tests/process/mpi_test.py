@@ -9,12 +9,10 @@ from pathlib import Path
 
 import numpy
 
+from mpi_job import *
 from plan_search_test import MESHES, MLP, PICKS, PROGRAMS, examples
 from tapc import *
 
-LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-          "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-          "OMPI_MCA_mpi_yield_when_idle": "1", "TAPC_SELF_CHECK": "thorough"}
 STENCIL = """program main(x: f32[40, 6]) -> (y: f32[40, 6]) {
     y = iterate 7 (u = x) { v[i, j] = (u[i - 1, j else 0] + u[i, j] * 2 + u[i + 1, j else 1]) / 4; v }
 }
@@ -39,23 +37,7 @@ def read_safetensors(path):
             for name, one in json.loads(data[8:begin]).items()}
 
 
-class Mpi(TapcTest):
-    def job(self, ranks, *arguments, timeout=60, data_kib=None, environment=None):
-        """All processes of a job; whatever they print. `data_kib` limits the memory of each."""
-        limited = ["sh", "-c", f'ulimit -d {data_kib}; exec "$@"', "sh"] if data_kib else []
-        program = [] if "--wdir" in arguments else [*limited, str(TAPC)]
-        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), *program, *map(str, arguments)]
-        process = subprocess.Popen(command, cwd=self.folder, env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder),
-                                                                 "TMPDIR": str(self.folder), **(environment or {})},
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            self.fail(f"{ranks} processes did not end: {arguments}")
-        return subprocess.CompletedProcess(command, process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
-
+class Mpi(MpiTest):
     def inputs(self, program):
         found = re.findall(r"(\w+): (\w+)\[([^]]*)\]", program.split("->")[0])
         return [w for k, (name, kind, shape) in enumerate(found) for w in ("-i", f"{name}={kind}[{shape}]=rand:{k + 1}")]
@@ -344,7 +326,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
         arguments = self.dying()
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             launcher = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "2", TAPC, *arguments], cwd=self.folder, start_new_session=True,
-                                        env={**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": str(self.folder), "DIES": "s"},
+                                        env=self.environment({"DIES": "s"}),
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.wait_until(lambda: len(self.processes()) == 4)
             time.sleep(0.5)

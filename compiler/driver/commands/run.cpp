@@ -9,13 +9,17 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/tolerance_option.h"
 #include "compiler/driver/compare.h"
+#include "compiler/driver/depfile.h"
 #include "compiler/driver/device_processes.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/shared_results.h"
 #include "compiler/driver/supervisor.h"
 #include "compiler/driver/unjustified_step.h"
+#include "runtime/failure.h"
+#include "runtime/tensors/mapped_file.h"
 #include "runtime/tensors/output_spec.h"
 #include "runtime/tensors/print_tensor.h"
 #include "support/phase.h"
@@ -29,7 +33,8 @@ struct RunOptions {
   std::vector<std::string> outputs, expected;
   Tolerance tolerance;
   EngineOptions engine;
-  std::optional<bool> summary;
+  std::optional<bool> summary, progress;
+  MetricsOptions metrics;
   bool mpi = false;
   DeviceProcesses processes;
   bool all_by_first = false;    // the first process writes all results
@@ -52,9 +57,11 @@ void print(const Session& session, const std::vector<NamedTensor>& results) {
   session.print(text);
 }
 
-void publish(Session& session, const std::vector<OutputSpec>& specs, const std::vector<NamedTensor>& results) {
+void publish(Session& session, const std::vector<OutputSpec>& specs, const std::vector<NamedTensor>& results,
+             const MetricsReport& metrics) {
   Phase phase("writing results");
   PlannedOutputs planned = plan_outputs(specs, results);
+  planned.files.insert(planned.files.end(), metrics.files.begin(), metrics.files.end());
   write_files(planned.files);
   for (const OutputFile& file : planned.files) session.wrote(file.path);
   print(session, planned.printed);
@@ -99,6 +106,9 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
   if (options.mpi && engine.engine != "native")
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "`--mpi` needs native code").help("remove `--engine`")};
+  engine.metrics = options.metrics.wanted();
+  engine.progress = !options.mpi && options.progress.value_or(true) && ::isatty(STDERR_FILENO) == 1;
+  read_cluster(session, engine);
   if (options.mpi) engine.host = &MpiHost::start();
   engine.processes = options.processes;
   return engine;
@@ -165,15 +175,25 @@ std::vector<bool> needed_whole(const std::vector<OutputSpec>& outputs, const std
 }
 
 void publish_shared(Session& session, const SharedResults& results, const std::vector<OutputSpec>& specs,
-                    const std::vector<NamedTensor>& whole, const RunOptions& options) {
+                    const std::vector<NamedTensor>& whole, const RunOptions& options, const MetricsReport& metrics) {
   std::vector<OutputSpec> boxed, gathered;
   for (const OutputSpec& spec : specs) (is_boxed(spec, options) ? boxed : gathered).push_back(spec);
   PlannedOutputs planned;
   if (results.host.is_first()) planned = plan_outputs(gathered, whole);
-  const std::vector<std::string> names = options.sharded_output ? write_own_files(results, boxed)
-                                                                : write_boxes(results, boxed, std::move(planned.files));
+  planned.files.insert(planned.files.end(), metrics.files.begin(), metrics.files.end());
+  const std::vector<std::string> names = options.sharded_output
+                                             ? write_own_files(results, boxed, std::move(planned.files))
+                                             : write_boxes(results, boxed, std::move(planned.files));
   for (const std::string& name : names) session.wrote(name);
   print(session, planned.printed);
+}
+
+MetricsReport metrics_of(const Session& session, const RunOptions& options, const Evaluation& evaluation,
+                         const MpiHost* host) {
+  if (!options.metrics.wanted()) return {};
+  if (evaluation.metrics) return report_metrics(*evaluation.metrics, options.metrics, options.what.file, host);
+  session.report("nothing was measured, since the program was interpreted\n");
+  return {};
 }
 
 // What follows the run, in all processes.
@@ -182,7 +202,10 @@ int finish_shared(Session& session, const SharedResults& results, const std::vec
   const std::vector<NamedTensor> whole = gather(results, needed_whole(outputs, expected, results.declared, options));
   if (results.host.is_first() && !as_expected(session, expected, whole, options.tolerance, files))
     return exit_code::check_failed;
-  if (options.expected.empty() || !options.outputs.empty()) publish_shared(session, results, outputs, whole, options);
+  const bool publishes = options.expected.empty() || !options.outputs.empty();
+  const MetricsReport metrics = metrics_of(session, options, results.evaluation, &results.host);
+  publish_shared(session, results, publishes ? outputs : std::vector<OutputSpec>(), whole, options, metrics);
+  session.report(metrics.tables);
   if (results.host.is_first() && options.summary.value_or(::isatty(STDERR_FILENO) == 1))
     session.report(summary_text(results.evaluation.summary));
   return exit_code::done;
@@ -201,6 +224,24 @@ void name_own_files(std::vector<OutputSpec>& outputs) {
   }
 }
 
+// Before anything runs.
+void check_metrics_files(const Session& session, const RunOptions& options, const TensorFiles& files, bool is_library) {
+  if (!options.metrics.wanted()) return;
+  if (is_library || options.engine.engine != "native")
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{},
+                             "`--trace`, `--metrics` and `--slowest` need a program that runs as native code")
+                      .help(is_library ? "give the source file instead of the library" : "remove `--engine`")};
+  std::vector<std::string> read = files.paths();
+  for (const std::string& source : files_read(session)) read.push_back(source);
+  for (const std::string& path : {options.metrics.trace, options.metrics.metrics})
+    for (const std::string& other : read)
+      if (!path.empty() && same_file(path, other))
+        throw wrong_data(Code::data_aliases,
+                         tap::quoted(path) + " is the same file as " + tap::quoted(other) + ", which was read",
+                         "write to another file");
+}
+
 int run(Session& session, const RunOptions& options) {
   if (options.mpi) run_supervised(options.timeout);
   session.quiet = options.mpi && MpiHost::is_follower();
@@ -216,6 +257,7 @@ int run(Session& session, const RunOptions& options) {
   const std::vector<DeclaredOutput>& declared = program.outputs;
   if (shared && options.sharded_output) name_own_files(outputs);
   check_outputs(outputs, declared, files.paths());
+  check_metrics_files(session, options, files, loaded.has_value());
   std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
@@ -231,7 +273,10 @@ int run(Session& session, const RunOptions& options) {
     results.push_back({declared[i].name, evaluation.results[i]});
   // Before anything is published: results that are known to be wrong must not replace files of an earlier run.
   if (!as_expected(session, expected, results, options.tolerance, files)) return exit_code::check_failed;
-  if (options.expected.empty() || !options.outputs.empty()) publish(session, outputs, results);
+  const bool publishes = options.expected.empty() || !options.outputs.empty();
+  const MetricsReport metrics = metrics_of(session, options, evaluation, nullptr);
+  publish(session, publishes ? outputs : std::vector<OutputSpec>(), results, metrics);
+  session.report(metrics.tables);
   if (options.summary.value_or(::isatty(STDERR_FILENO) == 1)) session.report(summary_text(evaluation.summary));
   return exit_code::done;
 }
@@ -280,6 +325,10 @@ Action declare_run(CLI::App& app) {
                  "End the job if a process computes for this many seconds without progress; default: never")
       ->check(CLI::Range(0.1, 1e6))
       ->needs(mpi);
+  add_metrics_options(app, options->metrics);
+  app.add_flag_function(
+      "--progress,!--no-progress", [options](std::int64_t count) { options->progress = count > 0; },
+      "Show the time left of a long run in a line that is rewritten; default, but never where there is no terminal");
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");

@@ -1,0 +1,31 @@
+"""Jobs of MPI processes, for the tests that start them."""
+import shutil
+
+from tapc import *
+
+LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+          "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+          "OMPI_MCA_mpi_yield_when_idle": "1", "TAPC_SELF_CHECK": "thorough"}
+
+
+class MpiTest(TapcTest):
+    def environment(self, more=None):
+        return {**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": str(self.folder), **(more or {})}
+
+    def job(self, ranks, *arguments, timeout=60, data_kib=None, environment=None):
+        """All processes of a job; whatever they print. `data_kib` limits the memory of each."""
+        limited = ["sh", "-c", f'ulimit -d {data_kib}; exec "$@"', "sh"] if data_kib else []
+        program = [] if "--wdir" in arguments else [*limited, str(TAPC)]
+        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), *program, *map(str, arguments)]
+        process = subprocess.Popen(command, cwd=self.folder, env=self.environment(environment), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            self.fail(f"{ranks} processes did not end: {arguments}")
+        return subprocess.CompletedProcess(command, process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+__all__ = ["LAUNCH", "MpiTest"]
