@@ -15,6 +15,8 @@
 #include <utility>
 
 #include "runtime/failure.h"
+#include "runtime/output_journal.h"
+#include "runtime/run_apart.h"
 #include "runtime/staged_registry.h"
 #include "runtime/temporary_name.h"
 #include "support/write_all.h"
@@ -117,6 +119,18 @@ StagedFile::StagedFile(const OutputFile& file) : path_(file.path) {
   }
 }
 
+StagedFile StagedFile::of(HandedFile handed) {
+  StagedFile file;
+  file.path_ = std::move(handed.path);
+  file.temporary_ = std::move(handed.temporary);
+  file.registration_ = register_staged(file.temporary_);
+  return file;
+}
+
+void StagedFile::leave() {
+  if (registration_ != nullptr) unregister_staged(std::exchange(registration_, nullptr));
+}
+
 StagedFile::StagedFile(StagedFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::move(other.temporary_)),
@@ -168,35 +182,95 @@ void StagedFile::undo() noexcept {
   }
 }
 
-void write_files(const std::vector<OutputFile>& files,
-                 const std::function<void(const std::vector<std::string>& temporaries)>& fill) {
+namespace {
+
+std::set<std::string> folders_of(const std::vector<OutputFile>& files) {
   std::set<std::string> folders;
   for (const OutputFile& file : files) folders.insert(folder_of(file.path));
+  return folders;
+}
+
+std::vector<StagedFile> stage(const std::vector<OutputFile>& files) {
   require_distinct(files);
-  for (const std::string& folder : folders) remove_leftovers(folder);
+  for (const std::string& folder : folders_of(files)) remove_leftovers(folder);
   std::vector<StagedFile> staged;
   staged.reserve(files.size());
   for (const OutputFile& file : files) staged.emplace_back(file);
-  if (fill) {
-    std::vector<std::string> temporaries;
-    for (const StagedFile& file : staged) temporaries.push_back(file.temporary());
-    fill(temporaries);
-  }
-  {
-    CommitSection undivided;
-    std::size_t done = 0;
-    try {
-      for (; done < staged.size(); ++done) staged[done].publish();
-    } catch (...) {
-      while (done-- > 0) staged[done].undo();
-      throw;
-    }
-    for (const std::string& folder : folders) sync_folder(folder);
-    staged.clear();
+  return staged;
+}
+
+std::vector<std::string> temporaries_of(const std::vector<StagedFile>& staged) {
+  std::vector<std::string> temporaries;
+  for (const StagedFile& file : staged) temporaries.push_back(file.temporary());
+  return temporaries;
+}
+
+// All, or none and throws.
+void publish_all(std::vector<StagedFile>& staged, OutputJournal* journal) {
+  std::size_t done = 0;
+  try {
+    for (; done < staged.size(); ++done) staged[done].publish();
+  } catch (...) {
+    if (journal) journal->turn_back();
+    while (done-- > 0) staged[done].undo();
+    throw;
   }
 }
 
+std::vector<JournalEntry> entries_of(const std::vector<StagedFile>& staged) {
+  std::vector<JournalEntry> entries;
+  for (const StagedFile& file : staged) {
+    JournalEntry entry{absolute_path(file.temporary()), absolute_path(file.path()), "", ""};
+    entry.fresh = file_identity(entry.temporary);
+    entry.earlier = file_identity(entry.path);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+void publish_set(std::vector<StagedFile>& staged) {
+  CommitSection undivided;
+  std::set<std::string> folders;
+  for (const StagedFile& file : staged) folders.insert(folder_of(file.path()));
+  if (staged.size() == 1) {  // one rename is always whole
+    publish_all(staged, nullptr);
+  } else if (!staged.empty()) {
+    OutputJournal journal(entries_of(staged));
+    for (const std::string& folder : folders) sync_folder(folder);
+    const bool is_over = run_apart([&] {
+      publish_all(staged, &journal);
+      for (const std::string& folder : folders) sync_folder(folder);
+      staged.clear();
+      journal.remove();
+    });
+    if (is_over) return;
+    journal.finish();
+  }
+  for (const std::string& folder : folders) sync_folder(folder);
+  staged.clear();
+}
+
+}  // namespace
+
+void write_files(const std::vector<OutputFile>& files, const FillFiles& fill) {
+  std::vector<StagedFile> staged = stage(files);
+  if (fill) {
+    std::vector<HandedFile> handed = fill(temporaries_of(staged));
+    staged.reserve(staged.size() + handed.size());
+    for (HandedFile& file : handed) staged.push_back(StagedFile::of(std::move(file)));
+  }
+  publish_set(staged);
+}
+
+void hand_files(const std::vector<OutputFile>& files,
+                const std::function<bool(const std::vector<std::string>& temporaries)>& hand) {
+  std::vector<StagedFile> staged = stage(files);
+  if (!hand(temporaries_of(staged))) return publish_set(staged);
+  for (StagedFile& file : staged) file.leave();
+}
+
 int remove_leftovers(const std::string& folder) {
+  if (!finish_journals(folder)) return 0;  // their temporaries are still needed
   DIR* listing = opendir(folder.c_str());
   if (listing == nullptr) return 0;
   int removed = 0;

@@ -13,6 +13,7 @@
 #include "compiler/driver/process_messages.h"
 #include "compiler/driver/runnable.h"
 #include "runtime/failure.h"
+#include "runtime/output_journal.h"
 #include "runtime/tensors/tensor_part.h"
 #include "support/phase.h"
 #include "support/quoted.h"
@@ -207,7 +208,10 @@ std::vector<std::string> write_boxes(const SharedResults& results, const std::ve
     write_files(all);
     return names;
   }
-  write_files(all, [&](const std::vector<std::string>& temporaries) { let_all_write(results, files, temporaries); });
+  write_files(all, [&](const std::vector<std::string>& temporaries) {
+    let_all_write(results, files, temporaries);
+    return std::vector<HandedFile>();
+  });
   for (std::int64_t process = 1; process < results.host.size(); ++process)
     ProcessMessages(results.host).send_text(process, "");
   return names;
@@ -217,6 +221,52 @@ std::string own_file(const MpiHost& host, const std::string& path) {
   const std::size_t ending = path.rfind('.');
   return fmt::format("{}-{:05}-of-{:05}{}", path.substr(0, ending), host.rank() + 1, host.size(), path.substr(ending));
 }
+
+namespace {
+
+// The files of other processes are renamed by the first one, as one set, if it sees them. On disks of their own, each renames its
+// files, when all are complete.
+constexpr std::string_view taken = "taken", kept = "kept";
+
+// By its number: devices have other numbers on other machines.
+std::string inode_of(const std::string& path) {
+  const std::string identity = file_identity(path);
+  return identity.substr(identity.find(' ') + 1);
+}
+
+// Of another process. Whether the first one renames the files.
+bool hand(const ProcessMessages& messages, const std::vector<OutputFile>& files,
+          const std::vector<std::string>& temporaries) {
+  messages.send_text(0, std::to_string(files.size()));
+  for (std::size_t f = 0; f < files.size(); ++f)
+    for (const std::string& text :
+         {absolute_path(temporaries[f]), absolute_path(files[f].path), inode_of(temporaries[f])})
+      messages.send_text(0, text);
+  return messages.receive_text(0) == taken;
+}
+
+std::vector<HandedFile> take_all(const MpiHost& host) {
+  const ProcessMessages messages(host);
+  std::vector<HandedFile> all;
+  std::vector<bool> takes;
+  for (std::int64_t process = 1; process < host.size(); ++process) {
+    std::vector<HandedFile> its;
+    bool all_seen = true;
+    for (std::size_t f = std::stoul(messages.receive_text(process)); f > 0; --f) {
+      HandedFile file{messages.receive_text(process), ""};
+      file.path = messages.receive_text(process);
+      all_seen &= inode_of(file.temporary) == messages.receive_text(process);
+      its.push_back(std::move(file));
+    }
+    takes.push_back(all_seen);
+    if (all_seen) all.insert(all.end(), its.begin(), its.end());
+  }
+  for (std::int64_t process = 1; process < host.size(); ++process)
+    messages.send_text(process, takes[static_cast<std::size_t>(process - 1)] ? taken : kept);
+  return all;
+}
+
+}  // namespace
 
 std::vector<std::string> write_own_files(const SharedResults& results, const std::vector<OutputSpec>& outputs,
                                          std::vector<OutputFile> others) {
@@ -244,16 +294,13 @@ std::vector<std::string> write_own_files(const SharedResults& results, const std
     files.push_back(std::move(other));
   }
   // All are renamed only when all are complete.
-  write_files(files, [&](const std::vector<std::string>&) {
-    if (!results.host.is_first()) {
-      messages.send_text(0, "");
-      messages.receive_text(0);
-    }
-    for (std::int64_t process = 1; process < results.host.size() && results.host.is_first(); ++process)
-      messages.receive_text(process);
-    for (std::int64_t process = 1; process < results.host.size() && results.host.is_first(); ++process)
-      messages.send_text(process, "");
-  });
+  if (!results.host.is_first()) {
+    hand_files(files, [&](const std::vector<std::string>& temporaries) { return hand(messages, files, temporaries); });
+    messages.receive_text(0);
+    return names;
+  }
+  write_files(files, [&](const std::vector<std::string>&) { return take_all(results.host); });
+  for (std::int64_t process = 1; process < results.host.size(); ++process) messages.send_text(process, "");
   return names;
 }
 

@@ -28,4 +28,4 @@ class MpiTest(TapcTest):
         return subprocess.CompletedProcess(command, process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-__all__ = ["LAUNCH", "MpiTest"]
+__all__ = ["LAUNCH", "MpiTest", "shutil"]
