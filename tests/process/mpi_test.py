@@ -322,6 +322,44 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             self.assertRegex(result.stderr, r"process 1 of the job made no progress for 1 s while it computed `Y`")
         self.assertEqual(self.processes(), [])
 
+    def test_h11_a_process_that_is_slow(self):
+        """It is stopped again and again, but never for as long as the timeout, and makes progress in between."""
+        self.write("k.c", r"""
+#include <stdint.h>
+#include <unistd.h>
+struct region { void* data; const int64_t *extents, *strides; };
+void waits(const int64_t* box, const int64_t* extents, const struct region* regions) {
+  (void)extents;
+  for (int64_t i = box[0]; i < box[1]; ++i)
+    ((float*)regions[1].data)[(i - box[0]) * regions[1].strides[0]] = 1 + ((float*)regions[0].data)[(i - box[0]) * regions[0].strides[0]];
+  usleep(100000);
+}
+""")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.folder / "k.so", self.folder / "k.c"], check=True)
+        self.write("p.tap", "extern op next(x: f32[n]) -> (y: f32[n]) {\n"
+                            "    index [i: n] read x at [i] shape [1] write y at [i] shape [1] kernel \"waits\" }\n"
+                            "program main(X: f32[8]) -> (Z: f32[8]) {\n    Z = iterate 20 (u = X) { v = next(u)\n w[i] = v[7 - i] + u[i]\n w }\n}\n")
+        self.write("p.plan", "plan 2\nmesh grid = [x: 2]\nsplit Z/v dim i into 2 over axis grid.x\nsplit Z/w dim i into 2 over axis grid.x\n")
+        arguments = ["run", "p.tap", "--plan", "p.plan", "-i", "X=iota", "--kernels", self.folder / "k.so", "--no-cache"]
+        self.expect(0, ".*", *arguments, "-o", "Z=@one.npy")
+        job = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "2", TAPC, *arguments, "-o", "Z=@z.npy", "--mpi", "--timeout", "2"],
+                               cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        self.wait_until(lambda: len(self.processes()) == 4)
+        slow = max(self.processes())  # a child: of each pair the parent came first
+        pulses = 0
+        while job.poll() is None and pulses < 50:
+            for signal_number, seconds in ((signal.SIGSTOP, 0.4), (signal.SIGCONT, 0.2)):
+                try:
+                    os.kill(slow, signal_number)
+                except ProcessLookupError:
+                    break
+                time.sleep(seconds)
+            pulses += 1
+        output = job.communicate(timeout=20)[0].decode(errors="replace")
+        self.assertEqual(job.returncode, 0, output)
+        self.assertGreater(pulses, 3)
+        self.assert_same_bytes("one.npy", "z.npy")
+
     def test_h05_a_launcher_that_dies(self):
         arguments = self.dying()
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
