@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ void perform(Work& work) {
 
 int begin(void* work) {
   ::setsid();
+  ::prctl(PR_SET_NAME, "tapc-apart");  // in lists of processes
   perform(*static_cast<Work*>(work));
   ::_exit(0);
 }

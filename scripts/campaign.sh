@@ -2,7 +2,8 @@
 # make campaign: the runs that are too long for every change. Prints one line per part with its time and keeps all
 # output under out/campaign/. If a part fails, the others still run, and the campaign fails.
 #
-#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [mutants] [random] [targets] [examples] [maths] [mutation] [tidy] [bench]
+#   scripts/campaign.sh [tsan] [asan] [fuzz] [hostile] [mutants] [random] [targets] [examples] [maths] [mpi] [mutation] [tidy]
+#                       [bench]
 #                       all of them by default
 #
 #   SIZE=short          minutes instead of hours, to check that everything runs
@@ -10,12 +11,13 @@
 #   RANDOM_CASES=5000   of each property test
 #   RANDOM_PROGRAMS=50000, TARGET_PROGRAMS=2000   random programs on this machine, and on each other processor
 #   RANDOM_SEED=100000  the first of them
+#   KILLS=200           processes of MPI jobs, at moments drawn from KILL_SEED=1
 #   MUTANTS=150         drawn over all folders of our sources, MUTANT_SEED=1
 #   JOBS=…              compilers and tests that run concurrently
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-((${#parts[@]})) || parts=(tsan asan fuzz hostile mutants random targets examples maths mutation tidy bench)
+((${#parts[@]})) || parts=(tsan asan fuzz hostile mutants random targets examples maths mpi mutation tidy bench)
 jobs=${JOBS:-$(nproc)}
 if [[ ${SIZE:-long} == short ]]; then
   fuzz_seconds=${FUZZ_SECONDS:-10} random_cases=${RANDOM_CASES:-300} sanitized_programs=30
@@ -188,6 +190,22 @@ run_examples() {
 run_maths() {
   build_here bench_maths || return
   if [[ ${SIZE:-long} == short ]]; then build/bin/bench_maths --points 1000000; else build/bin/bench_maths --all --points 20000000; fi
+}
+
+# Processes that are killed at random moments; and MPICH, where `mpicc.mpich` was installed when the build was configured.
+run_mpi() {
+  local kills=200 failed=0 test
+  [[ ${SIZE:-long} == short ]] && kills=20
+  build_here all || return
+  /usr/bin/python3 tests/process/mpi_kill_test.py build/bin/tapc --kills "${KILLS:-$kills}" --seed "${KILL_SEED:-1}" || failed=1
+  if [[ ! -f build/bin/libtapc_mpi_mpich.so ]]; then
+    echo "no MPICH: install mpich, and configure again"
+    return $failed
+  fi
+  for test in mpi metrics mpi_kill; do
+    TAP_MPI=mpich /usr/bin/python3 "tests/process/${test}_test.py" build/bin/tapc || failed=1
+  done
+  return $failed
 }
 
 # Faults put into our own sources: nine in ten must be caught by some test.

@@ -45,7 +45,10 @@ MpiHost& MpiHost::start() {
 
 void MpiHost::leave(int exit_code) {
   if (!host) return;
-  if (exit_code != 0) host->mpi_->abort(exit_code);
+  if (exit_code != 0) {
+    ::usleep(100'000);  // MPICH's launcher may drop what was written immediately before
+    host->mpi_->abort(exit_code);
+  }
   host->mpi_->stop();
   host.reset();
 }

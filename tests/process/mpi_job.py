@@ -1,4 +1,4 @@
-"""Jobs of MPI processes, for the tests that start them."""
+"""Jobs of MPI processes, for the tests that start them. TAP_MPI=mpich: by MPICH instead of Open MPI."""
 import shutil
 
 from tapc import *
@@ -6,6 +6,7 @@ from tapc import *
 LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
           "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
           "OMPI_MCA_mpi_yield_when_idle": "1", "TAPC_SELF_CHECK": "thorough"}
+MPIRUN = shutil.which(f"mpirun.{os.environ.get('TAP_MPI', 'openmpi')}")
 
 
 class MpiTest(TapcTest):
@@ -16,7 +17,7 @@ class MpiTest(TapcTest):
         """All processes of a job; whatever they print. `data_kib` limits the memory of each."""
         limited = ["sh", "-c", f'ulimit -d {data_kib}; exec "$@"', "sh"] if data_kib else []
         program = [] if "--wdir" in arguments else [*limited, str(TAPC)]
-        command = [shutil.which("mpirun.openmpi"), "-n", str(ranks), *program, *map(str, arguments)]
+        command = [MPIRUN, "-n", str(ranks), *program, *map(str, arguments)]
         process = subprocess.Popen(command, cwd=self.folder, env=self.environment(environment), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
         try:
@@ -28,4 +29,4 @@ class MpiTest(TapcTest):
         return subprocess.CompletedProcess(command, process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-__all__ = ["LAUNCH", "MpiTest", "shutil"]
+__all__ = ["LAUNCH", "MPIRUN", "MpiTest", "shutil"]

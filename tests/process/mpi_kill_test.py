@@ -39,8 +39,7 @@ class MpiKill(MpiTest):
         for entry in Path("/proc").iterdir():
             try:
                 if entry.name.isdigit() and (entry / "cwd").readlink() == self.folder and (entry / "exe").readlink() == TAPC:
-                    process = int(entry.name)
-                    (renaming if os.getsid(process) == process else found).append(process)
+                    (renaming if (entry / "comm").read_text() == "tapc-apart\n" else found).append(int(entry.name))
             except OSError:
                 pass
         return found, renaming
@@ -59,11 +58,11 @@ class MpiKill(MpiTest):
 
     def kill_once(self, random_of, outputs, seed, while_renaming):
         """Whether something was killed while files were renamed."""
-        job = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "3", TAPC, *self.words(seed, outputs)], cwd=self.folder,
+        job = subprocess.Popen([MPIRUN, "-n", "3", TAPC, *self.words(seed, outputs)], cwd=self.folder,
                                env=self.environment({"LD_PRELOAD": str(self.folder / "slow.so")}), stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
         self.wait(lambda: len(self.processes()[0]) >= 6, 10)
-        renaming = while_renaming and self.wait(lambda: self.processes()[1], 10)
+        renaming = while_renaming and self.wait(lambda: self.processes()[1] or job.poll() is not None, 10) and self.processes()[1]
         time.sleep(random_of.uniform(0, 0.1 if while_renaming else 0.5))
         candidates, renaming_still = self.processes()
         if candidates:

@@ -342,7 +342,7 @@ void waits(const int64_t* box, const int64_t* extents, const struct region* regi
         self.write("p.plan", "plan 2\nmesh grid = [x: 2]\nsplit Z/v dim i into 2 over axis grid.x\nsplit Z/w dim i into 2 over axis grid.x\n")
         arguments = ["run", "p.tap", "--plan", "p.plan", "-i", "X=iota", "--kernels", self.folder / "k.so", "--no-cache"]
         self.expect(0, ".*", *arguments, "-o", "Z=@one.npy")
-        job = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "2", TAPC, *arguments, "-o", "Z=@z.npy", "--mpi", "--timeout", "2"],
+        job = subprocess.Popen([MPIRUN, "-n", "2", TAPC, *arguments, "-o", "Z=@z.npy", "--mpi", "--timeout", "2"],
                                cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         self.wait_until(lambda: len(self.processes()) == 4)
         slow = max(self.processes())  # a child: of each pair the parent came first
@@ -363,7 +363,7 @@ void waits(const int64_t* box, const int64_t* extents, const struct region* regi
     def test_h05_a_launcher_that_dies(self):
         arguments = self.dying()
         for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            launcher = subprocess.Popen([shutil.which("mpirun.openmpi"), "-n", "2", TAPC, *arguments], cwd=self.folder, start_new_session=True,
+            launcher = subprocess.Popen([MPIRUN, "-n", "2", TAPC, *arguments], cwd=self.folder, start_new_session=True,
                                         env=self.environment({"DIES": "s"}),
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.wait_until(lambda: len(self.processes()) == 4)
