@@ -16,7 +16,9 @@ PropagatedFile propagate_file(Session& session, const std::string& path, const S
   if (!lowered) config.simplify = std::vector{*passes::find_pass("inline_calls")};
   pipeline::Observer observer;
   observer.after_build = [&](const Compiled& built) { out.locations = locations_of_values(built); };
-  pipeline::Compilation made = compile_file(session, read_program_file(session, path, options), config, observer);
+  const ProgramFile input = read_program_file(session, path, options);
+  out.file = input.file;
+  pipeline::Compilation made = compile_file(session, input, config, observer);
   Phase phase("propagating shardings");
   out.found = passes::propagate(std::move(made.program), how);
   if (!out.found.conflicts.empty())

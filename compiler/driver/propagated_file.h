@@ -2,11 +2,13 @@
 #pragma once
 
 #include "compiler/driver/compile_file.h"
-#include "compiler/driver/show/sharding_report.h"
+#include "compiler/driver/show/value_locations.h"
+#include "passes/shardings/propagate.h"
 
 namespace tap::driver {
 
 struct PropagatedFile {
+  FileId file = {};
   passes::Propagated found;
   ValueLocations locations;
 };

@@ -46,6 +46,17 @@ std::string_view from_the_subject(std::string_view message) {
   return at == message.npos ? message : message.substr(at);
 }
 
+// "computing `Y` requires an implicit reshard of `Z`": also shows the operation that computes Y.
+void show_operation(const Session& session, Diagnostic& shown) {
+  if (shown.code != Code::implicit_move && shown.code != Code::implicit_reshard) return;
+  constexpr std::string_view computing = "computing `";
+  if (!shown.message.starts_with(computing)) return;
+  const std::size_t end = shown.message.find('`', computing.size());
+  const std::string name = shown.message.substr(computing.size(), end - computing.size());
+  const Span span = called_at(session.operations, name);
+  if (span.valid() && span != shown.span) shown.label(span, "`" + name + "` is computed here");
+}
+
 std::string said_by_process(const Session& session, std::string_view message) {
   const bool plain = session.message_format == MessageFormat::json;  // a line of JSON stays one
   return (plain ? "" : session.reporter) + std::string(message);
@@ -77,6 +88,7 @@ void Session::report(const Diagnostic& diagnostic) const {
   Diagnostic shown = diagnostic;
   if (!shown.span.valid() && is_about_the_program(shown.code))
     shown.span = place_of(*this, from_the_subject(shown.message));
+  show_operation(*this, shown);
   write(render(shown, sources, message_format, colour));
 }
 

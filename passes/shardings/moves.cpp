@@ -51,12 +51,13 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   const bool is_explicit = reshard.is_explicit || at_the_edge(program, graph, moved, reshard);
   const std::string name_of_value = path + value.name;
   const std::string reader = reshard.of_result ? "" : names[site.operations.front().index()];
+  const std::string operation = path + names[site.operations.front().index()];
   for (const Collective& step : reshard.steps)
     list.push_back({reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
                     to_string(program.meshes, step),
                     step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
-                    !is_explicit && moves_for_others(step.kind), name_of_value, reader, std::string(name(step.kind)),
-                    to_string(program.meshes, reshard.steps.back().after)});
+                    !is_explicit && moves_for_others(step.kind), name_of_value, reader, operation,
+                    std::string(name(step.kind)), to_string(program.meshes, reshard.steps.back().after)});
 }
 
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
@@ -69,8 +70,10 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
     std::string edges;
     for (const HaloEdge& edge : halo.edges)
       edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", edge.axis, edge.before, edge.after);
-    list.push_back({path + value.name + " for " + names[site.site.operations.front().index()], "halo_exchange " + edges,
-                    halo.cells * static_cast<std::int64_t>(size_of(value.type.element))});
+    const std::string& reader = names[site.site.operations.front().index()];
+    list.push_back({path + value.name + " for " + reader, "halo_exchange " + edges,
+                    halo.cells * static_cast<std::int64_t>(size_of(value.type.element)), false, path + value.name,
+                    reader, path + reader, "halo_exchange", ""});
   }
 }
 
@@ -114,7 +117,9 @@ std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse
     message += fmt::format("; and {} more, {} in all", moves.size() - 1, byte_size(static_cast<double>(bytes)));
   Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
   if (refuse) diagnostic.note("`--no-implicit-reshard` rejects implicit reshards");
-  diagnostic.note("`tapc sharding FILE --moves` lists every reshard");
+  diagnostic.note(
+      fmt::format("`tapc explain FILE:{}..{}` gives the reasons; `tapc sharding FILE --moves` lists every reshard",
+                  first.value, first.reader.empty() ? first.value : first.operation));
   const std::string own = first.value.substr(first.value.rfind('/') + 1);
   diagnostic.help(
       "give both the same sharding, or reshard explicitly" +

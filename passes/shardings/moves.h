@@ -17,6 +17,7 @@ struct Move {
   std::int64_t bytes = 0;                // that the busiest device receives
   bool implicit = false;                 // forced by an operation's other tensors
   std::string value = {}, reader = {};   // X, Y; no reader for a result
+  std::string operation = {};            // that needs or computes it
   std::string collective = {}, to = {};  // all_gather, pod[{}, {}]: a step, and the sharding that the reshard leads to
 };
 

@@ -126,7 +126,11 @@ void apply_constraints(ShardingNet& net, const ir::Program& program) {
       if (c.of == n) found = found ? nullptr : &c;
     return found && net.nodes[n].readers.size() == 1 ? found : nullptr;
   };
-  std::vector<std::pair<NodeId, Sharding>> given;
+  struct Given {
+    NodeId of, by;
+    Sharding sharding;
+  };
+  std::vector<Given> given;
   for (const CopyConstraint& c : all) {
     if (net.nodes[c.of].sharding) continue;
     // In a chain, the last copy determines the sharding.
@@ -137,10 +141,14 @@ void apply_constraints(ShardingNet& net, const ir::Program& program) {
     bool agree = std::all_of(all.begin(), all.end(), [&](const CopyConstraint& o) {
       return o.of != c.of || last != &c || net.nodes[o.is].sharding == required;
     });
-    if (is_closed(required) && agree) given.emplace_back(c.of, required);
+    if (is_closed(required) && agree) given.push_back({c.of, last->is, required});
   }
-  for (auto& [n, sharding] : given)
-    if (!net.nodes[n].sharding) net.nodes[n].sharding = std::move(sharding);
+  for (Given& found : given) {
+    Node& node = net.nodes[found.of];
+    if (node.sharding) continue;
+    node.sharding = std::move(found.sharding);
+    node.constrained_by = found.by;
+  }
 }
 
 std::vector<std::string> share_group_shardings(ShardingNet& net, const ir::Program& program) {

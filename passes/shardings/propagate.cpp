@@ -30,8 +30,16 @@ class Propagator {
       for (NodeId n : nodes) release(n, priority);
       by_levels(origins);
     }
+    if (options_.keep_net)
+      for (const Node& node : net_.nodes) reached_.push_back(node.sharding);
     if (options_.finish) finish();
     return conflicts;
+  }
+
+  // With the shardings before `finish`, which closes all dims. Pre: `keep_net`. Nothing can be done afterwards.
+  std::shared_ptr<const ShardingNet> take_net() {
+    for (NodeId n = 0; n < net_.nodes.size(); ++n) net_.nodes[n].sharding = std::move(reached_[n]);
+    return std::make_shared<const ShardingNet>(std::move(net_));
   }
 
   void store(ir::Program& program) const {
@@ -98,6 +106,7 @@ class Propagator {
   ShardingNet net_;
   std::vector<std::optional<Sharding>> given_;             // by node
   std::vector<std::optional<Sharding>> originals_;         // likewise
+  std::vector<std::optional<Sharding>> reached_;           // likewise, with `keep_net`
   std::map<std::int64_t, std::vector<NodeId>> held_back_;  // by priority
 };
 
@@ -109,6 +118,8 @@ Propagated propagate(ir::Program program, const PropagationOptions& options) {
   Propagator propagator(program, options);
   out.conflicts = propagator.run(out.origins);
   propagator.store(program);
+  out.how = options;
+  if (options.keep_net) out.net = propagator.take_net();
   out.program = std::move(program);
   return out;
 }

@@ -11,9 +11,13 @@
 // separate value. Shardings do not propagate between meshes. Closed dims stay closed; inferred axes are open.
 #pragma once
 
+#include <memory>
+
 #include "passes/shardings/propagate_factors.h"
 
 namespace tap::passes {
+
+struct ShardingNet;  // sharding_net.h
 
 struct PropagationOptions {
   Strategy strategy = Strategy::aggressive;
@@ -25,6 +29,7 @@ struct PropagationOptions {
   // closed.
   bool prepare = true;
   bool finish = true;
+  bool keep_net = false;  // for explanations of what did not propagate (ways_of_axis.h)
 };
 
 // Where an axis of a value comes from: an operation, and which of its tensors. Without an operation: the program's
@@ -44,6 +49,8 @@ struct Propagated {
   std::vector<Origin> origins;
   // Members of a group with different annotations: they keep them, and their readers see one sharding.
   std::vector<std::string> conflicts;
+  PropagationOptions how = {};
+  std::shared_ptr<const ShardingNet> net = {};  // with `keep_net`: the net with its shardings before `finish`
 };
 
 // Pre: calls are inlined (inline_calls.h). Post: only shardings differ; with `prepare`, constants may be duplicated.

@@ -22,6 +22,7 @@ struct Node {
   std::optional<ir::Sharding> sharding;
   std::vector<std::uint32_t> writers = {}, readers = {};  // hyperedges
   std::uint32_t group = ~0u;
+  std::optional<NodeId> constrained_by = {};  // the copy whose closed sharding it has
   bool synthetic =
       false;  // what readers of a value see if it differs from the value's own sharding; not part of any program
 };

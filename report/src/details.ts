@@ -2,9 +2,10 @@
 import { shardsOf, type Shard } from "./boxes";
 import { devicesText } from "./colours";
 import { bytesText, el, name, plural } from "./dom";
-import { moveText, reasonText, sourceLink } from "./lists";
+import { moveText, sourceLink } from "./lists";
 import type { Operation, Operator } from "./model";
 import type { Store } from "./store";
+import { reasonText } from "./why_view";
 
 const mostShown = 64; // shards
 

@@ -1,9 +1,9 @@
-// The panels that are lists: passes and their rewrites, reasons of shardings, and tables of a graph.
+// The panels that are lists: passes and their rewrites, and tables of a graph.
 import { el, bytesText, name, plural } from "./dom";
 import type { Lines, Operation, Pass } from "./model";
 import type { Store } from "./store";
 
-const mostRows = 2000;
+export const mostRows = 2000;
 
 export function sourceLink(store: Store, source: Lines[] | undefined): HTMLElement {
   const box = el("span", { class: "places" });
@@ -106,55 +106,6 @@ function showPasses(store: Store, section: HTMLElement): void {
     }
     list.append(passItem(store, pass));
   }
-}
-
-// The lines of `tapc explain`; a place at the end of one is a link.
-export function reasonText(store: Store, lines: string[]): HTMLElement {
-  const text = el("pre", {});
-  for (const line of lines) {
-    const [, before, path, number] = /^ {0,2}(.* at )(.*):(\d+):\d+$/.exec(line) ?? [];
-    const file = store.report.files.findIndex((known) => known.path === path);
-    if (file < 0) text.append(line.replace(/^ {2}/, ""));
-    else text.append(before, sourceLink(store, [[file, Number(number), Number(number)]]));
-    text.append("\n");
-  }
-  return text;
-}
-
-// Made when it is first shown.
-export function whyView(store: Store): HTMLElement {
-  const section = el("section", { class: "list", "aria-label": "Why" });
-  const show = (): void => {
-    if (store.state.panel !== "why") return;
-    if (section.childElementCount === 0) section.append(whyTable(store));
-    const selected = store.state.value === null ? null : store.graph.path + store.graph.values[store.state.value].name;
-    for (const row of section.querySelectorAll<HTMLElement>("tbody tr"))
-      row.classList.toggle("selected", row.dataset.value === selected);
-    section.querySelector(".selected")?.scrollIntoView({ block: "nearest" });
-  };
-  store.onChange(show);
-  show();
-  return section;
-}
-
-function whyTable(store: Store): HTMLElement {
-  const body = el("tbody", {});
-  for (const reason of store.report.reasons.slice(0, mostRows))
-    body.append(
-      el(
-        "tr",
-        { "data-value": reason.value },
-        el("th", { scope: "row" }, name(reason.value)),
-        el("td", {}, el("code", {}, reason.sharding)),
-        el("td", {}, reasonText(store, reason.lines)),
-      ),
-    );
-  return el(
-    "table",
-    {},
-    el("thead", {}, el("tr", {}, ...["Value", "Sharding", "Why"].map((h) => el("th", { scope: "col" }, h)))),
-    body,
-  );
 }
 
 export const moveText = ({ move }: Operation): string =>

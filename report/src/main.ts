@@ -2,12 +2,13 @@
 import { Details } from "./details";
 import { el, name } from "./dom";
 import { GraphView } from "./graph_view";
-import { pipelineView, TableView, whyView } from "./lists";
+import { pipelineView, TableView } from "./lists";
 import type { Report } from "./model";
 import { SourceView } from "./source_view";
 import { panels, type Panel, type State } from "./state";
 import { Store } from "./store";
 import { TensorView } from "./tensor_view";
+import { whyView } from "./why_view";
 
 const titles: Record<Panel, string> = {
   graph: "Graph",

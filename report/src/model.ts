@@ -98,6 +98,24 @@ export interface Pass {
   steps: { operations: [before: number, after: number]; rewrites: Rewrite[]; count: number }[];
   remarks: { operation: string; message: string; source: Lines[] }[];
 }
+export interface Cause {
+  kind: string;
+  text: string;
+  value: string;
+  operation: string;
+  source: Lines[];
+}
+export interface AxisReason {
+  mesh: string;
+  axis: string;
+  state: "given" | "inherited" | "blocked" | "unrelated";
+  dim: number | null;
+  from: string;
+  operation: string;
+  source: Lines[];
+  causes: Cause[];
+  lost: Cause[];
+}
 export interface Report {
   format: "tap-report";
   version: 1;
@@ -106,7 +124,7 @@ export interface Report {
   meshes: Mesh[];
   stages: Stage[];
   passes: Pass[];
-  reasons: { value: string; sharding: string; lines: string[] }[];
+  reasons: { value: string; sharding: string; lines: string[]; axes: AxisReason[] }[];
   left_out: string[];
   files: { path: string; text: string }[];
 }

@@ -109,6 +109,36 @@ async function tableEqualsData({ page: file }) {
   await close();
 }
 
+// The panel Why shows each value and mesh axis of the data.
+async function whyEqualsData({ page: file, kinds }) {
+  const { page, close } = await open(file);
+  const report = await data(page);
+  await tab(page, "Why");
+  const shown = await page.$$eval("table.why tbody", (all) =>
+    all.map((part) => ({
+      value: part.dataset.value,
+      axes: [...part.rows].map((row) => {
+        const cells = [...row.cells].slice(-4);
+        const texts = (kind) => [...cells[3].querySelectorAll("." + kind)].map((c) => [c.dataset.kind, c.firstChild.textContent]);
+        return [cells[0].textContent, cells[1].className, texts("cause"), texts("lost")];
+      }),
+    })),
+  );
+  const texts = (causes) => causes.map((cause) => [cause.kind, cause.text]);
+  assert.deepEqual(
+    shown,
+    report.reasons.map(({ value, axes }) => ({
+      value,
+      axes: axes.map((a) => [`${a.mesh}.${a.axis}`, "state-" + a.state, texts(a.causes), texts(a.lost)]),
+    })),
+  );
+  assert.deepEqual(sorted(new Set(report.reasons.flatMap((r) => r.axes.flatMap((a) => a.causes.map((c) => c.kind))))), sorted(kinds));
+  // A cause leads to its line.
+  await page.locator(".cause .link").first().click();
+  assert.equal(await page.getByRole("tab", { selected: true }).textContent(), "Source");
+  await close();
+}
+
 // What is shown comes back from the address alone.
 async function stateRoundTrips({ page: file }) {
   const { page, close } = await open(file);
@@ -129,7 +159,7 @@ async function stateRoundTrips({ page: file }) {
   assert.match(before[0], /panel=tensor.*shard=.*view=.*find=Y.*theme=dark/);
   const again = await open(file, before[0]);
   assert.deepEqual(await shown(again.page), before);
-  for (const panel of ["graph", "source", "pipeline", "table"]) {
+  for (const panel of ["graph", "source", "pipeline", "why", "table"]) {
     await again.page.evaluate((p) => (location.hash = location.hash.replace(/panel=\w+/, "panel=" + p)), panel);
     await again.page.locator(`#panel-${panel}`).waitFor({ state: "visible" });
   }
@@ -227,7 +257,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+const checks = { boxesLight, tableEqualsData, whyEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

@@ -41,6 +41,19 @@ program digits(A: f32[9, 4] @ m[{a:(1)2, b}, {a:(2)2}], B: f32[4, 5] @ m[{a:(2)2
 }
 """
 
+BLOCKED = """mesh m = [a: 2, b: 4]
+program blocked(X: f32[8, 4] @ m[{a}, {?}], W: f32[4, 16] @ m[{?}, {a}], B: f32[4]) ->
+        (Y: f32[8, 4] @ m[{}, {?}], R: f32[8], P: f32[4], Z: f32[8, 4]) {
+    barrier Z both
+    C[i, j] = sum[k] X[i, k] * W[k, j]
+    D[i, j] = X[i, j] + B[j]
+    P[j] = sum[i] D[i, j]
+    Y[i, j] = D[i, j] + B[j]
+    Z[i, j] = 2 * D[i, j]
+    R[i] = C[i, 0]
+}
+"""
+
 
 def block(lo, hi, count, boundaries, number):
     if boundaries:
@@ -230,6 +243,9 @@ class Report(TapcTest):
             names = [value["name"] for value in stage.graph["values"]]
             yield {"check": "boxesLight", "name": name, "page": str(page), "values": {n: list(stage.expected(n)) for n in names}}
             yield {"check": "tableEqualsData", "name": name, "page": str(page)}
+        blocked = self.write("blocked.tap", BLOCKED)
+        yield {"check": "whyEqualsData", "name": "blocked", "page": str(self.page(blocked)),
+               "kinds": ["barrier", "closed", "conflict", "reduction", "repeated"]}
         for check in ("stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}

@@ -14,6 +14,7 @@
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/show/cost_diff.h"
 #include "compiler/driver/show/sharding_moves.h"
+#include "compiler/driver/show/sharding_report.h"
 #include "ir/text/plan_text.h"
 
 namespace tap::driver {

@@ -1,6 +1,7 @@
 // tapc explain CODE: prints the page docs/codes/CODE.md, which is embedded in tapc. Without a code: lists all codes.
 // tapc explain FILE:NAME: explains the sharding of a value, axis by axis, and what it saves; and what the cost model considered
 // for the operation that computes it.
+// tapc explain FILE:A..B: explains what is moved of A before B is computed.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -9,9 +10,14 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/explanations.h"
+#include "compiler/driver/commands/propagation_options.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/show/decision_report.h"
+#include "compiler/driver/show/sharding_report.h"
+#include "compiler/driver/show/why_moved.h"
+#include "compiler/driver/show/why_sharded.h"
+#include "ir/graphs/operation_names.h"
 
 namespace tap::driver {
 namespace {
@@ -35,6 +41,8 @@ std::string upper(std::string text) {
 struct ExplainOptions {
   std::string what, machine;
   DecisionOptions decisions;
+  HowToPropagate how;
+  GivenSpecs specs;
   SourceOptions source;
 };
 
@@ -54,18 +62,60 @@ std::string decisions_about(Session& session, const std::string& file, const std
   return text.empty() ? lines_about(made.plan, name) : text;
 }
 
+Failure no_value(const std::string& file, const ir::Program& program, const std::string& name) {
+  const std::vector<std::string> names = names_of_values(program);
+  auto near = did_you_mean(name, names);
+  for (const std::string& inside : names)  // of an iterate, for example: `Y/u`
+    if (inside.ends_with("/" + name)) near = inside;
+  return {exit_code::wrong_command_line,
+          Diagnostic(Code::command_line, Span{}, fmt::format("{} has no value `{}`", file, name))
+              .help(near ? "did you mean `" + *near + "`?" : "`tapc sharding " + file + "` lists them")};
+}
+
+std::optional<passes::ValueInGraph> value_named(const ir::Program& program, const std::string& name) {
+  for (const auto& [graph, path] : ir::graph_paths(program))
+    for (std::uint32_t v = 0; v < program[graph].values.size(); ++v)
+      if (path + program[graph].values[v].name == name) return {{graph, ir::ValueId(v)}};
+  return std::nullopt;
+}
+
+std::string move_between(const std::string& file, const ShardingReasons& reasons, const passes::Propagated& found,
+                         const std::string& value, const std::string& reader) {
+  for (const std::string& name : {value, reader})
+    if (!value_named(found.program, name)) throw no_value(file, found.program, name);
+  std::string text = why_moved(reasons, found, value, reader);
+  if (!text.empty()) return text;
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::command_line, Span{},
+                           fmt::format("the operation that writes `{}` does not read `{}`", reader, value))
+                    .help(fmt::format("`tapc sharding {} --moves` lists what is moved", file))};
+}
+
+// The program's shardings, or those of a file of specs.
+PropagatedFile propagated(Session& session, const std::string& file, const ExplainOptions& options) {
+  passes::PropagationOptions how = propagation_options(options.how);
+  how.keep_net = true;
+  if (options.specs.from.empty()) return propagate_file(session, file, options.source, how);
+  require_known_format(options.specs);
+  OnnxChoices choices = onnx_choices(options.specs);
+  choices.listed = false;
+  // The specs are complete: nothing is left to propagate, and each sharding counts as given.
+  PropagatedFile out;
+  out.found = passes::propagate(
+      read_onnx_shardings(session, file, options.source, options.specs.from.back(), choices).program, how);
+  return out;
+}
+
 int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {
-  PropagatedFile propagated = propagate_file(session, file, options.source);
-  std::string text = why_sharded(session, propagated.found, propagated.locations, name);
-  if (text.empty()) {
-    const std::vector<std::string> names = names_of_values(propagated.found.program);
-    auto near = did_you_mean(name, names);
-    for (const std::string& inside : names)  // of an iterate, for example: `Y/u`
-      if (inside.ends_with("/" + name)) near = inside;
-    throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::command_line, Span{}, fmt::format("{} has no value `{}`", file, name))
-                      .help(near ? "did you mean `" + *near + "`?" : "`tapc sharding " + file + "` lists them")};
+  const PropagatedFile from = propagated(session, file, options);
+  ShardingReasons reasons(session, from.found, from.locations);
+  if (const std::size_t dots = name.find(".."); dots != name.npos) {
+    session.print(move_between(file, reasons, from.found, name.substr(0, dots), name.substr(dots + 2)));
+    return exit_code::done;
   }
+  const auto value = value_named(from.found.program, name);
+  if (!value) throw no_value(file, from.found.program, name);
+  const std::string text = why_sharded(reasons, from.found, value->first, value->second);
   session.print(text + decisions_about(session, file, name, options));
   return exit_code::done;
 }
@@ -105,11 +155,13 @@ int explain(Session& session, const ExplainOptions& options) {
 
 Action declare_explain(CLI::App& app) {
   auto options = std::make_shared<ExplainOptions>();
-  app.add_option(
-      "WHAT", options->what,
-      "A diagnostic code, for example T0203, or a value of a program, FILE:NAME; without it, list all codes");
+  app.add_option("WHAT", options->what,
+                 "A diagnostic code, for example T0203; a value of a program, FILE:NAME; or a move of one value to the "
+                 "operation that writes another, FILE:A..B; without it, list all codes");
   add_decision_options(app, options->decisions, false);
   add_machine_option(app, options->machine);
+  add_propagation_options(app, options->how);
+  add_specs_options(app, options->specs);
   add_source_options(app, options->source);
   return [options](Session& session) { return explain(session, *options); };
 }

@@ -39,7 +39,11 @@ std::string inspect_report(Session& session, const std::string& file, const std:
   Phase phase("writing the report");
   std::optional<passes::Propagated> propagated;
   const ir::Program& graph = graph_to_shard(made);
-  if (passes::has_shardings(graph) && !passes::has_calls(graph)) propagated = passes::propagate(graph);
+  if (passes::has_shardings(graph) && !passes::has_calls(graph)) {
+    passes::PropagationOptions how;
+    how.keep_net = true;
+    propagated = passes::propagate(graph, how);
+  }
   const nlohmann::ordered_json data =
       report_json(session, {input.file, plan, made, propagated ? &*propagated : nullptr, locations});
   if (as_page) return report_page(data);

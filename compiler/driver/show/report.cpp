@@ -9,7 +9,10 @@
 #include "compiler/driver/show/report_graph.h"
 #include "compiler/driver/show/report_passes.h"
 #include "compiler/driver/show/report_sources.h"
+#include "compiler/driver/show/sharding_json.h"
+#include "compiler/driver/show/why_sharded.h"
 #include "ir/graphs/operation_names.h"
+#include "ir/shardings/mesh_names.h"
 #include "support/check.h"
 
 namespace tap::driver {
@@ -74,19 +77,30 @@ std::vector<std::string> lines_in(const std::string& text) {
 }
 
 // What `tapc explain FILE:NAME` says about shardings.
-ordered_json reasons_json(const Session& session, const ReportInput& input, std::vector<std::string>& left_out) {
+ordered_json reasons_json(const Session& session, const ReportInput& input, ReportSources& sources,
+                          std::vector<std::string>& left_out) {
   ordered_json reasons = ordered_json::array();
   if (!input.propagated) return reasons;
-  for (const auto& [name, sharding] : shardings_of(input.propagated->program)) {
-    if (reasons.size() == most_explained) {
-      left_out.push_back(
-          fmt::format("the reasons for shardings of more than {} values: `tapc explain FILE:VALUE`", most_explained));
-      break;
+  const ir::Program& program = input.propagated->program;
+  ShardingReasons of(session, *input.propagated, input.locations);
+  for (const auto& [graph, path] : ir::graph_paths(program))
+    for (std::uint32_t v = 0; v < program[graph].values.size(); ++v) {
+      if (reasons.size() == most_explained) {
+        left_out.push_back(
+            fmt::format("the reasons for shardings of more than {} values: `tapc explain FILE:VALUE`", most_explained));
+        return reasons;
+      }
+      const ir::Value& value = program[graph].values[v];
+      std::vector<std::string> lines = lines_in(why_sharded(of, *input.propagated, graph, ir::ValueId(v)));
+      lines.erase(lines.begin());  // the name, type and sharding
+      ordered_json axes = ordered_json::array();
+      for (const AxisReason& reason : of.of(graph, ir::ValueId(v)))
+        axes.push_back(reason_json(program, reason, sources));
+      reasons.push_back({{"value", path + value.name},
+                         {"sharding", value.sharding ? to_string(program.meshes, *value.sharding) : "not sharded"},
+                         {"lines", lines},
+                         {"axes", axes}});
     }
-    std::vector<std::string> lines = lines_in(why_sharded(session, *input.propagated, input.locations, name));
-    if (!lines.empty()) lines.erase(lines.begin());  // the name, type and sharding
-    reasons.push_back({{"value", name}, {"sharding", sharding}, {"lines", lines}});
-  }
   return reasons;
 }
 
@@ -110,7 +124,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
   for (const ReportedStage& stage : kept)
     stages.push_back(report_stage(*stage.program, stage.name, stage.about, sources));
   ordered_json passes = report_passes(input.made.stages, input.made.certificate, input.made.remarks, sources);
-  ordered_json reasons = reasons_json(session, input, left_out);
+  ordered_json reasons = reasons_json(session, input, sources, left_out);
   return {{"format", "tap-report"},
           {"version", 1},
           {"program", program[program.main].name},

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "compiler/driver/session.h"
-#include "compiler/driver/show/sharding_report.h"
+#include "compiler/driver/show/value_locations.h"
 #include "compiler/pipeline/pipeline.h"
 #include "passes/shardings/propagate.h"
 
@@ -18,7 +18,7 @@ struct ReportInput {
   FileId file;
   std::string plan;                      // its name; empty: none
   const pipeline::Compilation& made;     // up to the sharded graph, with its stages and claims
-  const passes::Propagated* propagated;  // null: no shardings
+  const passes::Propagated* propagated;  // with its net; null: no shardings
   const ValueLocations& locations;       // of annotations
 };
 nlohmann::ordered_json report_json(const Session& session, const ReportInput& input);

@@ -36,6 +36,12 @@ ordered_json ReportSources::lines_of_input(std::string_view input) {
   return frames;
 }
 
+std::vector<std::string> ReportSources::paths() const {
+  std::vector<std::string> paths;
+  for (FileId id : files_) paths.push_back(session_.sources.file(id).path());
+  return paths;
+}
+
 ordered_json ReportSources::to_json() const {
   ordered_json files = ordered_json::array();
   for (FileId id : files_) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,11 +23,11 @@ class ReportSources {
   nlohmann::ordered_json lines_of(std::string_view operation);
   // Of an input's declaration.
   nlohmann::ordered_json lines_of_input(std::string_view input);
-  nlohmann::ordered_json to_json() const;  // the files that were mentioned, with their texts
+  nlohmann::ordered_json lines_of(Span span);  // of this text alone
+  std::vector<std::string> paths() const;      // of the files that were mentioned
+  nlohmann::ordered_json to_json() const;      // the files that were mentioned, with their texts
 
  private:
-  nlohmann::ordered_json lines_of(Span span);
-
   const Session& session_;
   std::vector<FileId> files_;
 };

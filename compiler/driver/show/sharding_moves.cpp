@@ -4,23 +4,42 @@
 
 #include <algorithm>
 
+#include "compiler/driver/show/written_operations.h"
 #include "passes/shardings/moves.h"
 #include "support/byte_size.h"
 
 namespace tap::driver {
 
-std::string list_moves(const ir::Program& program) {
+namespace {
+
+std::string line_of(const Session& session, const std::string& operation) {
+  const Span span = called_at(session.operations, operation);
+  if (!span.valid()) return "";
+  const SourceFile& file = session.sources.file(span.file);
+  return fmt::format("{}:{}", file.path(), file.position(span.begin).line);
+}
+
+std::string bytes_text(const passes::Move& move) {
+  return byte_size(static_cast<double>(move.bytes)) + (move.implicit ? ", implicit" : "");
+}
+
+}  // namespace
+
+std::string list_moves(const Session& session, const ir::Program& program) {
   std::vector<passes::Move> moves = passes::moves_of(program);
-  std::size_t wide = 0, wider = 0;
+  std::size_t wide = 0, wider = 0, widest = 0;
   for (const passes::Move& move : moves) {
     wide = std::max(wide, move.what.size());
     wider = std::max(wider, move.step.size());
+    widest = std::max(widest, bytes_text(move).size());
   }
   std::string text;
   std::int64_t all = 0;
   for (const passes::Move& move : moves) {
-    text += fmt::format("{:{}}  {:{}}  {}{}\n", move.what, wide, move.step, wider,
-                        byte_size(static_cast<double>(move.bytes)), move.implicit ? ", implicit" : "");
+    const std::string line = line_of(session, move.operation);
+    text += fmt::format("{:{}}  {:{}}  {:{}}", move.what, wide, move.step, wider, bytes_text(move),
+                        line.empty() ? 0 : widest + 2);
+    text += line + "\n";
     all += move.bytes;
   }
   return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", byte_size(static_cast<double>(all)));
@@ -29,8 +48,7 @@ std::string list_moves(const ir::Program& program) {
 std::vector<std::string> lines_of_moves(const ir::Program& program) {
   std::vector<std::string> lines;
   for (const passes::Move& move : passes::moves_of(program))
-    lines.push_back(fmt::format("{}  {}  {}{}", move.what, move.step, byte_size(static_cast<double>(move.bytes)),
-                                move.implicit ? ", implicit" : ""));
+    lines.push_back(fmt::format("{}  {}  {}", move.what, move.step, bytes_text(move)));
   return lines;
 }
 

@@ -50,4 +50,18 @@ Span written_at(const std::map<std::string, Span, std::less<>>& operations, std:
   }
 }
 
+Span called_at(const std::map<std::string, Span, std::less<>>& operations, std::string_view name) {
+  std::vector<Span> frames;  // from the inside out
+  while (true) {
+    if (auto found = operations.find(name); found != operations.end() && found->second.valid())
+      frames.push_back(found->second);
+    const std::size_t end = name.find_last_of("./@#");
+    if (end == name.npos || end == 0) break;
+    name = name.substr(0, end);
+  }
+  for (const Span& frame : frames)
+    if (frame.file == frames.back().file) return frame;
+  return {};
+}
+
 }  // namespace tap::driver

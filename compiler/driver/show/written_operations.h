@@ -21,4 +21,7 @@ std::map<std::string, Span, std::less<>> declared_inputs(const Compiled& compile
 // The location of the operation, or of the call that it came from; invalid if neither is known.
 Span written_at(const std::map<std::string, Span, std::less<>>& operations, std::string_view name);
 
+// The same in the file of the outermost call: for an operation inside a library operator, the call of that operator.
+Span called_at(const std::map<std::string, Span, std::less<>>& operations, std::string_view name);
+
 }  // namespace tap::driver

@@ -82,6 +82,8 @@ void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const st
           Code::axis_used_twice, written.span,
           quoted(name.text) + " already has a different sharding: " + to_string(elaboration_.program.meshes, *slot)));
     slot = std::move(sharding);
+    if (provenance_.shardings.size() <= value.index()) provenance_.shardings.resize(value.index() + 1);
+    provenance_.shardings[value.index()] = written.span;
   };
   auto guarded = [&](auto&& work) {
     try {
@@ -96,8 +98,10 @@ void BodyBuilder::annotate(const std::vector<ast::TensorParam>& inputs, const st
       if (auto* binding = std::get_if<ast::Binding>(&statement.node); binding && binding->sharding)
         for (const auto& name : binding->left) attach(name, *binding->sharding);
       if (auto* group = std::get_if<ast::GroupStatement>(&statement.node)) group_values(*group);
-      if (auto* barrier = std::get_if<ast::BarrierStatement>(&statement.node))
+      if (auto* barrier = std::get_if<ast::BarrierStatement>(&statement.node)) {
         graph_.barriers.push_back({annotated_value(barrier->value), static_cast<ir::BarrierKind>(barrier->kind)});
+        provenance_.barriers.push_back(statement.span);
+      }
       if (auto* split = std::get_if<ast::SplitStatement>(&statement.node)) request_split(*split, statement.span);
     });
   }

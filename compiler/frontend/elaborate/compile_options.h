@@ -26,6 +26,8 @@ struct CompileOptions {
 struct GraphProvenance {
   std::vector<Span> values;
   std::vector<Span> operations;
+  std::vector<Span> barriers;
+  std::vector<Span> shardings;  // by value; shorter if the last ones have none
 };
 struct Provenance {
   std::vector<GraphProvenance> graphs;  // by GraphId

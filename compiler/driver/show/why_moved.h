@@ -1,0 +1,17 @@
+// What `tapc explain FILE:A..B` says: what is moved of A before B is computed, and which tensors make it necessary.
+//
+//   Z..Y: Z is held as m[{b}], and the operation that writes Y needs it as m[{a}]
+//     i of the operation is divided by {a}, as X and Y are
+#pragma once
+
+#include <string>
+
+#include "compiler/driver/show/sharding_reasons.h"
+
+namespace tap::driver {
+
+// Empty if the operation that writes `reader` does not read `value`, and `reader` is not `value`.
+std::string why_moved(const ShardingReasons& names, const passes::Propagated& found, const std::string& value,
+                      const std::string& reader);
+
+}  // namespace tap::driver

@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""`tapc explain` names the true cause for which an axis does not come to a value: in every program of explain_cases.py, the
+axis is missing while a cause stands, only the causes that stand are named, each with its line, and the axis appears when the
+last one is removed. explain_test.py TAPC"""
+import itertools
+import json
+import re
+
+from explain_cases import CASES
+from json_schema import problems
+from tapc import *
+
+FIRST_LINE = "mesh m = [a: 2, b: 4] op inc(x: T[d..]) -> (y: T[d..]) where T: number { y[i..] = x[i..] + 1 }\n"
+SCHEMA = json.loads((ROOT / "docs/schema/sharding.schema.json").read_text())
+MARK = re.compile(r"«([^|»]*)\|([^|»]*)\|([^|»]*)»")
+
+
+def kinds_in(text):
+    return list(dict.fromkeys(mark[1] for mark in MARK.finditer(text)))
+
+
+def with_causes(text, standing):
+    """The program in which only these causes stand, and the options of its command line."""
+    options, _, program = MARK.sub(lambda mark: mark[2] if mark[1] in standing else mark[3], text).partition("\n")
+    return options.split(), FIRST_LINE + program + "\n"
+
+
+def line_of(text, kind):
+    """The line in which the cause is found: the one that says so, else that of the first mark."""
+    lines = text.split("\n")
+    said = [n for n, line in enumerate(lines) if line.endswith("// " + kind.strip("'"))]
+    marked = [n for n, line in enumerate(lines) if any(mark[1] == kind for mark in MARK.finditer(line))]
+    return (said or marked)[0] + 1
+
+
+class Explain(TapcTest):
+    def reason(self, value, axis, standing, text):
+        options, program = with_causes(text, standing)
+        self.write("p.tap", program)
+        data = json.loads(self.expect(0, "^$", "sharding", "p.tap", "--json", *options).stdout)
+        self.assertEqual(list(problems(data, SCHEMA))[:5], [])
+        [found] = [v for v in data["values"] if v["name"] == value]
+        return [r for r in found["axes"] if (r["mesh"], r["axis"]) == ("m", axis)], options
+
+    def test_the_true_cause_is_named(self):
+        self.assertGreaterEqual(len(CASES), 40)
+        for name, (value, axis, text) in CASES.items():
+            kinds = kinds_in(text)
+            for count in range(len(kinds), -1, -1):
+                for standing in itertools.combinations(kinds, count):
+                    with self.subTest(program=name, standing=standing):
+                        self.check(value, axis, text, standing)
+
+    def check(self, value, axis, text, standing):
+        [reason], options = self.reason(value, axis, standing, text)
+        if not standing:
+            self.assertIn(reason["state"], ("given", "inherited"), reason)
+            return
+        self.assertEqual(reason["state"], "blocked", reason)
+        found = sorted((cause["kind"], cause["source"][0][1]) for cause in reason["causes"])
+        expected = sorted((kind.strip("'"), line_of(text, kind)) for kind in standing)
+        self.assertEqual(found, expected, reason)
+        said = self.expect(0, "^$", "explain", f"p.tap:{value}", *options).stdout.decode()
+        for cause in reason["causes"]:
+            self.assertRegex(said, re.escape(cause["text"]) + rf", at p\.tap:{cause['source'][0][1]}:")
+
+    def test_a_move(self):
+        self.write("p.tap", "mesh m = [a: 2, b: 4]\n"
+                            "program p(X: f32[8] @ m[{a}], Z: f32[8] @ m[{b}], W: f32[8, 8] @ m[{}, {a}]) -> (Y: f32[8] @ m[{a}], S: f32[8]) {\n"
+                            "    Y[i] = X[i] + Z[i]\n"
+                            "    S[i] = sum[k] W[i, k]\n}\n")
+        said = self.expect(0, "^$", "explain", "p.tap:Z..Y").stdout.decode()
+        self.assertRegex(said, r"the operation that writes `Y`, at p\.tap:3:5 needs it as m\[\{a\}\]\n"
+                               r"  `Z` is sharded as m\[\{b\}\].*\n"
+                               r"    `i` of the operation is divided by \{a\}; so are `X` \(32 bytes\), `Y` \(32 bytes\); not `Z` \(32 bytes\)\n"
+                               r"  moved, 16 bytes per device:\n(    .*\n)*    .*, implicit\n")
+        said = self.expect(0, "^$", "explain", "p.tap:S..S").stdout.decode()
+        self.assertRegex(said, r"computes it as m\[\{\}; unreduced \{a\} by sum\]")
+        self.assertRegex(said, r"`k` of the operation is divided by \{a\}, so the results are partials; so is `W` \(256 bytes\)")
+        self.assertRegex(said, r"all_reduce \{a\}")
+        self.assertRegex(self.expect(0, "^$", "explain", "p.tap:X..Y").stdout.decode(), "nothing is moved")
+        self.expect(2, "the operation that writes `Y` does not read `W`", "explain", "p.tap:W..Y")
+        self.expect(2, "p.tap has no value `V`", "explain", "p.tap:V..Y")
+        listed = self.expect(0, "^$", "sharding", "p.tap", "--moves").stdout.decode()
+        self.assertRegex(listed, r"(?m)^Z for Y .* implicit  p\.tap:3$")
+        self.assertRegex(listed, r"(?m)^S .* p\.tap:4$")
+        self.expect(1, r"^p\.tap:2:31: error\[T0909\]: computing `Y` requires an implicit reshard of `Z`(.*\n)*"
+                       r".*3 \|     Y\[i\] = X\[i\] \+ Z\[i\]\n.*- `Y` is computed here(.*\n)*.*`tapc explain FILE:Z\.\.Y`",
+                    "sharding", "p.tap", "--no-implicit-reshard")
+
+    def test_shardings_of_specs(self):
+        self.write("p.tap", "mesh m = [a: 2]\nprogram p(X: f32[8] @ m[{a}]) -> (Y: f32[8]) { Y[i] = X[i] + 1 }\n")
+        specs = self.expect(0, "^$", "sharding", "p.tap", "--to", "onnx-json").stdout
+        self.write("specs.json", specs)
+        said = self.expect(0, "^$", "explain", "p.tap:Y", "--from", "onnx-json", "specs.json").stdout.decode()
+        self.assertIn("axis 0 is sharded by", said)
+        self.expect(2, "does not support the format `x`", "explain", "p.tap:Y", "--from", "x", "specs.json")
+
+
+if __name__ == "__main__":
+    unittest.main()
