@@ -4,6 +4,7 @@ import { el, name } from "./dom";
 import { GraphView } from "./graph_view";
 import { pipelineView, TableView } from "./lists";
 import type { Report } from "./model";
+import { RewriteView } from "./rewrite_view";
 import { SourceView } from "./source_view";
 import { panels, type Panel, type State } from "./state";
 import { Store } from "./store";
@@ -15,6 +16,7 @@ const titles: Record<Panel, string> = {
   tensor: "Tensor",
   source: "Source",
   pipeline: "Pipeline",
+  rewrite: "Rewrite",
   why: "Why",
   table: "Table",
 };
@@ -36,6 +38,7 @@ function start(): void {
     tensor: new TensorView(store).element,
     source: new SourceView(store).element,
     pipeline: pipelineView(store),
+    rewrite: new RewriteView(store).element,
     why: whyView(store),
     table: new TableView(store).element,
   };

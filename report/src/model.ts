@@ -91,11 +91,19 @@ export interface Rewrite {
   rules: string[];
   source: Lines[];
 }
+export type Listed = [operation: string, text: string];
+export interface Step {
+  operations: [before: number, after: number];
+  rewrites: Rewrite[];
+  count: number;
+  changes: { before: Listed[]; after: Listed[] }[];
+  change_count: number;
+}
 export interface Pass {
   stage: string;
   name: string;
   reason: string;
-  steps: { operations: [before: number, after: number]; rewrites: Rewrite[]; count: number }[];
+  steps: Step[];
   remarks: { operation: string; message: string; source: Lines[] }[];
 }
 export interface Cause {

@@ -2,7 +2,7 @@
 //
 //   #panel=tensor&stage=3&op=5&value=7&axes=0,2&at=1,0,0&shard=4
 
-export const panels = ["graph", "tensor", "source", "pipeline", "why", "table"] as const;
+export const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "table"] as const;
 export type Panel = (typeof panels)[number];
 
 export interface State {
@@ -14,6 +14,7 @@ export interface State {
   axes: number[]; // rows and columns of the grid; empty: chosen by the page
   at: number[]; // by axis: the position on the others
   shard: number | null;
+  step: number; // of the rewrites
   file: number;
   line: number | null;
   find: string;
@@ -41,6 +42,7 @@ export function parseState(hash: string, initial: State): State {
     axes: numbers(given.get("axes")),
     at: numbers(given.get("at")),
     shard: wholeNumber(given.get("shard")),
+    step: wholeNumber(given.get("step")) ?? 0,
     file: wholeNumber(given.get("file")) ?? 0,
     line: wholeNumber(given.get("line")),
     find: given.get("find") ?? "",
@@ -56,6 +58,7 @@ export function printState(state: State): string {
   if (state.graph) out.set("graph", String(state.graph));
   for (const name of ["op", "value", "shard", "line"] as const)
     if (state[name] !== null) out.set(name, String(state[name]));
+  if (state.step) out.set("step", String(state.step));
   if (state.file) out.set("file", String(state.file));
   for (const name of ["axes", "at", "view"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
   if (state.find) out.set("find", state.find);

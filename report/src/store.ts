@@ -85,6 +85,7 @@ export class Store {
       axes: [],
       at: [],
       shard: null,
+      step: 0,
       file: 0,
       line: null,
       find: "",
@@ -108,6 +109,8 @@ export class Store {
     const graph = stage.graphs[out.graph];
     if (out.op !== null && out.op >= graph.operations.length) out.op = null;
     if (out.value !== null && out.value >= graph.values.length) out.value = null;
+    const steps = this.report.passes.reduce((sum, pass) => sum + pass.steps.length, 0);
+    if (out.step >= steps) out.step = Math.max(0, steps - 1);
     if (out.file >= this.report.files.length) out.file = 0;
     if (out.panel === "why" && this.report.reasons.length === 0) out.panel = "graph";
     if (out.panel === "tensor" && graph.values.length === 0) out.panel = "graph";

@@ -109,6 +109,37 @@ async function tableEqualsData({ page: file }) {
   await close();
 }
 
+// The panel Rewrite shows the changes of each step; a step is part of the address.
+async function rewritesEqualData({ page: file }) {
+  const { page, close } = await open(file);
+  const report = await data(page);
+  await tab(page, "Rewrite");
+  const steps = report.passes.flatMap((pass) => pass.steps);
+  assert.ok(steps.length > 0);
+  for (const [number, step] of steps.entries()) {
+    await page.getByLabel("Step", { exact: true }).selectOption(String(number));
+    const shown = await page.$$eval(".rewrites article", (all) =>
+      all.map((article) => {
+        const side = (kind) =>
+          [...article.querySelectorAll(`.${kind} .listed`)].map((item) => [item.dataset.operation, item.textContent]);
+        return { before: side("before"), after: side("after") };
+      }),
+    );
+    const trimmed = (list) => list.map(([operation, text]) => [operation, text.trimEnd()]);
+    assert.deepEqual(
+      shown,
+      step.changes.map(({ before, after }) => ({ before: trimmed(before), after: trimmed(after) })),
+    );
+    const again = await open(file, await page.evaluate(() => location.hash));
+    assert.equal(await again.page.getByLabel("Step", { exact: true }).inputValue(), String(number));
+    await again.close();
+  }
+  await page.getByRole("button", { name: "Step before" }).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await page.getByLabel("Step", { exact: true }).inputValue(), String(Math.max(0, steps.length - 2)));
+  await close();
+}
+
 // The panel Why shows each value and mesh axis of the data.
 async function whyEqualsData({ page: file, kinds }) {
   const { page, close } = await open(file);
@@ -159,7 +190,7 @@ async function stateRoundTrips({ page: file }) {
   assert.match(before[0], /panel=tensor.*shard=.*view=.*find=Y.*theme=dark/);
   const again = await open(file, before[0]);
   assert.deepEqual(await shown(again.page), before);
-  for (const panel of ["graph", "source", "pipeline", "why", "table"]) {
+  for (const panel of ["graph", "source", "pipeline", "rewrite", "why", "table"]) {
     await again.page.evaluate((p) => (location.hash = location.hash.replace(/panel=\w+/, "panel=" + p)), panel);
     await again.page.locator(`#panel-${panel}`).waitFor({ state: "visible" });
   }
@@ -257,7 +288,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, whyEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

@@ -246,7 +246,7 @@ class Report(TapcTest):
         blocked = self.write("blocked.tap", BLOCKED)
         yield {"check": "whyEqualsData", "name": "blocked", "page": str(self.page(blocked)),
                "kinds": ["barrier", "closed", "conflict", "reduction", "repeated"]}
-        for check in ("stateRoundTrips", "keyboardOnly", "accessible"):
+        for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
         yield {"check": "fast", "name": "10,000 nodes", "page": str(self.large()), "limits": {"paint": 3000, "frame": 300}}

@@ -3,6 +3,8 @@
 //   tapc inspect mlp.tap -o mlp.svg
 //   tapc inspect mlp.tap -o mlp.html          every stage, shard and rewrite, as a page for a browser
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
+//   tapc inspect mlp.tap --after compose_maps        the graph after this pass
+//   tapc inspect mlp.tap --diff compose_maps         what it changed; A..B: what all passes after A up to B changed
 //   tapc inspect mlp.tap --splits             what a plan can name and split
 //   tapc inspect mlp.tap --device=3           what that device computes and receives, by the shardings or --plan
 #include <CLI/CLI.hpp>
@@ -14,6 +16,7 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/device_part.h"
 #include "compiler/driver/commands/inspect_report.h"
+#include "compiler/driver/commands/inspect_steps.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/commands/split_list.h"
@@ -32,6 +35,7 @@ namespace {
 
 struct InspectOptions {
   std::string file, format, output, plan;  // format: empty if neither --format nor the output's ending gives it
+  std::string after, diff;                 // passes
   bool splits = false, choices = false;
   std::optional<std::int64_t> device;
   SourceOptions source;
@@ -59,7 +63,7 @@ constexpr Format formats[] = {{"text", {".txt", ".txt"}, as_text},   {"ir", {".i
 // The ending of the output's name decides; --format may only repeat it. Lists are text.
 void take_ending(InspectOptions& options) {
   const std::string_view ending = ending_of(options.output);
-  const bool list = options.splits || options.device;
+  const bool list = options.splits || options.device || !options.diff.empty();
   if (ending.empty() || options.output == "-") return;
   auto format = std::find_if(std::begin(formats), std::end(formats), [&](const Format& known) {
     return known.endings[0] == ending || known.endings[1] == ending;
@@ -114,6 +118,14 @@ Compiled compiled_for(Session& session, const InspectOptions& options, std::stri
   return compiled;
 }
 
+pipeline::Options step_options(Session& session, const InspectOptions& options) {
+  PassOptions passes;
+  passes.plan = read_plan(session, options.plan);
+  passes.verify = false;
+  take(passes, options.source);
+  return pipeline_options(passes, pipeline::Stage::sharded);
+}
+
 int show(Session& session, const InspectOptions& options, std::string text) {
   if (options.output.empty() || options.output == "-") session.print(text);
   else write_outputs(session, {{options.output, {std::move(text)}}});
@@ -130,7 +142,15 @@ int inspect(Session& session, InspectOptions options) {
     text = inspect_report(session, options.file, options.plan, options.source, options.format == page);
     return show(session, options, std::move(text));
   }
-  Compiled compiled = compiled_for(session, options, text);
+  if (!options.diff.empty()) {
+    text = diff_of_passes(session, read_program_file(session, options.file, options.source),
+                          step_options(session, options), options.diff);
+    return show(session, options, std::move(text));
+  }
+  Compiled compiled = options.after.empty()
+                          ? compiled_for(session, options, text)
+                          : compiled_after(session, read_program_file(session, options.file, options.source),
+                                           step_options(session, options), options.after);
   Phase phase("drawing the graph");
   for (const Format& format : formats)
     if (format.name == options.format && text.empty()) text = format.write(compiled);
@@ -158,15 +178,29 @@ Action declare_inspect(CLI::App& app) {
   auto* splits = app.add_flag("--splits", options->splits,
                               "List the names for plans: operations, their dims, and which dims can be split")
                      ->excludes(format);
-  app.add_option("--device", options->device,
-                 "List what this device computes and receives; needs a mesh in the program or devices in the plan")
-      ->check(CLI::NonNegativeNumber)
-      ->excludes(format)
-      ->excludes(splits);
+  auto* device =
+      app.add_option("--device", options->device,
+                     "List what this device computes and receives; needs a mesh in the program or devices in the plan")
+          ->check(CLI::NonNegativeNumber)
+          ->excludes(format)
+          ->excludes(splits);
+  auto* after =
+      app.add_option("--after", options->after, "Show the graph after this pass (`tapc opt --list-passes` lists them)")
+          ->excludes(splits);
+  auto* diff = app.add_option("--diff", options->diff,
+                              "Show what a pass changed, PASS, or all passes after A up to B, A..B: each rewrite "
+                              "as its operations before and after")
+                   ->excludes(format)
+                   ->excludes(splits)
+                   ->excludes(after);
+  device->excludes(after);
+  device->excludes(diff);
   app.add_flag("--choices", options->choices,
                "Include the choices that a plan can make between rewrites and product orders; as text, list them")
       ->excludes(plan)
-      ->excludes(splits);
+      ->excludes(splits)
+      ->excludes(after)
+      ->excludes(diff);
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);
   add_shape_option(app, options->source);

@@ -25,6 +25,7 @@
 #include "ir/text.h"
 #include "passes/shardings/moves.h"
 #include "passes/shardings/plan_shardings.h"
+#include "runtime/failure.h"
 
 namespace tap::driver {
 namespace {

@@ -84,18 +84,6 @@ class GraphText {
     return text;
   }
 
- private:
-  std::string graph_text(const ir::Graph& graph, const std::string& path) const {
-    std::string text = path.empty() ? "program " + readable_name(graph.name) + "\n"
-                                    : fmt::format("\ngraph {} of {}\n", readable_name(graph.name), path);
-    for (ir::ValueId v : graph.inputs) text += "  input  " + declared(program_, graph[v]) + "\n";
-    for (ir::ValueId v : graph.outputs) text += "  result " + declared(program_, graph[v]) + "\n";
-    const std::vector<std::string> names = ir::operation_names(graph);
-    for (std::size_t i = 0; i < graph.operations.size(); ++i)
-      text += "\n" + operation_text(graph, graph.operations[i], path + names[i]);
-    return text;
-  }
-
   std::string operation_text(const ir::Graph& graph, const ir::Operation& operation, const std::string& name) const {
     const ir::Operator& op = program_[operation.op];
     std::string text = op.region() ? region_lines(program_, graph, operation, path_of(op.region()->graph, name))
@@ -112,6 +100,18 @@ class GraphText {
                           p.dim == ir::whole_operation ? "all" : own_dim_name(op, operation.names, p.dim),
                           place_name(program_, p));
     if (op.transfer()) text += move_line(graph, operation);
+    return text;
+  }
+
+ private:
+  std::string graph_text(const ir::Graph& graph, const std::string& path) const {
+    std::string text = path.empty() ? "program " + readable_name(graph.name) + "\n"
+                                    : fmt::format("\ngraph {} of {}\n", readable_name(graph.name), path);
+    for (ir::ValueId v : graph.inputs) text += "  input  " + declared(program_, graph[v]) + "\n";
+    for (ir::ValueId v : graph.outputs) text += "  result " + declared(program_, graph[v]) + "\n";
+    const std::vector<std::string> names = ir::operation_names(graph);
+    for (std::size_t i = 0; i < graph.operations.size(); ++i)
+      text += "\n" + operation_text(graph, graph.operations[i], path + names[i]);
     return text;
   }
 
@@ -146,6 +146,11 @@ std::string equation_text(const ir::Program& program, const ir::Graph& graph, co
     return names_of_all(graph, operation.results) + text;
   }
   return applied(graph, operation, op, "") + text.substr(text.find('\n') + 1);
+}
+
+std::string operation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
+                           const std::string& name) {
+  return GraphText(program).operation_text(graph, operation, name);
 }
 
 std::string to_text(const ir::Program& program) { return GraphText(program).run(); }

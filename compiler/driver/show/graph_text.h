@@ -16,6 +16,10 @@ namespace tap::driver {
 
 std::string to_text(const ir::Program& program);
 
+// One operation of a graph, with all of this. Its name has the path of the graph.
+std::string operation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
+                           const std::string& name);
+
 // One operation, which is not a region: its equation with the names of its values, index space and projections.
 std::string equation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation);
 

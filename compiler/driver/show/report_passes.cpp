@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/driver/show/program_diff.h"
 #include "compiler/pipeline/stage.h"
 #include "ir/graphs/operation_names.h"
 
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t most_rewrites = 500;  // of one step
+constexpr std::size_t most_changes = 100;
 
 struct Rewritten {
   std::string_view what;           // empty: nothing changed
@@ -52,6 +54,20 @@ std::size_t operations_of(const ir::Program& program) {
   return count;
 }
 
+ordered_json listed(const std::vector<ListedOperation>& operations) {
+  ordered_json out = ordered_json::array();
+  for (const ListedOperation& operation : operations) out.push_back({operation.name, operation.text});
+  return out;
+}
+
+// As `tapc inspect --diff` shows it.
+ordered_json changes_json(const std::vector<Change>& changes) {
+  ordered_json out = ordered_json::array();
+  for (std::size_t k = 0; k < changes.size() && k < most_changes; ++k)
+    out.push_back({{"before", listed(changes[k].before)}, {"after", listed(changes[k].after)}});
+  return out;
+}
+
 ordered_json step_json(const ir::Step& step, const ir::Program& before, const ir::Program& after,
                        ReportSources& sources) {
   ordered_json rewrites = ordered_json::array();
@@ -72,7 +88,12 @@ ordered_json step_json(const ir::Step& step, const ir::Program& before, const ir
           {{"operation", name}, {"what", change.what}, {"rules", change.rules}, {"source", sources.lines_of(name)}});
     }
   }
-  return {{"operations", {operations_of(before), operations_of(after)}}, {"rewrites", rewrites}, {"count", count}};
+  const std::vector<Change> changes = changes_between(before, after, most_changes);
+  return {{"operations", {operations_of(before), operations_of(after)}},
+          {"rewrites", rewrites},
+          {"count", count},
+          {"changes", changes_json(changes)},
+          {"change_count", changes.size()}};
 }
 
 ordered_json remarks_of(const std::vector<passes::Remark>& remarks, std::string_view pass, ReportSources& sources) {

@@ -21,7 +21,6 @@ namespace tap::driver {
 namespace {
 
 using ir::GraphId;
-using ir::Sharding;
 using ir::ValueId;
 
 // Nothing if it is on other devices.
