@@ -23,7 +23,8 @@ struct Session {
   std::map<std::string, Span, std::less<>> operations;
   std::map<std::string, Span, std::less<>> inputs;  // the locations of their declarations
   MessageFormat message_format = MessageFormat::human;
-  bool colour = false;  // for messages on standard error
+  bool colour = false;         // for messages on standard error
+  bool output_colour = false;  // for pictures on standard output
   // Another process of the job probably reports the same: what this one would report is withheld.
   bool quiet = false;
   std::string reporter;                // "process 2 of the job: ", before each message, where several processes report

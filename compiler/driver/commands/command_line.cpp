@@ -129,7 +129,9 @@ void CommandLine::add_message_options(CLI::App& app) {
   app.add_option("--message-format", message_format_, "Format of messages: human, or json (one object per line)")
       ->check(CLI::IsMember({"human", "json"}))
       ->group("Messages");
-  app.add_option("--color", colour_, "Colour messages: auto (on a terminal, unless NO_COLOR is set), always, never")
+  app.add_option(
+         "--color", colour_,
+         "Colour messages, and pictures in a terminal: auto (on a terminal, unless NO_COLOR is set), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->group("Messages");
 }
@@ -140,6 +142,7 @@ void CommandLine::apply_message_options(Session& session) const {
                         : colour_ == "never" ? ColourChoice::never
                                              : ColourChoice::automatic;
   session.colour = use_colour(choice, STDERR_FILENO);
+  session.output_colour = use_colour(choice, STDOUT_FILENO);
 }
 
 const CLI::App& CommandLine::chosen() const {

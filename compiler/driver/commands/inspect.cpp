@@ -5,6 +5,7 @@
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
 //   tapc inspect mlp.tap --after compose_maps        the graph after this pass
 //   tapc inspect mlp.tap --diff compose_maps         what it changed; A..B: what all passes after A up to B changed
+//   tapc inspect mlp.tap --shards Y                  which device holds which box of Y
 //   tapc inspect mlp.tap --splits             what a plan can name and split
 //   tapc inspect mlp.tap --device=3           what that device computes and receives, by the shardings or --plan
 #include <CLI/CLI.hpp>
@@ -16,6 +17,7 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/device_part.h"
 #include "compiler/driver/commands/inspect_report.h"
+#include "compiler/driver/commands/inspect_shards.h"
 #include "compiler/driver/commands/inspect_steps.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
@@ -36,6 +38,7 @@ namespace {
 struct InspectOptions {
   std::string file, format, output, plan;  // format: empty if neither --format nor the output's ending gives it
   std::string after, diff;                 // passes
+  std::string shards;                      // a value
   bool splits = false, choices = false;
   std::optional<std::int64_t> device;
   SourceOptions source;
@@ -63,7 +66,7 @@ constexpr Format formats[] = {{"text", {".txt", ".txt"}, as_text},   {"ir", {".i
 // The ending of the output's name decides; --format may only repeat it. Lists are text.
 void take_ending(InspectOptions& options) {
   const std::string_view ending = ending_of(options.output);
-  const bool list = options.splits || options.device || !options.diff.empty();
+  const bool list = options.splits || options.device || !options.diff.empty() || !options.shards.empty();
   if (ending.empty() || options.output == "-") return;
   auto format = std::find_if(std::begin(formats), std::end(formats), [&](const Format& known) {
     return known.endings[0] == ending || known.endings[1] == ending;
@@ -142,6 +145,12 @@ int inspect(Session& session, InspectOptions options) {
     text = inspect_report(session, options.file, options.plan, options.source, options.format == page);
     return show(session, options, std::move(text));
   }
+  if (!options.shards.empty()) {
+    text = shards_of_value(session, read_program_file(session, options.file, options.source),
+                           step_options(session, options), options.shards,
+                           session.output_colour && (options.output.empty() || options.output == "-"));
+    return show(session, options, std::move(text));
+  }
   if (!options.diff.empty()) {
     text = diff_of_passes(session, read_program_file(session, options.file, options.source),
                           step_options(session, options), options.diff);
@@ -193,14 +202,20 @@ Action declare_inspect(CLI::App& app) {
                    ->excludes(format)
                    ->excludes(splits)
                    ->excludes(after);
-  device->excludes(after);
-  device->excludes(diff);
+  auto* shards = app.add_option("--shards", options->shards,
+                                "Show this value of the sharded graph as a grid of the boxes that devices hold")
+                     ->excludes(format)
+                     ->excludes(splits)
+                     ->excludes(after)
+                     ->excludes(diff);
+  for (CLI::Option* other : {after, diff, shards}) device->excludes(other);
   app.add_flag("--choices", options->choices,
                "Include the choices that a plan can make between rewrites and product orders; as text, list them")
       ->excludes(plan)
       ->excludes(splits)
       ->excludes(after)
-      ->excludes(diff);
+      ->excludes(diff)
+      ->excludes(shards);
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);
   add_shape_option(app, options->source);
