@@ -4,6 +4,7 @@ import { el, name } from "./dom";
 import { GraphView } from "./graph_view";
 import { pipelineView, TableView } from "./lists";
 import type { Report } from "./model";
+import { planName, planView } from "./plan_view";
 import { RewriteView } from "./rewrite_view";
 import { SourceView } from "./source_view";
 import { panels, type Panel, type State } from "./state";
@@ -18,6 +19,7 @@ const titles: Record<Panel, string> = {
   pipeline: "Pipeline",
   rewrite: "Rewrite",
   why: "Why",
+  plan: "Plan",
   table: "Table",
 };
 
@@ -32,7 +34,8 @@ function start(): void {
   setTheme(store.state.theme);
   store.onChange((changed) => changed.has("theme") && setTheme(store.state.theme));
 
-  const shown = panels.filter((panel) => panel !== "why" || report.reasons.length > 0);
+  const empty = { why: report.reasons.length === 0, plan: report.plans === null } as Partial<Record<Panel, boolean>>;
+  const shown = panels.filter((panel) => !empty[panel]);
   const bodies: Record<Panel, HTMLElement> = {
     graph: new GraphView(store).element,
     tensor: new TensorView(store).element,
@@ -40,6 +43,7 @@ function start(): void {
     pipeline: pipelineView(store),
     rewrite: new RewriteView(store).element,
     why: whyView(store),
+    plan: planView(store),
     table: new TableView(store).element,
   };
   const tabs = shown.map((panel) =>
@@ -66,9 +70,14 @@ function start(): void {
     "aria-label": "Stage",
     change: (event) => store.showStage(Number((event.target as HTMLSelectElement).value)),
   });
-  report.stages.forEach((stage, i) =>
-    stages.append(el("option", { value: i, title: stage.about }, `${i + 1} ${stage.name}`)),
-  );
+  const listStages = (): void =>
+    stages.replaceChildren(
+      ...store.report.stages.map((stage, i) =>
+        el("option", { value: i, title: stage.about }, `${i + 1} ${stage.name}${i + 1 === store.report.stages.length ? planName(store) : ""}`),
+      ),
+    );
+  listStages();
+  store.onChange((changed) => changed.has("plan") && listStages());
   const themes = el("select", {
     "aria-label": "Colours",
     change: (event) => store.set({ theme: (event.target as HTMLSelectElement).value as State["theme"] }),
@@ -98,7 +107,7 @@ function start(): void {
     const step = ({ "[": -1, "]": 1 } as Record<string, number>)[event.key];
     if (!step || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
     const stage = store.state.stage + step;
-    if (stage >= 0 && stage < report.stages.length) store.showStage(stage);
+    if (stage >= 0 && stage < store.report.stages.length) store.showStage(stage);
   });
   document.title = `${report.program} · tapc report`;
   document

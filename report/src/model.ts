@@ -124,6 +124,22 @@ export interface AxisReason {
   causes: Cause[];
   lost: Cause[];
 }
+export interface PlanPoint {
+  time: number; // seconds
+  memory: number; // bytes of a device
+  traffic: number; // bytes that the busiest device receives
+  mesh: string;
+  text: string;
+  meshes?: Mesh[];
+  stage?: Stage;
+}
+export interface Plans {
+  command: string;
+  strategies: number;
+  exhaustive: boolean;
+  picked: number;
+  points: PlanPoint[];
+}
 export interface Report {
   format: "tap-report";
   version: 1;
@@ -133,6 +149,7 @@ export interface Report {
   stages: Stage[];
   passes: Pass[];
   reasons: { value: string; sharding: string; lines: string[]; axes: AxisReason[] }[];
+  plans: Plans | null;
   left_out: string[];
   files: { path: string; text: string }[];
 }

@@ -2,7 +2,7 @@
 //
 //   #panel=tensor&stage=3&op=5&value=7&axes=0,2&at=1,0,0&shard=4
 
-export const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "table"] as const;
+export const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "table"] as const;
 export type Panel = (typeof panels)[number];
 
 export interface State {
@@ -15,6 +15,8 @@ export interface State {
   at: number[]; // by axis: the position on the others
   shard: number | null;
   step: number; // of the rewrites
+  plan: number | null; // whose graph is the last stage; none: the picked one
+  pins: number[]; // two plans to compare
   file: number;
   line: number | null;
   find: string;
@@ -42,6 +44,8 @@ export function parseState(hash: string, initial: State): State {
     axes: numbers(given.get("axes")),
     at: numbers(given.get("at")),
     shard: wholeNumber(given.get("shard")),
+    plan: wholeNumber(given.get("plan")),
+    pins: numbers(given.get("pins")),
     step: wholeNumber(given.get("step")) ?? 0,
     file: wholeNumber(given.get("file")) ?? 0,
     line: wholeNumber(given.get("line")),
@@ -56,11 +60,11 @@ export function printState(state: State): string {
   out.set("panel", state.panel);
   out.set("stage", String(state.stage));
   if (state.graph) out.set("graph", String(state.graph));
-  for (const name of ["op", "value", "shard", "line"] as const)
+  for (const name of ["op", "value", "shard", "line", "plan"] as const)
     if (state[name] !== null) out.set(name, String(state[name]));
   if (state.step) out.set("step", String(state.step));
   if (state.file) out.set("file", String(state.file));
-  for (const name of ["axes", "at", "view"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
+  for (const name of ["axes", "at", "view", "pins"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
   if (state.find) out.set("find", state.find);
   if (state.theme !== "auto") out.set("theme", state.theme);
   return "#" + out.toString().replaceAll("%2C", ",");

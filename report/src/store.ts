@@ -6,11 +6,15 @@ export class Store {
   private listeners: ((changed: Set<keyof State>) => void)[] = [];
   state: State;
 
-  constructor(readonly report: Report) {
+  constructor(private readonly whole: Report) {
     this.state = this.valid(parseState(location.hash, this.initial()));
     window.addEventListener("hashchange", () => this.replace(this.valid(parseState(location.hash, this.initial()))));
   }
 
+  // The report as the chosen plan makes it: its graph is the last stage.
+  get report(): Report {
+    return this.reportFor(this.state.plan);
+  }
   get stage(): Stage {
     return this.report.stages[this.state.stage];
   }
@@ -69,16 +73,32 @@ export class Store {
         return;
       }
   }
+  // The graph of a plan, if the report has it.
+  showPlan(plan: number): void {
+    const embedded = this.whole.plans?.points[plan]?.stage !== undefined;
+    const stage = embedded ? this.reportFor(plan).stages.length - 1 : this.state.stage;
+    this.set({ plan, ...(embedded ? { stage, graph: 0, op: null, value: null, shard: null, axes: [], at: [], view: [] } : {}) });
+  }
   // Operations of the shown graph that come from a line.
   operationsAt(file: number, line: number): number[] {
     const at = (lines: Lines): boolean => lines[0] === file && lines[1] <= line && line <= lines[2];
     return this.graph.operations.flatMap((operation, i) => ((operation.source ?? []).some(at) ? [i] : []));
   }
 
+  private shown = new Map<number, Report>();
+  private reportFor(plan: number | null): Report {
+    const point = plan === null ? undefined : this.whole.plans?.points[plan];
+    if (plan === null || !point?.stage || !point.meshes) return this.whole;
+    const stages = this.whole.stages.filter((stage) => stage.name !== "sharded");
+    const report = this.shown.get(plan) ?? { ...this.whole, meshes: point.meshes, stages: [...stages, point.stage] };
+    this.shown.set(plan, report);
+    return report;
+  }
+
   private initial(): State {
     return {
       panel: "graph",
-      stage: this.report.stages.length - 1,
+      stage: this.whole.stages.length - 1,
       graph: 0,
       op: null,
       value: null,
@@ -86,6 +106,8 @@ export class Store {
       at: [],
       shard: null,
       step: 0,
+      plan: null,
+      pins: [],
       file: 0,
       line: null,
       find: "",
@@ -98,21 +120,27 @@ export class Store {
     for (const key of Object.keys(state) as (keyof State)[])
       if (JSON.stringify(state[key]) !== JSON.stringify(this.state[key])) changed.add(key);
     this.state = state;
+    if (changed.has("plan")) changed.add("stage").add("graph"); // other graphs under the same numbers
     if (changed.size > 0) for (const listener of this.listeners) listener(changed);
   }
   // A link may be to another report: what does not exist here is left out.
   private valid(state: State): State {
     const out = { ...state };
-    if (out.stage >= this.report.stages.length) out.stage = this.report.stages.length - 1;
-    const stage = this.report.stages[out.stage];
+    const points = this.whole.plans?.points.length ?? 0;
+    if (out.plan !== null && out.plan >= points) out.plan = null;
+    out.pins = out.pins.filter((pin) => Number.isInteger(pin) && pin >= 0 && pin < points).slice(-2);
+    if (out.panel === "plan" && points === 0) out.panel = "graph";
+    const report = this.reportFor(out.plan);
+    if (out.stage >= report.stages.length) out.stage = report.stages.length - 1;
+    const stage = report.stages[out.stage];
     if (out.graph >= stage.graphs.length) out.graph = 0;
     const graph = stage.graphs[out.graph];
     if (out.op !== null && out.op >= graph.operations.length) out.op = null;
     if (out.value !== null && out.value >= graph.values.length) out.value = null;
-    const steps = this.report.passes.reduce((sum, pass) => sum + pass.steps.length, 0);
+    const steps = report.passes.reduce((sum, pass) => sum + pass.steps.length, 0);
     if (out.step >= steps) out.step = Math.max(0, steps - 1);
-    if (out.file >= this.report.files.length) out.file = 0;
-    if (out.panel === "why" && this.report.reasons.length === 0) out.panel = "graph";
+    if (out.file >= report.files.length) out.file = 0;
+    if (out.panel === "why" && report.reasons.length === 0) out.panel = "graph";
     if (out.panel === "tensor" && graph.values.length === 0) out.panel = "graph";
     return out;
   }

@@ -109,6 +109,55 @@ async function tableEqualsData({ page: file }) {
   await close();
 }
 
+// The panel Plan has a point and a row for each plan; a click loads its graph, with as many shards as brute force gives.
+async function plansLoad({ page: file, shards }) {
+  const { page, close } = await open(file);
+  const { plans } = await data(page);
+  assert.ok(shards.length > 1 && plans.points.length === shards.length);
+  await tab(page, "Plan");
+  assert.equal(await page.locator(".front .point").count(), shards.length);
+  assert.equal(await page.locator(".plan-table tbody tr").count(), shards.length);
+  for (const [number, counts] of shards.entries()) {
+    await tab(page, "Plan");
+    await page.locator(`.front .point[data-plan="${number}"]`).dispatchEvent("click");
+    assert.equal(await page.locator(".plan-text").textContent(), plans.points[number].text);
+    const hash = await page.evaluate(() => location.hash);
+    assert.match(hash, new RegExp(`plan=${number}(&|$)`));
+    if (!counts) {
+      assert.match(await page.locator(".chosen").textContent(), /not part of this report/);
+      continue;
+    }
+    await tab(page, "Tensor");
+    const values = plans.points[number].stage.graphs[0].values;
+    for (const [name, count] of Object.entries(counts)) {
+      const index = values.findIndex((value) => value.name === name);
+      await page.getByLabel("Value", { exact: true }).selectOption(String(index));
+      assert.equal(await page.locator(".main g.part").count(), count, `${name} of plan ${number + 1}`);
+    }
+  }
+  // Two are pinned from the keyboard and compared; the address holds them.
+  await tab(page, "Plan");
+  for (const number of [0, shards.length - 1]) {
+    await page.locator(`.front .point[data-plan="${number}"]`).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Pin to compare" }).press("Enter");
+  }
+  const lines = (i) => plans.points[i].text.split("\n").filter((line) => line && !line.startsWith("//"));
+  const compared = async (p) =>
+    p.$$eval(".compared .side", (all) => all.map((side) => [...side.querySelectorAll("li.own")].map((li) => li.textContent)));
+  const [a, b] = [lines(0), lines(shards.length - 1)];
+  const expected = [a.filter((line) => !b.includes(line)), b.filter((line) => !a.includes(line))];
+  assert.deepEqual(await compared(page), expected);
+  const again = await open(file, await page.evaluate(() => location.hash));
+  assert.deepEqual(await compared(again.page), expected);
+  await again.page.evaluate(axe);
+  const result = await again.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
+  await again.close();
+  await close();
+}
+
 // The panel Rewrite shows the changes of each step; a step is part of the address.
 async function rewritesEqualData({ page: file }) {
   const { page, close } = await open(file);
@@ -288,7 +337,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

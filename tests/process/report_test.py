@@ -54,6 +54,12 @@ program blocked(X: f32[8, 4] @ m[{a}, {?}], W: f32[4, 16] @ m[{?}, {a}], B: f32[
 }
 """
 
+PLANNED = """program layer(X: f32[64, 32], W: f32[32, 128], V: f32[128, 32]) -> (Y: f32[64, 32]) {
+    H[i, j] = sum[k] X[i, k] * W[k, j]
+    Y[i, j] = sum[k] max(H[i, k], 0) * V[k, j]
+}
+"""
+
 
 def block(lo, hi, count, boundaries, number):
     if boundaries:
@@ -232,6 +238,34 @@ class Report(TapcTest):
         moves = [o["move"] for o in self.report(self.write("layer.tap", LAYER))["stages"][-1]["graphs"][0]["operations"] if "move" in o]
         self.assertEqual([(m["bytes"], m["axes"]) for m in moves], [(96, ["model"])])
 
+    def test_fronts(self):
+        kmeans = ROOT / "examples/kmeans.tap"
+        options = ("plan", kmeans, "--mesh=x=4,y=4", "--threads=1")
+        plans = json.loads(self.expect(0, "^$", *options, "--json").stdout)["plans"]
+        self.assertGreater(len(plans), 16)
+        page, picture = self.folder / "front.html", self.folder / "front.svg"
+        self.expect(0, "^wrote", *options, "--front", page)
+        self.assertLess(page.stat().st_size, 5_000_000)
+        report = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])
+        self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+        points = report["plans"]["points"]
+        self.assertEqual([(p["time"], p["memory"], p["traffic"]) for p in points],
+                         [(p["time"], p["memory"], p["traffic"]) for p in plans])
+        for point, plan in zip(points, plans):
+            self.assertEqual([line for line in point["text"].split("\n") if re.match("split|place", line)], plan["plan"])
+        embedded = [k for k, point in enumerate(points) if "stage" in point]
+        self.assertIn(len(embedded), (15, 16))
+        self.assertTrue({0, len(points) - 1, report["plans"]["picked"]} <= set(embedded))
+        self.expect(0, "^wrote", *options, "--front", picture)
+        circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)".*?<title>plan (\d+):', picture.read_text())
+        self.assertEqual([int(n) for _, _, n in circles], list(range(1, len(plans) + 1)))
+        for (x, y, _), (x2, y2, _), plan, other in zip(circles, circles[1:], plans, plans[1:]):
+            self.assertLessEqual(float(x), float(x2))
+            if abs(float(y) - float(y2)) > 0.1:
+                self.assertEqual(float(y) < float(y2), plan["memory"] > other["memory"])
+        self.expect(2, "front.png", *options, "--front", "front.png")
+        self.assertIn(b"split", self.expect(0, "^wrote", *options, "--front", picture, "-o", "-").stdout)
+
     def cases(self):
         sources = {name: self.write(name + ".tap", text) for name, text in (("layer", LAYER), ("halo", HALO), ("grid", GRID), ("digits", DIGITS))}
         for name, source in sources.items():
@@ -243,6 +277,7 @@ class Report(TapcTest):
             names = [value["name"] for value in stage.graph["values"]]
             yield {"check": "boxesLight", "name": name, "page": str(page), "values": {n: list(stage.expected(n)) for n in names}}
             yield {"check": "tableEqualsData", "name": name, "page": str(page)}
+        yield self.planned()
         blocked = self.write("blocked.tap", BLOCKED)
         yield {"check": "whyEqualsData", "name": "blocked", "page": str(self.page(blocked)),
                "kinds": ["barrier", "closed", "conflict", "reduction", "repeated"]}
@@ -250,6 +285,27 @@ class Report(TapcTest):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
         yield {"check": "fast", "name": "10,000 nodes", "page": str(self.large()), "limits": {"paint": 3000, "frame": 300}}
+
+    def planned(self):
+        """A report of the front: how many shards each value has under each plan, by brute force on what `--plan` makes."""
+        source, page = self.write("planned.tap", PLANNED), self.folder / "planned.html"
+        self.expect(0, "^", "plan", source, "--mesh=x=2,y=2", "--threads=1", "--front", page)
+        text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.S)[1]
+        report = json.loads(text)
+        self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+        shards = []
+        for number, point in enumerate(report["plans"]["points"]):
+            plan = self.write(f"{number}.plan", point["text"])
+            sharded = self.folder / f"{number}.ir"
+            self.expect(0, r"^", "opt", source, "--stage=sharded", "--plan", plan, "-o", sharded)
+            graph = json.loads(self.expect(0, r"^", "inspect", sharded, "--format=json").stdout)
+            if "stage" not in point:
+                shards.append(None)
+                continue
+            stage = Stage(graph, {"meshes": point["meshes"], "stages": [point["stage"]]})
+            shards.append({value["name"]: len(stage.parts(v)) for v, value in enumerate(stage.graph["values"])})
+        self.assertLessEqual(sum(count is not None for count in shards), 16)
+        return {"check": "plansLoad", "name": f"{len(shards)} plans", "page": str(page), "shards": shards}
 
     def hostile(self):
         long = "L" + "o" * 10_000

@@ -23,13 +23,8 @@ const ir::Program& graph_to_shard(const pipeline::Compilation& made) {
   return made.stages[std::min(last, made.stages.size() - 1)];
 }
 
-}  // namespace
-
-std::string inspect_report(Session& session, const std::string& file, const std::string& plan,
-                           const SourceOptions& source, bool as_page) {
-  PassOptions passes;
-  passes.plan = read_plan(session, plan);
-  take(passes, source);
+nlohmann::ordered_json data_of(Session& session, const std::string& file, const PassOptions& passes,
+                               const std::string& plan, const SourceOptions& source, const ReportedPlans* plans) {
   const ProgramFile input = read_program_file(session, file, source);
   ValueLocations locations;
   pipeline::Options config = pipeline_options(passes, pipeline::Stage::sharded);
@@ -44,10 +39,27 @@ std::string inspect_report(Session& session, const std::string& file, const std:
     how.keep_net = true;
     propagated = passes::propagate(graph, how);
   }
-  const nlohmann::ordered_json data =
-      report_json(session, {input.file, plan, made, propagated ? &*propagated : nullptr, locations});
+  return report_json(session, {input.file, plan, made, propagated ? &*propagated : nullptr, locations, plans});
+}
+
+}  // namespace
+
+std::string inspect_report(Session& session, const std::string& file, const std::string& plan,
+                           const SourceOptions& source, bool as_page) {
+  PassOptions passes;
+  passes.plan = read_plan(session, plan);
+  take(passes, source);
+  const nlohmann::ordered_json data = data_of(session, file, passes, plan, source, nullptr);
   if (as_page) return report_page(data);
   return data.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string plans_report(Session& session, const std::string& file, const ir::Plan& plan, const SourceOptions& source,
+                         const ReportedPlans& plans) {
+  PassOptions passes;
+  passes.plan = plan;
+  take(passes, source);
+  return report_page(data_of(session, file, passes, "", source, &plans));
 }
 
 }  // namespace tap::driver

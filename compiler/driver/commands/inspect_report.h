@@ -5,11 +5,16 @@
 
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/session.h"
+#include "compiler/driver/show/report_plans.h"
 
 namespace tap::driver {
 
 // The page, or its data alone. Throws as compile_program does.
 std::string inspect_report(Session& session, const std::string& file, const std::string& plan,
                            const SourceOptions& source, bool as_page);
+
+// The page for a plan that `tapc plan` found, with the others beside it.
+std::string plans_report(Session& session, const std::string& file, const ir::Plan& plan, const SourceOptions& source,
+                         const ReportedPlans& plans);
 
 }  // namespace tap::driver

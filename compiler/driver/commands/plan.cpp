@@ -4,6 +4,7 @@
 //   tapc plan mlp.tap --mesh=data=4,model=2 -o mlp.plan
 //   tapc plan mlp.tap --mesh=x=8 --pick=smallest     the least memory per device
 //   tapc plan mlp.tap --devices=8 --at-most=memory=1GiB
+//   tapc plan mlp.tap --mesh=x=8 --front plans.html  a report of them, with their graphs
 //   tapc plan mlp.tap --mesh=x=8 --list              every plan that no other beats in time, memory and traffic at once
 #include <CLI/CLI.hpp>
 
@@ -11,9 +12,12 @@
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/inspect_report.h"
 #include "compiler/driver/commands/mesh_sizes.h"
+#include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/commands/plan_front.h"
+#include "compiler/driver/commands/shell_words.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/write_outputs.h"
 #include "cost/machine/host.h"
@@ -24,7 +28,7 @@ namespace {
 constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "knee"};  // in the order of Pick
 
 struct PlanOptions {
-  std::string file, machine, output, pick = "fastest";
+  std::string file, machine, output, front, pick = "fastest";
   std::vector<std::string> mesh, demands;  // data=4, memory=1GiB
   std::int64_t devices = 0, threads = 0, states = 512;
   bool list = false, json = false;
@@ -46,7 +50,53 @@ void write(Session& session, const PlanOptions& options, std::string text) {
   else write_outputs(session, {{options.output, {std::move(text)}}});
 }
 
+constexpr std::size_t most_graphs = 16;  // in a report
+
+// Whether the report has the graph of this plan: the picked one, and others spread over the front.
+bool has_graph(std::size_t number, const ReportedPlans& found) {
+  const std::size_t count = found.plans.size();
+  if (count <= most_graphs || number == found.picked) return true;
+  const std::size_t others = most_graphs - 1;  // the k-th of them is plan k * (count - 1) / (others - 1)
+  const std::size_t k = (number * (others - 1) + count - 2) / (count - 1);
+  return k < others && k * (count - 1) / (others - 1) == number;
+}
+
+ReportedPlans reported(const Session& session, const PlanFront& front, const MeshPlan& picked) {
+  ReportedPlans found{"tapc", front.strategies, front.goal_is_exact};
+  for (std::size_t k = 1; k < session.arguments.size(); ++k) found.command += " " + shell_word(session.arguments[k]);
+  for (const MeshPlan& plan : front.plans) {
+    if (&plan == &picked) found.picked = found.plans.size();
+    found.plans.push_back({plan.found.predicted, axes_text(plan.mesh), plan_text(plan)});
+  }
+  return found;
+}
+
+void write_front(Session& session, const PlanOptions& options, const ir::Program& program, const PlanFront& front,
+                 const MeshPlan& picked) {
+  ReportedPlans found = reported(session, front, picked);
+  std::string text;
+  if (ending_of(options.front) == ".svg") {
+    text = front_svg(found);
+  } else {
+    for (std::size_t k = 0; k < found.plans.size(); ++k) {
+      if (!has_graph(k, found)) continue;
+      pipeline::Options config;
+      config.plan = plan_of(front.plans[k]);
+      config.caution.strict_fp = options.source.strict_fp;
+      config.begin = pipeline::Stage::simplified;
+      config.stop = pipeline::Stage::sharded;
+      config.proof = pipeline::Proof::none;
+      found.plans[k].sharded = pipeline::compile(program, config).program;
+    }
+    text = plans_report(session, options.file, plan_of(picked), options.source, found);
+  }
+  write_outputs(session, {{options.front, {std::move(text)}}});
+}
+
 int plan(Session& session, const PlanOptions& options) {
+  const std::string_view ending = ending_of(options.front);
+  if (!options.front.empty() && ending != ".svg" && ending != ".html" && ending != ".htm")
+    throw unknown_ending("plan", options.front, "use .svg for a picture of the front, .html for a report of its plans");
   if (options.mesh.empty() && options.devices == 0)
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "`--mesh` or `--devices` is required")
@@ -73,6 +123,10 @@ int plan(Session& session, const PlanOptions& options) {
     search.limits.at_most = {cost::unlimited, cost::unlimited, cost::unlimited};
     front = search_meshes(program, meshes, search);
   }
+  if (!options.front.empty()) {
+    write_front(session, options, program, front, picked(front, pick, demands));
+    if (options.output.empty() && !options.json && !options.list) return exit_code::done;
+  }
   if (options.json) write(session, options, front_json(front));
   else if (options.list) write(session, options, front_table(front));
   else { write(session, options, plan_text(picked(front, pick, demands))); }
@@ -91,6 +145,9 @@ Action declare_plan(CLI::App& app) {
       ->check(CLI::Range(1, 1 << 20))
       ->excludes(mesh);
   app.add_option("-o,--output", options->output, "The plan to write (default: standard output)");
+  app.add_option("--front", options->front,
+                 "Also show all these plans: a picture of their time and memory (.svg), or a report with their graphs "
+                 "(.html)");
   app.add_option("--pick", options->pick,
                  "Which plan: fastest (default; within 2 %, the one with the least traffic), smallest (least memory "
                  "per device), least-traffic, or knee (a compromise "

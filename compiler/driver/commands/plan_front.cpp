@@ -83,13 +83,13 @@ const MeshPlan& least(const std::vector<const MeshPlan*>& plans, Key key) {
   });
 }
 
+}  // namespace
+
 std::string axes_text(const ir::Mesh& mesh) {
   std::vector<std::string> axes;
   for (const ir::MeshAxis& axis : mesh.axes) axes.push_back(fmt::format("{}: {}", axis.name, axis.size));
   return fmt::format("{} [{}]", mesh.name, fmt::join(axes, ", "));
 }
-
-}  // namespace
 
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
                         const cost::SearchOptions& options) {
@@ -206,10 +206,14 @@ std::string front_json(const PlanFront& front) {
          "\n";
 }
 
-std::string plan_text(const MeshPlan& plan) {
+ir::Plan plan_of(const MeshPlan& plan) {
   ir::Plan made = plan.found.sharded.plan;
   if (!plan.is_declared) made.meshes.push_back(plan.mesh);
-  std::string text = ir::print(made) + "// predicted: " + summary(predicted(plan)) + "\n";
+  return made;
+}
+
+std::string plan_text(const MeshPlan& plan) {
+  std::string text = ir::print(plan_of(plan)) + "// predicted: " + summary(predicted(plan)) + "\n";
   for (const passes::LeftWhole& left : plan.found.sharded.left) text += "// " + to_string(left) + "\n";
   return text;
 }

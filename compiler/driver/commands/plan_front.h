@@ -44,5 +44,7 @@ std::string summary(const cost::Objectives& predicted);  // 2.1 ms, 40 MiB per d
 std::string front_table(const PlanFront& front);
 std::string front_json(const PlanFront& front);
 std::string plan_text(const MeshPlan& plan);  // with comments
+ir::Plan plan_of(const MeshPlan& plan);       // with its mesh, unless the program declares it
+std::string axes_text(const ir::Mesh& mesh);  // grid [data: 4]
 
 }  // namespace tap::driver

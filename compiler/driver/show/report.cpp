@@ -125,6 +125,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
     stages.push_back(report_stage(*stage.program, stage.name, stage.about, sources));
   ordered_json passes = report_passes(input.made.stages, input.made.certificate, input.made.remarks, sources);
   ordered_json reasons = reasons_json(session, input, sources, left_out);
+  ordered_json plans = input.plans ? report_plans(*input.plans, sources) : ordered_json();
   return {{"format", "tap-report"},
           {"version", 1},
           {"program", program[program.main].name},
@@ -133,6 +134,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
           {"stages", std::move(stages)},
           {"passes", std::move(passes)},
           {"reasons", std::move(reasons)},
+          {"plans", std::move(plans)},
           {"left_out", left_out},
           {"files", sources.to_json()}};
 }

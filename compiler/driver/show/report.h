@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "compiler/driver/session.h"
+#include "compiler/driver/show/report_plans.h"
 #include "compiler/driver/show/value_locations.h"
 #include "compiler/pipeline/pipeline.h"
 #include "passes/shardings/propagate.h"
@@ -20,6 +21,7 @@ struct ReportInput {
   const pipeline::Compilation& made;     // up to the sharded graph, with its stages and claims
   const passes::Propagated* propagated;  // with its net; null: no shardings
   const ValueLocations& locations;       // of annotations
+  const ReportedPlans* plans = nullptr;  // that `tapc plan` found, of which `made` has one
 };
 nlohmann::ordered_json report_json(const Session& session, const ReportInput& input);
 
