@@ -77,14 +77,15 @@ class GraphCheck {
         auto [obligation, origins] = justify.operation(ir::OperationId(o));
         check_placements(context_.after, after_.operations[o]);
         origins_.back() = std::move(origins);
-        verdict_.findings.push_back({obligation, Standing::proved, fmt::format("{}, operation {}", where_, o), ""});
+        verdict_.findings.push_back(
+            {obligation, Standing::proved, fmt::format("{}, operation {}", where_, o), "", verdict_.at});
       });
     }
     verdict_.at.operation.reset();
     attempt(Obligation::writes_exact, "", [&] { check_writes(after_, numbering_, origins_); });
     for (const std::string& rule : numbering_.rules)
       if (std::string what = assumed_of(rule, context_.believed); !what.empty())
-        verdict_.findings.push_back({Obligation::choice, Standing::assumed, where_, std::move(what)});
+        verdict_.findings.push_back({Obligation::choice, Standing::assumed, where_, std::move(what), verdict_.at});
   }
 
  private:
@@ -94,7 +95,7 @@ class GraphCheck {
   void attempt(std::optional<Obligation> obligation, const std::string& where, Run run) {
     verdict_.attempt(obligation, where_ + where, run);
     for (auto& [assumed, what] : context_.assumed)
-      verdict_.findings.push_back({assumed, Standing::assumed, where_ + where, std::move(what)});
+      verdict_.findings.push_back({assumed, Standing::assumed, where_ + where, std::move(what), verdict_.at});
     context_.assumed.clear();
   }
 

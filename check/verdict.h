@@ -33,7 +33,7 @@ struct Finding {
   Standing standing = Standing::proved;
   std::string where;   // step 2 (compose_maps), graph 0, operation 3
   std::string detail;  // of an assumption: what is assumed; of a refusal: what is wrong, with numbers
-  At at = {};          // for a refusal
+  At at = {};          // of a claim about one operation and of a refusal; else at most the step
 };
 
 // Thrown if something is not justified; the caller adds the location.
@@ -59,7 +59,7 @@ struct Verdict {
   bool attempt(std::optional<Obligation> obligation, const std::string& where, Run run) {
     try {
       run();
-      if (obligation) findings.push_back({*obligation, Standing::proved, where, ""});
+      if (obligation) findings.push_back({*obligation, Standing::proved, where, "", {at.step}});
       return true;
     } catch (const Refusal& refusal) {
       findings.push_back({refusal.obligation, Standing::refused, where, refusal.detail, at});

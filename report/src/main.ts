@@ -5,6 +5,7 @@ import { GraphView } from "./graph_view";
 import { pipelineView, TableView } from "./lists";
 import type { Report } from "./model";
 import { planName, planView } from "./plan_view";
+import { proofView } from "./proof_view";
 import { RewriteView } from "./rewrite_view";
 import { SourceView } from "./source_view";
 import { panels, type Panel, type State } from "./state";
@@ -20,6 +21,7 @@ const titles: Record<Panel, string> = {
   rewrite: "Rewrite",
   why: "Why",
   plan: "Plan",
+  proof: "Proof",
   table: "Table",
 };
 
@@ -44,6 +46,7 @@ function start(): void {
     rewrite: new RewriteView(store).element,
     why: whyView(store),
     plan: planView(store),
+    proof: proofView(store),
     table: new TableView(store).element,
   };
   const tabs = shown.map((panel) =>

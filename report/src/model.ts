@@ -140,6 +140,12 @@ export interface Plans {
   picked: number;
   points: PlanPoint[];
 }
+export type Finding = [obligation: string, standing: string, step: number | null, operation: string, detail: string];
+export interface Proofs {
+  meanings: Record<string, string>;
+  findings: Finding[];
+  count: number;
+}
 export interface Report {
   format: "tap-report";
   version: 1;
@@ -150,6 +156,7 @@ export interface Report {
   passes: Pass[];
   reasons: { value: string; sharding: string; lines: string[]; axes: AxisReason[] }[];
   plans: Plans | null;
+  proofs: Proofs;
   left_out: string[];
   files: { path: string; text: string }[];
 }

@@ -90,13 +90,17 @@ export class RewriteView {
   }
 
   private side(kind: string, title: string, list: Listed[]): HTMLElement {
-    return el(
-      "div",
-      { class: "side " + kind },
-      el("h3", {}, list.length === 0 ? title + ": nothing" : title),
-      ...list.map(([operation, text]) =>
-        el("div", { class: "listed", "data-operation": operation }, el("pre", { class: "equation" }, text.trimEnd())),
-      ),
-    );
+    return sideOf(kind, title, list);
   }
 }
+
+// One side of a change.
+export const sideOf = (kind: string, title: string, list: Listed[]): HTMLElement =>
+  el(
+    "div",
+    { class: "side " + kind },
+    el("h3", {}, list.length === 0 ? title + ": nothing" : title),
+    ...list.map(([operation, text]) =>
+      el("div", { class: "listed", "data-operation": operation }, el("pre", { class: "equation" }, text.trimEnd())),
+    ),
+  );

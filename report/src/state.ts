@@ -2,7 +2,7 @@
 //
 //   #panel=tensor&stage=3&op=5&value=7&axes=0,2&at=1,0,0&shard=4
 
-export const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "table"] as const;
+export const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "proof", "table"] as const;
 export type Panel = (typeof panels)[number];
 
 export interface State {
@@ -16,6 +16,7 @@ export interface State {
   shard: number | null;
   step: number; // of the rewrites
   plan: number | null; // whose graph is the last stage; none: the picked one
+  obligation: string; // that is open
   pins: number[]; // two plans to compare
   file: number;
   line: number | null;
@@ -45,6 +46,7 @@ export function parseState(hash: string, initial: State): State {
     at: numbers(given.get("at")),
     shard: wholeNumber(given.get("shard")),
     plan: wholeNumber(given.get("plan")),
+    obligation: given.get("obligation") ?? "",
     pins: numbers(given.get("pins")),
     step: wholeNumber(given.get("step")) ?? 0,
     file: wholeNumber(given.get("file")) ?? 0,
@@ -65,6 +67,7 @@ export function printState(state: State): string {
   if (state.step) out.set("step", String(state.step));
   if (state.file) out.set("file", String(state.file));
   for (const name of ["axes", "at", "view", "pins"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
+  if (state.obligation) out.set("obligation", state.obligation);
   if (state.find) out.set("find", state.find);
   if (state.theme !== "auto") out.set("theme", state.theme);
   return "#" + out.toString().replaceAll("%2C", ",");

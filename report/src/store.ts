@@ -107,6 +107,7 @@ export class Store {
       shard: null,
       step: 0,
       plan: null,
+      obligation: "",
       pins: [],
       file: 0,
       line: null,

@@ -158,6 +158,34 @@ async function plansLoad({ page: file, shards }) {
   await close();
 }
 
+// The panel Proof counts the claims of the data; an open obligation shows them, with both sides of what changed.
+async function proofsEqualData({ page: file, counts }) {
+  const { page, close } = await open(file);
+  const { proofs, passes } = await data(page);
+  const steps = passes.flatMap((pass) => pass.steps);
+  await tab(page, "Proof");
+  const rows = await page.$$eval(".obligations tbody tr", (all) =>
+    all.map((row) => [row.cells[0].textContent, Number(row.cells[1].textContent), Number(row.cells[2].textContent)]),
+  );
+  assert.deepEqual(Object.fromEntries(rows.map(([of, proved]) => [of, proved])), counts);
+  for (const [obligation, proved, assumed] of rows) {
+    await page.locator(".obligations").getByRole("button", { name: obligation, exact: true }).press("Enter");
+    const claims = await page.$$eval("article.claim", (all) =>
+      all.map((one) => [...one.querySelectorAll(".after .listed")].map((item) => item.dataset.operation)),
+    );
+    assert.equal(claims.length, proved + assumed);
+    const own = proofs.findings.filter(([of]) => of === obligation);
+    for (const [i, [, , step, operation]] of own.entries()) {
+      const change = step === null ? undefined : steps[step].changes.find(({ after }) => after.some(([of]) => of === operation));
+      assert.deepEqual(claims[i], change ? change.after.map(([of]) => of) : []);
+    }
+    const again = await open(file, await page.evaluate(() => location.hash));
+    assert.equal(await again.page.locator("article.claim").count(), claims.length);
+    await again.close();
+  }
+  await close();
+}
+
 // The panel Rewrite shows the changes of each step; a step is part of the address.
 async function rewritesEqualData({ page: file }) {
   const { page, close } = await open(file);
@@ -239,7 +267,7 @@ async function stateRoundTrips({ page: file }) {
   assert.match(before[0], /panel=tensor.*shard=.*view=.*find=Y.*theme=dark/);
   const again = await open(file, before[0]);
   assert.deepEqual(await shown(again.page), before);
-  for (const panel of ["graph", "source", "pipeline", "rewrite", "why", "table"]) {
+  for (const panel of ["graph", "source", "pipeline", "rewrite", "why", "proof", "table"]) {
     await again.page.evaluate((p) => (location.hash = location.hash.replace(/panel=\w+/, "panel=" + p)), panel);
     await again.page.locator(`#panel-${panel}`).waitFor({ state: "visible" });
   }
@@ -337,7 +365,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, proofsEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

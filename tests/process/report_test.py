@@ -281,6 +281,9 @@ class Report(TapcTest):
         blocked = self.write("blocked.tap", BLOCKED)
         yield {"check": "whyEqualsData", "name": "blocked", "page": str(self.page(blocked)),
                "kinds": ["barrier", "closed", "conflict", "reduction", "repeated"]}
+        summary = self.expect(0, "^$", "verify", sources["layer"], "--stage=sharded", "--plan=none").stdout.decode()
+        counts = {name: int(count) for name, count in re.findall(r"(?m)^proved  (\S+) +(\d+) times", summary)}
+        yield {"check": "proofsEqualData", "name": "layer", "page": str(self.folder / "layer.html"), "counts": counts}
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}

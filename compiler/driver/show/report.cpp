@@ -8,6 +8,7 @@
 #include "compiler/driver/show/report_geometry.h"
 #include "compiler/driver/show/report_graph.h"
 #include "compiler/driver/show/report_passes.h"
+#include "compiler/driver/show/report_proofs.h"
 #include "compiler/driver/show/report_sources.h"
 #include "compiler/driver/show/sharding_json.h"
 #include "compiler/driver/show/why_sharded.h"
@@ -135,6 +136,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
           {"passes", std::move(passes)},
           {"reasons", std::move(reasons)},
           {"plans", std::move(plans)},
+          {"proofs", report_proofs(input.made)},
           {"left_out", left_out},
           {"files", sources.to_json()}};
 }
