@@ -80,7 +80,8 @@ def contraction(rng):
                     letters.append(letter)
             if kind != "summed":
                 out.append(letter)
-        if not (left and right and out and 1e5 <= math.prod(extents.values()) <= 2e9):
+        cells = max(math.prod(extents[letter] for letter in letters) for letters in (left, right, out))
+        if not (left and right and out and 1e5 <= math.prod(extents.values()) <= 2e9 and cells <= 4e7):
             continue
         for letters in (left, right, out):
             rng.shuffle(letters)

@@ -46,7 +46,7 @@ def contraction(size):
     typed = {letters: ", ".join(f"n{c}" for c in letters) for letters in (left, right, out)}
     dims = ", ".join(f"n{c} = {n}" for c, n in extent.items())
     summed = ", ".join(c for c in extent if c not in out)
-    body = f"C[{', '.join(out)}] = sum[{summed}] A[{', '.join(left)}] * B[{', '.join(right)}]"
+    body = f"C[{', '.join(out)}] = {f'sum[{summed}] ' if summed else ''}A[{', '.join(left)}] * B[{', '.join(right)}]"
     return (f"dim {dims}\n\nprogram bench(A: f32[{typed[left]}], B: f32[{typed[right]}]) -> (C: f32[{typed[out]}]) {{\n"
             f"    {body}\n}}\n")
 
