@@ -121,11 +121,13 @@ class Chooser {
   // As many rows as a vector has lanes, so that each register is stored whole; and several vectors side by side, since what
   // they read of a row is near.
   void try_across(RegisterTile tile) {
-    tile.lanes = tile.row_count = std::min(tile.lanes, most_rows);
+    constexpr std::int64_t fewest = 4;
+    tile.lanes = std::min(tile.lanes, most_rows);
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
-      if (d == tile.dim || is_constrained(op_, d) || extents_.sizes[d] < tile.row_count) continue;
+      if (d == tile.dim || is_constrained(op_, d) || extents_.sizes[d] < fewest) continue;
       if (!work_.stores_across(tile.dim, d)) continue;
       tile.rows = d;
+      tile.row_count = static_cast<std::uint32_t>(std::min<std::int64_t>(extents_.sizes[d], tile.lanes));
       for (tile.vectors = 1; tile.vectors <= most_vectors; tile.vectors *= 2)
         if (tile.vectors == 1 || static_cast<std::int64_t>(tile.vectors * tile.lanes) <= extents_.sizes[tile.dim])
           consider(tile);

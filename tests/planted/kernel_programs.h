@@ -99,6 +99,8 @@ inline constexpr KernelProgram kernel_programs[] = {
      "  t[n, o, h, l] = sum[c, u, v] x[n, c, h + u, l + v] * w[o, c, u, v] for h in 0..9, l in 0..7\n"
      "  y[n, o, h, l] = max(t[n, o, h, l] + b[o], 0)\n}",
      true},
+    {"few rows, transposed", "program p(x: f32[5, 203]) -> (y: f32[203, 5]) { y[j, i] = x[i, j] * 2 }"},
+    {"few rows of bytes, transposed", "program p(x: i8[13, 203]) -> (y: i8[203, 13]) { y[j, i] = x[i, j] }"},
     {"stencil",
      "program p(x: f32[61, 67]) -> (y: f32[61, 67]) { y[i, j] = 0.25 * (x[i - 1, j else 0] + x[i + 1, j else 0] + x[i, "
      "j - 1 else 0] + x[i, j + 1 else 0]) }"},
