@@ -236,7 +236,12 @@ void stop_at_random(int signal, bool leaves_nothing) {
 }
 
 TEST(WriteFile, InterruptionKeepsOneGeneration) { stop_at_random(SIGINT, true); }
-TEST(WriteFile, KillKeepsOneGeneration) { stop_at_random(SIGKILL, false); }
+TEST(WriteFile, KillKeepsOneGeneration) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers cannot follow the process that renames (run_apart.cpp), so this one does";
+#endif
+  stop_at_random(SIGKILL, false);
+}
 
 }  // namespace
 }  // namespace tap

@@ -96,6 +96,7 @@ class Strict final : public antlr4::ANTLRErrorStrategy {
 
 void TokenWindow::restart(std::size_t index) {
   objects_.clear();
+  next_ = nullptr;
   at_ = index;
   base_ = index > 0 ? index - 1 : 0;
 }
@@ -111,6 +112,10 @@ antlr4::Token* TokenWindow::get(std::size_t index) const {
 }
 
 antlr4::Token* TokenWindow::LT(ssize_t k) {
+  if (k == 1) {  // the parser asks for this one many times
+    if (!next_ || next_at_ != at_) next_ = get(at_), next_at_ = at_;
+    return next_;
+  }
   return get(k > 0 ? at_ + static_cast<std::size_t>(k) - 1 : at_ - static_cast<std::size_t>(-k));
 }
 

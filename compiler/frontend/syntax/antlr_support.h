@@ -67,6 +67,8 @@ class TokenWindow final : public antlr4::TokenStream {
   std::size_t base_ = 0;  // token index of the first object
   std::size_t at_ = 0;
   mutable std::deque<TokenObject> objects_;
+  antlr4::Token* next_ = nullptr;  // the last result of LT(1), at this index
+  std::size_t next_at_ = 0;
 };
 
 // Thrown from the generated parser by our error strategy, which does nothing else.
