@@ -156,13 +156,32 @@ double PointWork::line_cost(const Access& access, const Tile& tile) const {
 double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& tile) const {
   constexpr double near_bytes = reference_machine.l1_bytes * 3 / 4, most_steps = 512;
   if (!monoid_) return 0;
-  double steps = tile.rows && follows(id, *tile.rows) ? tile.row_count : 1;
+  const double far = static_cast<double>(reference_machine.line_cycles) / registers_of(tile.lanes);
+  const bool follows_rows = tile.rows && follows(id, *tile.rows);
+  if (follows_rows && is_read_again(access, tile) && footprint(access) > near_bytes) return far;
+  double steps = follows_rows ? tile.row_count : 1;
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
     for (const AffineExpr& row : access.projection.start.rows)
       if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
         steps *= static_cast<double>(extents_.sizes[d]);
   const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
-  return bytes > near_bytes ? static_cast<double>(reference_machine.line_cycles) / registers_of(tile.lanes) : 0;
+  return bytes > near_bytes ? far : 0;
+}
+
+// Whether all points of a dim outside the tile read the same cells.
+bool PointWork::is_read_again(const Access& access, const Tile& tile) const {
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    if (d != tile.dim && d != tile.rows && op_.dims[d].role == DimRole::parallel && extents_.sizes[d] > 1 &&
+        !uses(access, d))
+      return true;
+  return false;
+}
+
+double PointWork::footprint(const Access& access) const {
+  double all = static_cast<double>(size_of(op_.operands[access.tensor].element));
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    if (uses(access, d)) all *= static_cast<double>(extents_.sizes[d]);
+  return all;
 }
 
 double PointWork::strided(CellId id, const Access& access, const Tile& tile) const {

@@ -65,6 +65,8 @@ class PointWork {
   // every cell needs its own line, from farther away.
   double line_cost(const ir::Access& access, const Tile& tile) const;
   // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
+  bool is_read_again(const ir::Access& access, const Tile& tile) const;
+  double footprint(const ir::Access& access) const;
   double far_memory_cost(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   // One load per lane; or, for a copy that is reused enough, one for all lanes, and its share of the copy.
   double strided(ir::CellId id, const ir::Access& access, const Tile& tile) const;
