@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/mpi/shim.h"
@@ -46,7 +48,10 @@ MpiHost& MpiHost::start() {
 void MpiHost::leave(int exit_code) {
   if (!host) return;
   if (exit_code != 0) {
-    ::usleep(100'000);  // MPICH's launcher may drop what was written immediately before
+    // Launchers end all processes when one aborts. MPICH's may drop what was written immediately before; Open MPI's may hang or
+    // crash when several abort at once, so each waits to be ended by an earlier one's.
+    const bool is_mpich = std::string_view(launcher()) == "mpich";
+    ::usleep(static_cast<useconds_t>(is_mpich ? 100'000 : std::min<std::int64_t>(host->rank_, 4) * 400'000));
     host->mpi_->abort(exit_code);
   }
   host->mpi_->stop();

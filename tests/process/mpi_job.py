@@ -1,5 +1,7 @@
 """Jobs of MPI processes, for the tests that start them. TAP_MPI=mpich: by MPICH instead of Open MPI."""
+import contextlib
 import shutil
+from pathlib import Path
 
 from tapc import *
 
@@ -7,6 +9,16 @@ LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", 
           "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
           "OMPI_MCA_mpi_yield_when_idle": "1", "TAPC_SELF_CHECK": "thorough"}
 MPIRUN = shutil.which(f"mpirun.{os.environ.get('TAP_MPI', 'openmpi')}")
+
+
+def still_running(launcher):
+    """The number of processes of the launcher's session, other than itself, that have not ended."""
+    running = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
+            running += session == str(launcher) and state != "Z" and stat.parent.name != str(launcher)
+    return running
 
 
 class MpiTest(TapcTest):
@@ -23,9 +35,12 @@ class MpiTest(TapcTest):
         try:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
+            running = still_running(process.pid)
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            self.fail(f"{ranks} processes did not end: {arguments}")
+            out, err = process.communicate()
+            # Of a hundred jobs that abort, Open MPI 4.1's launcher fails to notice the end of one.
+            if running:
+                self.fail(f"{running} of {ranks} processes did not end: {arguments}")
         return subprocess.CompletedProcess(command, process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
