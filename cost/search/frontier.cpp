@@ -5,162 +5,46 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <span>
 #include <unordered_map>
+
+#include "cost/search/hold_simulation.h"
 
 namespace tap::cost {
 
 namespace {
 
-// How a live value is held: its versions, the first as it was written.
-struct Holding {
-  std::uint32_t value = 0;
-  std::uint16_t count = 0;
-  std::array<Held, 7> held = {};  // more are not remembered, so that they are moved again
-  std::span<const Held> versions() const { return {held.data(), count}; }
-  bool operator==(const Holding&) const = default;
-
-  void set(Held version) { *this = {value, 1, {version}}; }
-  // The order of the versions after the first does not matter.
-  void add(Held version) {
-    if (count == held.size()) return;
-    std::size_t at = count++;
-    for (; at > 1 && held[at - 1] > version; --at) held[at] = held[at - 1];
-    held[at] = version;
+// Holdings by number.
+class HoldingTable {
+ public:
+  std::uint32_t number(const Holding& holding) {
+    auto [place, fresh] = numbers_.try_emplace(holding, static_cast<std::uint32_t>(list_.size()));
+    if (fresh) list_.push_back(holding);
+    return place->second;
   }
+  const Holding& operator[](std::uint32_t number) const { return list_[number]; }
+
+ private:
+  std::map<Holding, std::uint32_t> numbers_;
+  std::vector<Holding> list_;
 };
-using State = std::vector<Holding>;  // by value
+
+// The holdings of the live values, by value: which values are live depends on the step only.
+using State = std::vector<std::uint32_t>;
 
 struct HashOfState {
   std::size_t operator()(const State& state) const {
     std::uint64_t hash = 0xcbf29ce484222325;
-    for (const Holding& holding : state) {
-      hash = (hash ^ holding.value) * 0x100000001b3;
-      for (Held version : holding.versions()) hash = (hash ^ version) * 0x100000001b3;
-    }
+    for (std::uint32_t holding : state) hash = (hash ^ holding) * 0x9e3779b97f4a7c15;
     return hash ^ (hash >> 32);
   }
 };
 
-Holding* find(State& state, std::uint32_t value) {
-  auto place = std::lower_bound(state.begin(), state.end(), value,
-                                [](const Holding& holding, std::uint32_t v) { return holding.value < v; });
-  return place != state.end() && place->value == value ? &*place : nullptr;
-}
-Holding& find_or_add(State& state, std::uint32_t value) {
-  auto place = std::lower_bound(state.begin(), state.end(), value,
-                                [](const Holding& holding, std::uint32_t v) { return holding.value < v; });
-  if (place == state.end() || place->value != value) place = state.insert(place, Holding{value});
-  return *place;
-}
-
-// The change of a label by a step.
-struct Change {
-  double seconds = 0, traffic = 0;
-  double before = 0;  // bytes that are added before the step runs
-  double peak = 0;    // bytes above those of before, at the most
-  double freed = 0;   // afterwards
-};
-
-class Simulation {
- public:
-  Simulation(const SearchProblem& problem, HoldCosts& costs) : problem_(problem), costs_(costs) {
-    last_.assign(problem.values.size(), 0);
-    for (std::size_t s = 0; s < problem.steps.size(); ++s)
-      for (std::uint32_t v : problem.steps[s].operands) last_[v] = s;
-  }
-
-  State start(double& bytes) {
-    State state;
-    for (std::uint32_t v = 0; v < problem_.values.size(); ++v)
-      if (problem_.values[v].fixed) {
-        find_or_add(state, v).set(*problem_.values[v].fixed);
-        bytes += costs_.bytes(v, *problem_.values[v].fixed);
-      }
-    return state;
-  }
-
-  Change apply(State& state, std::size_t number, const StepChoice& choice) {
-    const SearchStep& step = problem_.steps[number];
-    Change change{choice.seconds, choice.traffic, 0, 0, 0};
-    for (std::size_t k = 0; k < step.operands.size(); ++k) provide(state, step.operands[k], choice.needs[k], change);
-    double written = 0;
-    for (std::size_t r = 0; r < step.results.size(); ++r) {
-      find_or_add(state, step.results[r]).set(choice.leaves[r]);
-      written += costs_.bytes(step.results[r], choice.leaves[r]);
-    }
-    change.before += written;
-    change.peak = change.before + choice.extra;
-    std::erase_if(state, [&](const Holding& holding) { return is_done(holding, number, change); });
-    return change;
-  }
-
-  // Outputs get the shardings that they must have.
-  Change finish(State& state) {
-    Change change;
-    for (std::uint32_t v = 0; v < problem_.values.size(); ++v)
-      if (problem_.values[v].left && find(state, v)) provide(state, v, *problem_.values[v].left, change);
-    change.peak = change.before;
-    return change;
-  }
-
- private:
-  // Whether no later step depends on how the value is held.
-  bool is_done(const Holding& holding, std::size_t number, Change& change) {
-    const SearchStep& step = problem_.steps[number];
-    const SearchValue& value = problem_.values[holding.value];
-    const bool is_result = std::count(step.results.begin(), step.results.end(), holding.value) > 0;
-    if (last_[holding.value] > number || (last_[holding.value] < number && !is_result) || value.left) return false;
-    if (value.given) return true;  // inputs stay until the end
-    change.freed += bytes_of(holding);
-    if (value.kept) change.freed -= costs_.bytes(holding.value, holding.held[0]);
-    return true;
-  }
-
-  double bytes_of(const Holding& holding) {
-    double bytes = 0;
-    for (Held version : holding.versions()) bytes += costs_.bytes(holding.value, version);
-    return bytes;
-  }
-
-  void provide(State& state, std::uint32_t value, Held need, Change& change) {
-    Holding& holding = find_or_add(state, value);
-    if (std::ranges::count(holding.versions(), need) > 0) return;
-    const SearchValue& known = problem_.values[value];
-    if (!known.given || known.fixed) {
-      std::optional<TransferCost> best;
-      for (Held version : holding.versions()) {
-        const TransferCost cost = costs_.reshard(value, version, need);
-        if (!best || cost.seconds < best->seconds) best = cost;
-      }
-      if (best) {
-        change.seconds += best->seconds;
-        change.traffic += best->bytes;
-      }
-    }
-    change.before += costs_.bytes(value, need);
-    holding.add(need);
-  }
-
-  const SearchProblem& problem_;
-  HoldCosts& costs_;
-  std::vector<std::size_t> last_;  // by value: the last step that reads it
-};
-
 struct Label {
-  Objectives cost;
-  double live = 0;  // bytes now
+  CostSoFar so_far;
   std::uint32_t node = 0;
 };
-bool dominates(const Label& a, const Label& b) { return cost::dominates(a.cost, b.cost) && a.live <= b.live; }
-
-Label after(const Label& label, const Change& change) {
-  Label next = label;
-  next.cost.seconds += change.seconds;
-  next.cost.traffic += change.traffic;
-  next.cost.memory = std::max(next.cost.memory, label.live + change.peak);
-  next.live += change.before - change.freed;
-  return next;
+bool dominates(const Label& a, const Label& b) {
+  return cost::dominates(a.so_far.cost, b.so_far.cost) && a.so_far.live <= b.so_far.live;
 }
 
 // Labels by state, in the order in which the states were found.
@@ -185,6 +69,19 @@ struct Node {
   std::uint32_t parent = 0, choice = 0;
 };
 
+// What a step can make of the holdings of its operands: those of operands and results that stay live, and by which choices.
+struct Outcome {
+  State after;
+  std::vector<std::pair<std::uint32_t, Change>> ways;  // none is beaten by another
+};
+
+void add_way(Outcome& outcome, std::uint32_t choice, const Change& change) {
+  auto is_no_worse = [&](const auto& way) { return dominates(way.second, change); };
+  if (std::ranges::any_of(outcome.ways, is_no_worse)) return;
+  std::erase_if(outcome.ways, [&](const auto& way) { return dominates(change, way.second); });
+  outcome.ways.emplace_back(choice, change);
+}
+
 class Sweep {
  public:
   Sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& limits)
@@ -192,42 +89,88 @@ class Sweep {
 
   Front run() {
     Label first;
-    const State start = simulation_.start(first.live);
-    first.cost.memory = first.live;
+    const State start = numbered(simulation_.start(first.so_far.live));
+    first.so_far.cost.memory = first.so_far.live;
     nodes_.emplace_back();
     States now;
     now[start] = {first};
     for (std::size_t s = 0; s < problem_.steps.size(); ++s) now = advance(now, s);
     std::vector<Label> last;
     for (const auto& [state, labels] : now) {
-      State end = *state;
+      Holdings end = holdings_of(*state);
       const Change change = simulation_.finish(end);
       for (const Label& label : labels)
-        if (const Label made = after(label, change); cost::dominates(made.cost, limits_.at_most)) insert(last, made);
+        if (const Label made{after(label.so_far, change), label.node};
+            cost::dominates(made.so_far.cost, limits_.at_most))
+          insert(last, made);
     }
-    for (const Label& label : last) front_.plans.push_back({choices_of(label.node), label.cost});
+    for (const Label& label : last) front_.plans.push_back({choices_of(label.node), label.so_far.cost});
     remove_beaten();
     return std::move(front_);
   }
 
  private:
+  State numbered(const Holdings& holdings) {
+    State state;
+    for (const Holding& holding : holdings) state.push_back(table_.number(holding));
+    return state;
+  }
+  Holdings holdings_of(const State& state) const {
+    Holdings holdings;
+    for (std::uint32_t number : state) holdings.push_back(table_[number]);
+    return holdings;
+  }
+
   States advance(States& now, std::size_t s) {
     States next;
-    for (const auto& [state, labels] : now)
-      for (std::uint32_t c = 0; c < problem_.steps[s].choices.size(); ++c) {
-        State changed = *state;
-        const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
-        std::vector<Label>* list = nullptr;
-        for (const Label& label : labels) {
-          Label made = after(label, change);
-          if (!cost::dominates(made.cost, limits_.at_most)) continue;
-          made.node = static_cast<std::uint32_t>(nodes_.size());
-          if (!list) list = &next[changed];
-          if (insert(*list, made)) nodes_.push_back({label.node, c});
-        }
+    std::unordered_map<State, std::vector<Outcome>, HashOfState> known;  // by the holdings of the operands
+    auto by_value = [this](std::uint32_t number) { return table_[number].value; };
+    State own, others, changed;
+    for (const auto& [state, labels] : now) {
+      own.clear();
+      others.clear();
+      for (std::uint32_t number : *state) {
+        const bool is_operand = std::ranges::count(problem_.steps[s].operands, table_[number].value) > 0;
+        (is_operand ? own : others).push_back(number);
       }
+      auto [place, fresh] = known.try_emplace(own);
+      if (fresh) place->second = outcomes_of(own, s);
+      for (const Outcome& outcome : place->second) {
+        changed.resize(others.size() + outcome.after.size());
+        std::ranges::merge(others, outcome.after, changed.begin(), {}, by_value, by_value);
+        extend(next, changed, labels, outcome);
+      }
+    }
+    if (next.size() > limits_.most_states) next = best_of(std::move(next));
     for (auto& [state, labels] : next) shorten(labels);
-    return next.size() > limits_.most_states ? best_of(std::move(next)) : std::move(next);
+    return next;
+  }
+
+  std::vector<Outcome> outcomes_of(const State& own, std::size_t s) {
+    std::vector<Outcome> outcomes;
+    std::map<State, std::size_t> known;
+    const Holdings before = holdings_of(own);
+    for (std::uint32_t c = 0; c < problem_.steps[s].choices.size(); ++c) {
+      Holdings changed = before;
+      const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
+      State state = numbered(changed);
+      auto [place, fresh] = known.try_emplace(state, outcomes.size());
+      if (fresh) outcomes.push_back({std::move(state), {}});
+      add_way(outcomes[place->second], c, change);
+    }
+    return outcomes;
+  }
+
+  void extend(States& next, const State& changed, const std::vector<Label>& labels, const Outcome& outcome) {
+    std::vector<Label>* list = nullptr;
+    for (const auto& [choice, change] : outcome.ways)
+      for (const Label& label : labels) {
+        const Label made{after(label.so_far, change), static_cast<std::uint32_t>(nodes_.size())};
+        if (!cost::dominates(made.so_far.cost, limits_.at_most)) continue;
+        if (!list) list = &next[changed];
+        ++front_.labels;
+        if (insert(*list, made)) nodes_.push_back({label.node, choice});
+      }
   }
 
   static bool insert(std::vector<Label>& list, const Label& made) {
@@ -246,8 +189,9 @@ class Sweep {
     if (labels.size() <= most) return;
     front_.is_exact = false;
     auto least = [&](auto key) {
-      auto best = std::min_element(labels.begin(), labels.end(),
-                                   [&](const Label& a, const Label& b) { return key(a.cost) < key(b.cost); });
+      auto best = std::min_element(labels.begin(), labels.end(), [&](const Label& a, const Label& b) {
+        return key(a.so_far.cost) < key(b.so_far.cost);
+      });
       return static_cast<std::size_t>(best - labels.begin());
     };
     std::set<std::size_t> kept{0};
@@ -261,7 +205,7 @@ class Sweep {
     labels = std::move(shorter);
   }
 
-  double goal(const Label& label) const { return value_of(label.cost, limits_.goal); }
+  double goal(const Label& label) const { return value_of(label.so_far.cost, limits_.goal); }
 
   // Half of the states by the goal, the others by the other objectives: plans that move nothing, or hold little, are found
   // although others are faster on the way.
@@ -283,18 +227,19 @@ class Sweep {
     }
     return kept;
   }
-  // The numbers of the states, those with the best label first.
+  // The numbers of the states, those with the best label first; only as many as can be kept.
   std::vector<std::size_t> order_of(States& all, Goal by) const {
     std::vector<std::pair<std::array<double, 2>, std::size_t>> keyed;
     for (std::size_t k = 0; k < all.size(); ++k) {
       std::array<double, 2> least{std::numeric_limits<double>::infinity(), 0};
       for (const Label& label : all[k].second)
-        least = std::min(least, {value_of(label.cost, by), value_of(label.cost, limits_.goal)});
+        least = std::min(least, {value_of(label.so_far.cost, by), value_of(label.so_far.cost, limits_.goal)});
       keyed.emplace_back(least, k);
     }
-    std::stable_sort(keyed.begin(), keyed.end());
+    const std::size_t most = std::min(keyed.size(), limits_.most_states);
+    std::partial_sort(keyed.begin(), keyed.begin() + static_cast<std::ptrdiff_t>(most), keyed.end());
     std::vector<std::size_t> order;
-    for (const auto& [key, k] : keyed) order.push_back(k);
+    for (std::size_t k = 0; k < most; ++k) order.push_back(keyed[k].second);
     return order;
   }
 
@@ -318,7 +263,8 @@ class Sweep {
 
   const SearchProblem& problem_;
   const SearchLimits& limits_;
-  Simulation simulation_;
+  HoldSimulation simulation_;
+  HoldingTable table_;
   std::vector<Node> nodes_;
   Front front_;
 };
@@ -341,13 +287,13 @@ std::vector<std::vector<Held>> read_shardings(const SearchProblem& problem, cons
 }
 
 Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices) {
-  Simulation simulation(problem, costs);
-  Label label;
-  State state = simulation.start(label.live);
-  label.cost.memory = label.live;
+  HoldSimulation simulation(problem, costs);
+  CostSoFar so_far;
+  Holdings holdings = simulation.start(so_far.live);
+  so_far.cost.memory = so_far.live;
   for (std::size_t s = 0; s < problem.steps.size(); ++s)
-    label = after(label, simulation.apply(state, s, problem.steps[s].choices[choices[s]]));
-  return after(label, simulation.finish(state)).cost;
+    so_far = after(so_far, simulation.apply(holdings, s, problem.steps[s].choices[choices[s]]));
+  return after(so_far, simulation.finish(holdings)).cost;
 }
 
 }  // namespace tap::cost

@@ -81,6 +81,7 @@ struct Front {
   std::vector<Chosen> plans;  // none is beaten in time, memory and traffic at once; fastest first
   bool goal_is_exact = true;  // no combination of shardings was dropped, so the first of the goal is exact
   bool is_exact = true;       // … and no label
+  std::size_t labels = 0;     // that were compared: the work of the search, in steps that take the same time
 };
 
 Front sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& limits);

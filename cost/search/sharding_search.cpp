@@ -5,19 +5,15 @@
 #include <set>
 
 #include "cost/search/hold_costs.h"
-#include "cost/search/site_time.h"
+#include "cost/search/site_costs.h"
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/operation_names.h"
-#include "ir/shardings/mesh_position.h"
-#include "ir/shardings/sharded_boxes.h"
-#include "passes/shardings/halos.h"
 
 namespace tap::cost {
 
 using namespace ir;
 using passes::Site;
-using passes::SiteShardings;
 
 namespace {
 
@@ -44,13 +40,16 @@ class Searcher {
         options_(options),
         table_(program),
         transfers_(options.cluster, program, mesh),
-        times_(program, options.cluster, options.threads, options.caution.strict_fp),
-        factors_(program) {}
+        costs_of_sites_(program, mesh, options.cluster, options.threads, options.caution.strict_fp, table_, transfers_),
+        factors_(program) {
+    for (const Graph& graph : program.graphs) operations_ += graph.operations.size();
+  }
 
   FoundFront run() {
     GraphCosts costs(program_, program_.main, table_, transfers_);
     const Front front = sweep(whole(), costs, options_.limits);
-    FoundFront found{{}, exact_ && front.goal_is_exact, strategies_};
+    labels_ += front.labels;
+    FoundFront found{{}, exact_ && front.goal_is_exact, strategies_, {costs_of_sites_.priced(), labels_}};
     for (const Chosen& chosen : front.plans) found.plans.push_back({plan_of(chosen), chosen.cost});
     return found;
   }
@@ -95,6 +94,8 @@ class Searcher {
       const OperationId operation(o);
       if (auto found = by_last.find(operation); found != by_last.end()) add_site(id, *found->second, made);
       else if (!others.contains(operation)) add_region(id, operation, made);
+      ++prepared_;
+      if (options_.progress) options_.progress(prepared_, operations_);
     }
   }
 
@@ -110,7 +111,7 @@ class Searcher {
     keep_requested(graph, strategies);
     std::map<std::pair<std::vector<Held>, std::vector<Held>>, std::size_t> known;
     for (Strategy& strategy : strategies) {
-      StepChoice choice = choice_of(id, strategy);
+      StepChoice choice = costs_of_sites_.choice_of(id, strategy);
       auto [place, fresh] = known.try_emplace({choice.needs, choice.leaves}, step.choices.size());
       if (!fresh) {  // reads and leaves the same: only the better one counts
         if (choice.seconds >= step.choices[place->second].seconds) continue;
@@ -139,70 +140,6 @@ class Searcher {
       return true;
     };
     if (std::any_of(strategies.begin(), strategies.end(), follows)) std::erase_if(strategies, std::not_fn(follows));
-  }
-
-  StepChoice choice_of(GraphId id, const Strategy& strategy) {
-    const Graph& graph = program_[id];
-    const Mesh& mesh = program_[mesh_];
-    const SiteShardings& site = strategy.site;
-    StepChoice choice;
-    for (std::size_t k = 0; k < site.operands.size(); ++k) {
-      choice.needs.push_back(table_.number(site.operands[k]));
-      const TensorType& type = graph[site.site.operands[k]].type;
-      const passes::Halo halo = passes::halo_of(mesh, site.site.factors, k, site.operands[k], type.shape);
-      Axes split;
-      for (const DimSharding& dim : site.operands[k].dims) split.insert(split.end(), dim.axes.begin(), dim.axes.end());
-      double cells = static_cast<double>(halo.cells);
-      if (cells == 0 && !split.empty() && moves_cells(site, k)) cells = cells_of(mesh, site.operands[k], type.shape);
-      add(choice, transfers_.exchange(in_mesh_order(mesh, split), cells * static_cast<double>(size_of(type.element))));
-    }
-    for (std::size_t r = 0; r < site.results.size(); ++r) {
-      choice.leaves.push_back(table_.number(strategy.stored[r]));
-      if (site.results[r].unreduced.empty()) continue;
-      const TensorType& type = graph[site.site.results[r]].type;
-      add(choice, transfers_.reshard(bare(mesh, site.results[r]), strategy.stored[r], type));
-      choice.extra += cells_of(mesh, site.results[r], type.shape) * static_cast<double>(size_of(type.element));
-    }
-    for (OperationId o : site.site.operations) choice.seconds += seconds_of(id, o, site);
-    return choice;
-  }
-  static void add(StepChoice& choice, const TransferCost& cost) {
-    choice.seconds += cost.seconds;
-    choice.traffic += cost.bytes;
-  }
-  static double cells_of(const Mesh& mesh, const Sharding& sharding, const Shape& shape) {
-    double cells = 1;
-    for (std::int64_t n : local_shape(mesh, sharding, shape)) cells *= static_cast<double>(n);
-    return cells;
-  }
-  // Whether blocks of the operand are read by other devices than those that compute at the same coordinates.
-  static bool moves_cells(const SiteShardings& site, std::size_t operand) {
-    for (const passes::AxisFactors& axis : site.site.factors.operands[operand].axes)
-      for (std::uint32_t f : axis.factors)
-        if (!site.factors[f].empty() && passes::moves_cells(site.site.factors.factors[f])) return true;
-    return false;
-  }
-
-  double seconds_of(GraphId graph, OperationId operation, const SiteShardings& site) {
-    const Mesh& mesh = program_[mesh_];
-    const Operator& op = program_[program_[graph][operation].op];
-    OperationTimes::Part part;
-    if (site.site.operations.size() == 1) {
-      part.parts.assign(op.dims.size(), 1);
-      for (std::size_t f = 0; f < site.factors.size(); ++f)
-        if (auto dim = site.site.factors.factors[f].dim) part.parts[*dim] = size_of(mesh, site.factors[f]);
-      for (const TensorType& type : op.operands) part.operands.push_back(type.shape);
-      for (std::size_t k = 0; k < site.operands.size(); ++k) {
-        Shape& shape = part.operands[site.site.uses[k].second];
-        shape = local_shape(mesh, site.operands[k], shape);
-      }
-      for (std::size_t r = 0; r < site.results.size(); ++r)
-        part.results.push_back(local_shape(mesh, site.results[r], op.results[r].shape));
-      return times_.of(graph, operation, part);
-    }
-    double devices = 1;  // several writers share the blocks of their value
-    for (const DimSharding& dim : site.results.front().dims) devices *= static_cast<double>(size_of(mesh, dim.axes));
-    return times_.of(graph, operation, part) / devices;
   }
 
   void add_region(GraphId id, OperationId operation, GraphProblem& made) {
@@ -236,6 +173,7 @@ class Searcher {
     for (std::vector<Held>& held : state_shardings(graph)) {
       SearchProblem problem = with_states(body.problem, graph, held);
       Front front = sweep(problem, costs, of_a_trip(coarse(), region));
+      labels_ += front.labels;
       if (front.plans.empty()) exact_ = exact_ && front.goal_is_exact;
       else sweeps.push_back({std::move(held), std::move(problem), std::move(front)});
     }
@@ -290,6 +228,7 @@ class Searcher {
       if (sweeps[k].front.goal_is_exact) continue;
       if (k < promising) {
         Front finer = sweep(sweeps[k].problem, costs, limits);
+        labels_ += finer.labels;
         if (!finer.plans.empty()) sweeps[k].front = std::move(finer);
       }
       exact_ = exact_ && sweeps[k].front.goal_is_exact;
@@ -379,11 +318,12 @@ class Searcher {
   const SearchOptions& options_;
   ShardingTable table_;
   TransferTimes transfers_;
-  OperationTimes times_;
+  SiteCosts costs_of_sites_;
   passes::FactorTable factors_;
   std::map<GraphId, GraphProblem> problems_;
   bool exact_ = true;
-  std::size_t strategies_ = 0;
+  std::size_t strategies_ = 0, labels_ = 0;
+  std::size_t prepared_ = 0, operations_ = 0;  // how many are, and all of the program
 };
 
 }  // namespace

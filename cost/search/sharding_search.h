@@ -22,15 +22,23 @@ struct SearchOptions {
   passes::Caution caution = {};
   SearchLimits limits = {};
   std::size_t most_strategies = 1024;  // of one site
+  // Called now and then with the operations that are priced, and with all.
+  std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 struct FoundPlan {
   passes::ShardedPlan sharded;
   Objectives predicted;
 };
+// How much was computed, in steps that each take about the same time.
+struct SearchWork {
+  std::size_t priced = 0;  // loop nests whose time was predicted
+  std::size_t labels = 0;  // partial plans that were compared
+};
 struct FoundFront {
   std::vector<FoundPlan> plans;  // none is beaten in time, memory and traffic at once; fastest first
   bool goal_is_exact = true;     // for the model: no other division is predicted to be better in the goal
   std::size_t strategies = 0;    // of all sites
+  SearchWork work = {};
 };
 
 // No plans if none is within the limits. Pre: no calls, no splits; shardings of inputs, results and values are kept as given.

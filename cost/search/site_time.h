@@ -21,6 +21,7 @@ class OperationTimes {
   };
   // In seconds; 0 for operations without a kernel.
   double of(ir::GraphId graph, ir::OperationId operation, const Part& part);
+  std::size_t priced() const { return known_.size(); }
 
  private:
   const ir::Program& program_;

@@ -2,6 +2,7 @@
 """tapc plan: the plans that it finds are certified, and programs compute the same under them; known answers.
 plan_search_test.py TAPC [EXAMPLES]"""
 import json
+import math
 import re
 
 from examples import examples
@@ -149,7 +150,7 @@ class PlanSearch(TapcTest):
         text = "program p(A: f32[8, 1048576], B: f32[1048576, 8]) -> (C: f32[8, 8]) {\n    C[i, j] = sum[k] A[i, k] * B[k, j]\n}"
         for devices in (2, 4, 8):
             listed = self.fastest(text, "--mesh", f"x={devices}", "--machine", self.with_latency("switch"), "--list")
-            self.assertRegex(listed, rf"\n{devices - 1}(\.0\d)? s, {64 // devices} MiB per device, {256 * (devices - 1) // devices} bytes received\n")
+            self.assertRegex(listed, rf"\n{devices - 1}(\.0\d)? s, {64 // devices} MiB per device, {256 * (devices - 1) // devices} bytes received, [\d.e-]+ euros\n")
 
     def test_a_halo_crosses_the_slowest_link(self):
         text = ("program p(X: f32[1048576, 8]) -> (Y: f32[1048576, 8]) {\n    Y = iterate 50 (u = X) {\n"
@@ -157,7 +158,7 @@ class PlanSearch(TapcTest):
         for devices, seconds in ((8, 0), (16, 100), (32, 100)):  # in both directions, in each trip
             listed = self.fastest(text, "--mesh", f"x={devices}", "--machine", self.with_latency("network"), "--list")
             times = [1e-3 * float(t) if unit == "ms" else float(t) if unit == "s" else 0
-                     for t, unit in re.findall(r"(?m)^([\d.]+) (\S+), .* KiB received$", listed)]
+                     for t, unit in re.findall(r"(?m)^([\d.]+) (\S+), .* KiB received\b", listed)]
             self.assertTrue(any(abs(t - seconds) < 1 for t in times), listed)
 
     def test_data_parallelism_is_found(self):
@@ -207,6 +208,29 @@ class PlanSearch(TapcTest):
         self.expect(4, r"time=0.001 us.*traffic=0 B|no plan meets", "plan", "p.tap", "--mesh", "x=4", "--at-most", "time=1ns,traffic=0")
         self.expect(2, "is not a demand", "plan", "p.tap", "--mesh", "x=4", "--at-most", "speed=8")
         self.expect(2, "`--mesh` or `--devices` is required", "plan", "p.tap")
+
+    def test_prices(self):
+        self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
+        self.write("m.toml", '[prices]\neuros = 2\njoules = 0.5\n[[links]]\nname = "wire"\ncount = 8\nbandwidth = "1 GB/s"\nlatency = "10 us"\n')
+        ask = ["plan", "p.tap", "--devices", "8", "--machine", "m.toml"]
+        found = json.loads(self.expect(0, ".*", *ask, "--pick", "cheapest", "--price", "euros", "--json").stdout)["plans"]
+        devices = [math.prod(plan["axes"].values()) for plan in found]
+        self.assertLess(min(devices), max(devices))  # fewer devices are searched, too
+        for plan, count in zip(found, devices):
+            self.assertAlmostEqual(plan["prices"]["euros"], 2 * count * plan["time"])
+            self.assertAlmostEqual(plan["prices"]["joules"], 0.5 * count * plan["time"])
+        picked = self.expect(0, ".*", *ask, "--pick", "cheapest", "--price", "euros").stdout.decode()
+        euros = float(re.search(r"// predicted: .*, (\S+) euros, ", picked)[1])
+        cheapest = min(plan["prices"]["euros"] for plan in found)
+        self.assertLess(abs(euros - cheapest), 0.01 * cheapest)
+        refused = self.expect(4, "no plan meets the demands euros=", *ask, "--at-most", f"euros={cheapest / 1000}").output
+        relaxed = re.search(r"at least euros=([^ ,]+), or", refused)[1]
+        self.expect(0, ".*", *ask, "--at-most", f"euros={relaxed}")
+        self.expect(2, "several prices: euros, joules", *ask, "--pick", "cheapest")
+        self.expect(2, "has no price `pounds`", *ask, "--pick", "cheapest", "--price", "pounds")
+        self.expect(2, "`--price` needs `--pick cheapest`", *ask, "--price", "euros")
+        self.expect(2, "`--at-most pounds=1` is not a demand", *ask, "--at-most", "pounds=1")
+        self.expect(2, "needs a machine file with prices", "plan", "p.tap", "--devices", "8", "--pick", "cheapest")
 
     def test_given_shardings_stay(self):
         self.write("p.tap", "mesh pod = [x: 4]\nprogram main(A: i32[8, 8] @ pod[{}, {x}]) -> (B: i32[8, 8] @ pod[{}, {x}]) {\n"

@@ -4,8 +4,11 @@
 //   tapc plan mlp.tap --mesh=data=4,model=2 -o mlp.plan
 //   tapc plan mlp.tap --mesh=x=8 --pick=smallest     the least memory per device
 //   tapc plan mlp.tap --devices=8 --at-most=memory=1GiB
+//   tapc plan mlp.tap --devices=8 --machine=nodes.toml --pick=cheapest
 //   tapc plan mlp.tap --mesh=x=8 --front plans.html  a report of them, with their graphs
 //   tapc plan mlp.tap --mesh=x=8 --list              every plan that no other beats in time, memory and traffic at once
+#include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -19,19 +22,21 @@
 #include "compiler/driver/commands/plan_front.h"
 #include "compiler/driver/commands/shell_words.h"
 #include "compiler/driver/machine_file.h"
+#include "compiler/driver/metrics/status_line.h"
 #include "compiler/driver/write_outputs.h"
 #include "cost/machine/host.h"
 
 namespace tap::driver {
 namespace {
 
-constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "knee"};  // in the order of Pick
+// In the order of Pick.
+constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "knee", "cheapest"};
 
 struct PlanOptions {
-  std::string file, machine, output, front, pick = "fastest";
+  std::string file, machine, output, front, pick = "fastest", price;
   std::vector<std::string> mesh, demands;  // data=4, memory=1GiB
   std::int64_t devices = 0, threads = 0, states = 512;
-  bool list = false, json = false;
+  bool list = false, json = false, progress = true;
   SourceOptions source;
 };
 
@@ -93,6 +98,45 @@ void write_front(Session& session, const PlanOptions& options, const ir::Program
   write_outputs(session, {{options.front, {std::move(text)}}});
 }
 
+// Fewer devices can be cheaper: then every number of devices that divides them is tried, too.
+std::vector<std::vector<ir::MeshAxis>> meshes_to_search(const PlanOptions& options, Pick pick) {
+  if (!options.mesh.empty()) return {parse_mesh_sizes(options.mesh)};
+  std::vector<std::vector<ir::MeshAxis>> meshes = meshes_of(options.devices);
+  for (std::int64_t fewer = options.devices - 1; pick == Pick::cheapest && fewer >= 1; --fewer)
+    if (options.devices % fewer == 0)
+      for (std::vector<ir::MeshAxis>& axes : meshes_of(fewer)) meshes.push_back(std::move(axes));
+  return meshes;
+}
+
+// The number of the price that is to be least.
+std::size_t chosen_price(const PlanOptions& options, const std::vector<std::string>& prices, Pick pick) {
+  auto wrong = [](std::string message, std::string help) {
+    return Failure{exit_code::wrong_command_line,
+                   Diagnostic(Code::command_line, Span{}, std::move(message)).help(std::move(help))};
+  };
+  if (pick != Pick::cheapest && !options.price.empty())
+    throw wrong("`--price` needs `--pick cheapest`", "add `--pick cheapest`");
+  if (pick != Pick::cheapest) return 0;
+  if (prices.empty())
+    throw wrong(
+        "`--pick cheapest` needs a machine file with prices",
+        "add `[prices]` to the file that you give as `--machine`, such as `euros = 0.0007` per second of a device");
+  if (options.price.empty() && prices.size() > 1)
+    throw wrong(fmt::format("the machine file has several prices: {}", fmt::join(prices, ", ")),
+                fmt::format("write `--price {}`", prices.front()));
+  const auto found = options.price.empty() ? prices.begin() : std::ranges::find(prices, options.price);
+  if (found == prices.end())
+    throw wrong(fmt::format("the machine file has no price `{}`", options.price),
+                fmt::format("it has: {}", fmt::join(prices, ", ")));
+  return static_cast<std::size_t>(found - prices.begin());
+}
+
+PlanFront searched(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
+                   const cost::SearchOptions& search, bool with_progress) {
+  StatusLine line(with_progress && ::isatty(STDERR_FILENO) == 1);
+  return search_meshes(program, meshes, search, [&](double part) { line.show(part); });
+}
+
 int plan(Session& session, const PlanOptions& options) {
   const std::string_view ending = ending_of(options.front);
   if (!options.front.empty() && ending != ".svg" && ending != ".html" && ending != ".htm")
@@ -101,35 +145,35 @@ int plan(Session& session, const PlanOptions& options) {
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "`--mesh` or `--devices` is required")
                       .help("write --mesh data=4,model=2, or --devices 8 to search meshes, too")};
-  const Demands demands = parse_demands(options.demands);
-  std::vector<std::vector<ir::MeshAxis>> meshes;
-  if (options.mesh.empty()) meshes = meshes_of(options.devices);
-  else meshes.push_back(parse_mesh_sizes(options.mesh));
-  const ir::Program program = simplified(session, options);
   cost::SearchOptions search;
   search.cluster = cluster_for(session, *backend::target_named("native"), options.machine);
+  const std::vector<std::string> prices = priced_names(search.cluster);
+  const Demands demands = parse_demands(options.demands, prices);
+  const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
+  const std::size_t price = chosen_price(options, prices, pick);
+  const std::vector<std::vector<ir::MeshAxis>> meshes = meshes_to_search(options, pick);
+  const ir::Program program = simplified(session, options);
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;
   search.caution = {options.source.strict_fp, false};
   search.limits.most_states = static_cast<std::size_t>(options.states);
-  const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
   search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
                            demands.traffic.value_or(cost::unlimited)};
-  PlanFront front = search_meshes(program, meshes, search);
+  PlanFront front = searched(program, meshes, search, options.progress);
   if (front.plans.empty()) {  // for the smallest relaxation
     search.limits.at_most = {cost::unlimited, cost::unlimited, cost::unlimited};
-    front = search_meshes(program, meshes, search);
+    front = searched(program, meshes, search, options.progress);
   }
   if (!options.front.empty()) {
-    write_front(session, options, program, front, picked(front, pick, demands));
+    write_front(session, options, program, front, picked(front, pick, demands, price));
     if (options.output.empty() && !options.json && !options.list) return exit_code::done;
   }
   if (options.json) write(session, options, front_json(front));
   else if (options.list) write(session, options, front_table(front));
-  else { write(session, options, plan_text(picked(front, pick, demands))); }
+  else { write(session, options, plan_text(picked(front, pick, demands, price))); }
   return exit_code::done;
 }
 
@@ -148,13 +192,17 @@ Action declare_plan(CLI::App& app) {
   app.add_option("--front", options->front,
                  "Also show all these plans: a picture of their time and memory (.svg), or a report with their graphs "
                  "(.html)");
-  app.add_option("--pick", options->pick,
-                 "Which plan: fastest (default; within 2 %, the one with the least traffic), smallest (least memory "
-                 "per device), least-traffic, or knee (a compromise "
-                 "between time and memory)")
+  app.add_option(
+         "--pick", options->pick,
+         "Which plan: fastest (default; within 2 %, the one with the least traffic), smallest (least memory "
+         "per device), least-traffic, knee (a compromise between time and memory), or cheapest (least of a price "
+         "of the machine file; with --devices N, on N or fewer)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(picks), std::end(picks))));
+  app.add_option("--price", options->price,
+                 "Which price of the machine file --pick cheapest looks at, if it has several");
   app.add_option("--at-most", options->demands,
-                 "Limits that the plan must meet, by prediction: time=2ms,memory=1GiB,traffic=64MiB")
+                 "Limits that the plan must meet, by prediction: time=2ms,memory=1GiB,traffic=64MiB, and prices of the "
+                 "machine file: euros=0.01")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--json", options->json, "Print all these plans as JSON (docs/schema/plans.schema.json)");
@@ -166,6 +214,8 @@ Action declare_plan(CLI::App& app) {
          "--threads", options->threads,
          "Number of threads of each device (default: those of the machine file, or as many as this process may use)")
       ->check(CLI::Range(1, 4096));
+  app.add_flag("--progress,!--no-progress", options->progress,
+               "Show the part of the search that is done and the time left (default, on a terminal)");
   add_machine_option(app, options->machine);
   add_source_options(app, options->source);
   add_shape_option(app, options->source);

@@ -31,21 +31,54 @@ std::pair<ir::MeshId, bool> mesh_for(ir::Program& program, const std::vector<ir:
   return {ir::MeshId(program.meshes.size() - 1), false};
 }
 
+// All devices of the mesh are paid for from the start to the end of the run.
+std::vector<RunPrice> prices_of(const cost::Cluster& cluster, std::int64_t devices, double seconds) {
+  std::vector<RunPrice> prices;
+  for (const std::string& name : priced_names(cluster)) prices.push_back({name, 0});
+  auto add = [&](const cost::Device& type, std::int64_t count) {
+    for (const cost::Price& own : type.prices)
+      std::ranges::find(prices, own.name, &RunPrice::name)->per_run +=
+          own.per_second * seconds * static_cast<double>(count);
+  };
+  std::int64_t rest = devices;
+  for (auto [type, count] : cluster.layout) {
+    add(cluster.types[type], std::min(count, rest));
+    rest -= std::min(count, rest);
+  }
+  add(cluster.types.front(), rest);
+  return prices;
+}
+
 const cost::Objectives& predicted(const MeshPlan& plan) { return plan.found.predicted; }
+
+bool no_dearer(const MeshPlan& a, const MeshPlan& b) {
+  for (std::size_t k = 0; k < a.prices.size(); ++k)
+    if (a.prices[k].per_run > b.prices[k].per_run) return false;
+  return true;
+}
 
 void remove_beaten(std::vector<MeshPlan>& plans) {
   std::stable_sort(plans.begin(), plans.end(),
                    [](const MeshPlan& a, const MeshPlan& b) { return predicted(a).seconds < predicted(b).seconds; });
   std::vector<MeshPlan> kept;
   for (MeshPlan& plan : plans) {
-    auto beats = [&](const MeshPlan& other) { return dominates(predicted(other), predicted(plan)); };
+    auto beats = [&](const MeshPlan& other) {
+      return dominates(predicted(other), predicted(plan)) && no_dearer(other, plan);
+    };
     if (std::none_of(kept.begin(), kept.end(), beats)) kept.push_back(std::move(plan));
   }
   plans = std::move(kept);
 }
 
+double price_named(const MeshPlan& plan, const std::string& name) {
+  for (const RunPrice& price : plan.prices)
+    if (price.name == name) return price.per_run;
+  return 0;
+}
+
 // By how much the plan exceeds the demand that it exceeds most; at most 1 if it meets them all.
-double excess(const cost::Objectives& own, const Demands& demands) {
+double excess(const MeshPlan& plan, const Demands& demands) {
+  const cost::Objectives& own = predicted(plan);
   double most = 0;
   auto add = [&](double value, const std::optional<double>& limit) {
     if (limit) most = std::max(most, *limit > 0 ? value / *limit : value > 0 ? 1e300 : 0);
@@ -53,6 +86,7 @@ double excess(const cost::Objectives& own, const Demands& demands) {
   add(own.seconds, demands.seconds);
   add(own.memory, demands.memory);
   add(own.traffic, demands.traffic);
+  for (const auto& [name, limit] : demands.prices) add(price_named(plan, name), limit);
   return most;
 }
 
@@ -69,10 +103,11 @@ Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
   add("time", own.seconds, demands.seconds, Unit::time);
   add("memory", own.memory, demands.memory, Unit::size);
   add("traffic", own.traffic, demands.traffic, Unit::size);
+  for (const auto& [name, limit] : demands.prices) add(name.c_str(), price_named(nearest, name), limit, Unit::number);
   return {exit_code::resource,
-          Diagnostic(
-              Code::plan_not_applicable, Span{},
-              fmt::format("no plan meets the demands {}; the nearest takes {}", fmt::join(asked, ", "), summary(own)))
+          Diagnostic(Code::plan_not_applicable, Span{},
+                     fmt::format("no plan meets the demands {}; the nearest takes {}", fmt::join(asked, ", "),
+                                 summary(nearest)))
               .help(fmt::format("relax the demands to at least {}, or use more devices", fmt::join(needed, ", ")))};
 }
 
@@ -92,8 +127,12 @@ std::string axes_text(const ir::Mesh& mesh) {
 }
 
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                        const cost::SearchOptions& options) {
+                        cost::SearchOptions options, const std::function<void(double)>& progress) {
   PlanFront front;
+  options.progress = [&](std::size_t done, std::size_t all) {
+    const double part = static_cast<double>(done) / static_cast<double>(all);
+    if (progress) progress((static_cast<double>(front.meshes.size()) + part) / static_cast<double>(meshes.size()));
+  };
   for (const std::vector<ir::MeshAxis>& axes : meshes) {
     ir::Program placed = program;
     const auto [mesh, is_declared] = mesh_for(placed, axes);
@@ -101,7 +140,10 @@ PlanFront search_meshes(const ir::Program& program, const std::vector<std::vecto
     front.meshes.push_back(placed[mesh]);
     front.strategies += found.strategies;
     front.goal_is_exact = front.goal_is_exact && found.goal_is_exact;
-    for (cost::FoundPlan& plan : found.plans) front.plans.push_back({placed[mesh], is_declared, std::move(plan)});
+    for (cost::FoundPlan& plan : found.plans) {
+      std::vector<RunPrice> prices = prices_of(options.cluster, device_count(placed[mesh]), plan.predicted.seconds);
+      front.plans.push_back({placed[mesh], is_declared, std::move(plan), std::move(prices)});
+    }
   }
   remove_beaten(front.plans);
   return front;
@@ -123,7 +165,7 @@ std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices) {
   return meshes;
 }
 
-Demands parse_demands(const std::vector<std::string>& texts) {
+Demands parse_demands(const std::vector<std::string>& texts, const std::vector<std::string>& prices) {
   Demands demands;
   for (const std::string& text : texts) {
     const std::size_t equals = std::min(text.find('='), text.size());
@@ -132,22 +174,26 @@ Demands parse_demands(const std::vector<std::string>& texts) {
                                    : name == "memory"  ? &demands.memory
                                    : name == "traffic" ? &demands.traffic
                                                        : nullptr;
+    std::optional<double> of_price;
     if (limit) *limit = read_quantity(value, name == "time" ? Unit::time : Unit::size);
+    else if (std::ranges::count(prices, name) > 0) limit = &of_price, of_price = read_quantity(value, Unit::number);
     if (!limit || !*limit)
       throw Failure{exit_code::wrong_command_line,
                     Diagnostic(Code::command_line, Span{}, "`--at-most " + text + "` is not a demand")
-                        .help("write --at-most time=2ms,memory=1GiB,traffic=64MiB, or some of these")};
+                        .help("write --at-most time=2ms,memory=1GiB,traffic=64MiB, or some of these" +
+                              (prices.empty() ? "" : fmt::format("; or a price: {}", fmt::join(prices, ", "))))};
+    if (of_price) demands.prices.emplace_back(name, *of_price);
   }
   return demands;
 }
 
-const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands) {
+const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands, std::size_t price) {
   std::vector<const MeshPlan*> plans;
   for (const MeshPlan& plan : front.plans)
-    if (excess(predicted(plan), demands) <= 1) plans.push_back(&plan);
+    if (excess(plan, demands) <= 1) plans.push_back(&plan);
   if (plans.empty()) {
     auto nearest = std::min_element(front.plans.begin(), front.plans.end(), [&](const MeshPlan& a, const MeshPlan& b) {
-      return excess(predicted(a), demands) < excess(predicted(b), demands);
+      return excess(a, demands) < excess(b, demands);
     });
     throw no_plan_meets(*nearest, demands);
   }
@@ -164,13 +210,26 @@ const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands
       return least(plans, [&](const cost::Objectives& own) {
         return std::log(own.seconds / shortest) + std::log((own.memory + 1) / (smallest + 1));
       });
+    case Pick::cheapest:
+      return **std::ranges::min_element(plans, {}, [&](const MeshPlan* plan) { return plan->prices[price].per_run; });
   }
   return *plans.front();
 }
 
-std::string summary(const cost::Objectives& own) {
-  return fmt::format("{}, {} per device, {} received", duration_text(own.seconds), byte_size(own.memory),
-                     byte_size(own.traffic));
+std::vector<std::string> priced_names(const cost::Cluster& cluster) {
+  std::vector<std::string> names;
+  for (const cost::Device& device : cluster.types)
+    for (const cost::Price& price : device.prices)
+      if (std::ranges::count(names, price.name) == 0) names.push_back(price.name);
+  return names;
+}
+
+std::string summary(const MeshPlan& plan) {
+  const cost::Objectives& own = predicted(plan);
+  std::string text = fmt::format("{}, {} per device, {} received", duration_text(own.seconds), byte_size(own.memory),
+                                 byte_size(own.traffic));
+  for (const RunPrice& price : plan.prices) text += fmt::format(", {:.3g} {}", price.per_run, price.name);
+  return text;
 }
 
 std::string front_table(const PlanFront& front) {
@@ -179,7 +238,7 @@ std::string front_table(const PlanFront& front) {
     text += fmt::format("mesh {}, {} devices\n", axes_text(mesh), device_count(mesh));
   text += fmt::format("{} strategies{}\n", front.strategies, front.goal_is_exact ? ", searched exhaustively" : "");
   for (const MeshPlan& plan : front.plans)
-    text += summary(predicted(plan)) + (front.meshes.size() > 1 ? " on " + axes_text(plan.mesh) : "") + "\n";
+    text += summary(plan) + (front.meshes.size() > 1 ? " on " + axes_text(plan.mesh) : "") + "\n";
   return text;
 }
 
@@ -194,8 +253,9 @@ std::string front_json(const PlanFront& front) {
                      {"axes", std::move(axes)},
                      {"time", predicted(plan).seconds},
                      {"memory", predicted(plan).memory},
-                     {"traffic", predicted(plan).traffic},
-                     {"plan", std::move(lines)}});
+                     {"traffic", predicted(plan).traffic}});
+    for (const RunPrice& price : plan.prices) plans.back()["prices"][price.name] = price.per_run;
+    plans.back()["plan"] = std::move(lines);
   }
   return Json({{"format", "tap-plans"},
                {"version", 1},
@@ -213,7 +273,7 @@ ir::Plan plan_of(const MeshPlan& plan) {
 }
 
 std::string plan_text(const MeshPlan& plan) {
-  std::string text = ir::print(plan_of(plan)) + "// predicted: " + summary(predicted(plan)) + "\n";
+  std::string text = ir::print(plan_of(plan)) + "// predicted: " + summary(plan) + "\n";
   for (const passes::LeftWhole& left : plan.found.sharded.left) text += "// " + to_string(left) + "\n";
   return text;
 }

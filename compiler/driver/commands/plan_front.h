@@ -1,7 +1,8 @@
-// The plans of one program over one or more meshes that no other beats in time, memory and traffic at once, and which of
-// them a user wants.
+// The plans of one program over one or more meshes that no other beats in time, memory, traffic and prices at once, and
+// which of them a user wants.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,10 +12,15 @@
 
 namespace tap::driver {
 
+struct RunPrice {  // money, energy, … for one run on all devices of a mesh
+  std::string name;
+  double per_run = 0;
+};
 struct MeshPlan {
   ir::Mesh mesh;
   bool is_declared = false;  // by the program
   cost::FoundPlan found;
+  std::vector<RunPrice> prices = {};  // by name, of the machine file
 };
 struct PlanFront {
   std::vector<MeshPlan> plans;   // fastest first
@@ -23,24 +29,30 @@ struct PlanFront {
   bool goal_is_exact = true;
 };
 // Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes.
+// Calls `progress` now and then with the part that is done, from 0 to 1.
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                        const cost::SearchOptions& options);
+                        cost::SearchOptions options, const std::function<void(double)>& progress = {});
 
 // Every way to write a number of devices as a product of at most three axes, x, y and z.
 std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices);
 
-// --at-most time=2ms,memory=1GiB,traffic=64MiB
+// --at-most time=2ms,memory=1GiB,traffic=64MiB,euros=0.01
 struct Demands {
   std::optional<double> seconds, memory, traffic;
+  std::vector<std::pair<std::string, double>> prices = {};  // by name
 };
-// Throws Failure, exit 2.
-Demands parse_demands(const std::vector<std::string>& texts);
+// Throws Failure, exit 2. `prices`: the names that the machine file prices.
+Demands parse_demands(const std::vector<std::string>& texts, const std::vector<std::string>& prices);
 
-enum class Pick : std::uint8_t { fastest, smallest, least_traffic, knee };
-// Throws Failure, exit 4, with the smallest relaxation if no plan meets the demands.
-const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands);
+enum class Pick : std::uint8_t { fastest, smallest, least_traffic, knee, cheapest };
+// Throws Failure, exit 4, with the smallest relaxation if no plan meets the demands. `price`: which of the prices is to be
+// least. Pre: with Pick::cheapest, every plan has that price.
+const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands, std::size_t price = 0);
 
-std::string summary(const cost::Objectives& predicted);  // 2.1 ms, 40 MiB per device, 8 MiB received
+// What the devices of the cluster's first type, or of any other, are priced by.
+std::vector<std::string> priced_names(const cost::Cluster& cluster);
+
+std::string summary(const MeshPlan& plan);  // 2.1 ms, 40 MiB per device, 8 MiB received, 0.002 euros
 std::string front_table(const PlanFront& front);
 std::string front_json(const PlanFront& front);
 std::string plan_text(const MeshPlan& plan);  // with comments

@@ -18,7 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto patience = std::chrono::seconds(2);  // without a line
 constexpr auto pause = std::chrono::milliseconds(250);
-constexpr std::string_view erase_line = "\r\x1b[K";
 
 // The batches of a sequence, with all trips of iterates.
 struct Amount {

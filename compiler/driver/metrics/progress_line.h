@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "compiler/driver/metrics/predicted_calls.h"
 #include "runtime/distribution.h"
 
 namespace tap::driver {
+
+inline constexpr std::string_view erase_line = "\r\x1b[K";  // on a terminal
 
 // The part of the run that is done, from 0 to 1, weighted with what the cost model predicts for each batch.
 double part_done(const PredictedRun& predicted, const executor::Progress& progress);

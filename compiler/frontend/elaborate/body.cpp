@@ -378,6 +378,7 @@ void BodyBuilder::finish_results(const std::vector<ast::TensorParam>&) {
     std::vector<std::string> locals;
     for (const auto& [name, target] : targets_)
       if (!result_at_.count(name)) locals.push_back(name);
+    std::sort(locals.begin(), locals.end());  // the map has no order
     if (auto near = did_you_mean(result.name.text, locals))
       d.help("did you mean " + quoted(result.name.text) + " where " + quoted(*near) + " is written?");
     else d.help("define it: " + quoted(result.name.text + "[…] = …") + " or " + quoted(result.name.text + " = …"));

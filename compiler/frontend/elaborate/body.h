@@ -3,7 +3,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <set>
+#include <unordered_map>
 
 #include "compiler/frontend/elaborate/elaboration.h"
 #include "compiler/frontend/elaborate/frame.h"
@@ -144,17 +146,17 @@ class BodyBuilder {
   std::vector<ir::ValueId> captures_;            // outer values, in order
   std::vector<Result> results_;
   std::unordered_map<std::string, std::size_t> result_at_;
-  std::map<std::string, Target> targets_;
-  std::map<std::string, std::vector<std::size_t>> binders_;  // whole-tensor bindings by name
+  std::unordered_map<std::string, Target> targets_;
+  std::unordered_map<std::string, std::vector<std::size_t>> binders_;  // whole-tensor bindings by name
   std::vector<Pending> pending_;
   const std::vector<ast::Statement>* statements_ = nullptr;
   std::size_t current_ = 0;
-  std::set<std::size_t> in_cycle_;                     // statements that depend on themselves; already reported
-  std::map<std::string, std::size_t> instance_count_;  // operator#n
+  std::set<std::size_t> in_cycle_;  // statements that depend on themselves; already reported
+  std::unordered_map<std::string, std::size_t> instance_count_;  // operator#n
   std::vector<std::pair<std::string, ir::OperationId>> instances_;
   bool names_results_ = false;
-  std::map<std::string, const ast::Sharding*> declared_shardings_;  // of inputs and results
-  std::map<ir::ValueId, const ast::Sharding*> claimed_;             // by the first name with a sharding
+  std::unordered_map<std::string, const ast::Sharding*> declared_shardings_;  // of inputs and results
+  std::map<ir::ValueId, const ast::Sharding*> claimed_;                       // by the first name with a sharding
 
  public:
   GraphProvenance& provenance() { return provenance_; }

@@ -181,7 +181,7 @@ struct Legality::State {
       unsigned long budget;
       std::int64_t points;
     };
-    for (Step step : {Step{std::min(options.budget, 5'000ul), 1 << 16}, Step{options.budget, 1 << 22}}) {
+    for (Step step : {Step{std::min(options.budget, 5'000ul), 1 << 17}, Step{options.budget, 1 << 22}}) {
       sets.set_budget(step.budget);
       try {
         return tap::find_write_violation(sets, shape, writers, maps);

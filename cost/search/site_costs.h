@@ -1,0 +1,32 @@
+// What one way to divide a site takes: its transfers, the memory that it needs, and the time of its operations.
+#pragma once
+
+#include "cost/search/hold_costs.h"
+#include "cost/search/site_time.h"
+
+namespace tap::cost {
+
+class SiteCosts {
+ public:
+  SiteCosts(const ir::Program& program, ir::MeshId mesh, const Cluster& cluster, std::int64_t threads, bool strict_fp,
+            ShardingTable& table, TransferTimes& transfers)
+      : program_(program),
+        mesh_(mesh),
+        table_(table),
+        transfers_(transfers),
+        times_(program, cluster, threads, strict_fp) {}
+
+  StepChoice choice_of(ir::GraphId graph, const Strategy& strategy);
+  std::size_t priced() const { return times_.priced(); }
+
+ private:
+  double seconds_of(ir::GraphId graph, ir::OperationId operation, const passes::SiteShardings& site);
+
+  const ir::Program& program_;
+  const ir::MeshId mesh_;
+  ShardingTable& table_;
+  TransferTimes& transfers_;
+  OperationTimes times_;
+};
+
+}  // namespace tap::cost
