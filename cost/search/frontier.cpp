@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <set>
-#include <unordered_map>
+#include <span>
+#include <utility>
 
 #include "cost/search/hold_simulation.h"
+#include "cost/search/state_table.h"
 
 namespace tap::cost {
 
@@ -28,17 +29,6 @@ class HoldingTable {
   std::vector<Holding> list_;
 };
 
-// The holdings of the live values, by value: which values are live depends on the step only.
-using State = std::vector<std::uint32_t>;
-
-struct HashOfState {
-  std::size_t operator()(const State& state) const {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (std::uint32_t holding : state) hash = (hash ^ holding) * 0x9e3779b97f4a7c15;
-    return hash ^ (hash >> 32);
-  }
-};
-
 struct Label {
   CostSoFar so_far;
   std::uint32_t node = 0;
@@ -47,24 +37,6 @@ bool dominates(const Label& a, const Label& b) {
   return cost::dominates(a.so_far.cost, b.so_far.cost) && a.so_far.live <= b.so_far.live;
 }
 
-// Labels by state, in the order in which the states were found.
-class States {
- public:
-  std::vector<Label>& operator[](const State& state) {
-    auto [place, fresh] = numbers_.try_emplace(state, all_.size());
-    if (fresh) all_.emplace_back(&place->first, std::vector<Label>());
-    return all_[place->second].second;
-  }
-  auto begin() { return all_.begin(); }
-  auto end() { return all_.end(); }
-  std::size_t size() const { return all_.size(); }
-  std::pair<const State*, std::vector<Label>>& operator[](std::size_t number) { return all_[number]; }
-
- private:
-  std::unordered_map<State, std::size_t, HashOfState> numbers_;  // does not move its keys
-  std::vector<std::pair<const State*, std::vector<Label>>> all_;
-};
-
 struct Node {
   std::uint32_t parent = 0, choice = 0;
 };
@@ -72,6 +44,7 @@ struct Node {
 // What a step can make of the holdings of its operands: those of operands and results that stay live, and by which choices.
 struct Outcome {
   State after;
+  std::uint64_t hash = 0;
   std::vector<std::pair<std::uint32_t, Change>> ways;  // none is beaten by another
 };
 
@@ -92,14 +65,14 @@ class Sweep {
     const State start = numbered(simulation_.start(first.so_far.live));
     first.so_far.cost.memory = first.so_far.live;
     nodes_.emplace_back();
-    States now;
-    now[start] = {first};
+    States now{StateTable(start.size()), {{first}}};
+    now.table.number(start, hash_of(start));
     for (std::size_t s = 0; s < problem_.steps.size(); ++s) now = advance(now, s);
     std::vector<Label> last;
-    for (const auto& [state, labels] : now) {
-      Holdings end = holdings_of(*state);
+    for (std::size_t k = 0; k < now.table.size(); ++k) {
+      Holdings end = holdings_of(now.table[k]);
       const Change change = simulation_.finish(end);
-      for (const Label& label : labels)
+      for (const Label& label : now.labels[k])
         if (const Label made{after(label.so_far, change), label.node};
             cost::dominates(made.so_far.cost, limits_.at_most))
           insert(last, made);
@@ -115,35 +88,63 @@ class Sweep {
     for (const Holding& holding : holdings) state.push_back(table_.number(holding));
     return state;
   }
-  Holdings holdings_of(const State& state) const {
+  Holdings holdings_of(std::span<const std::uint32_t> state) const {
     Holdings holdings;
     for (std::uint32_t number : state) holdings.push_back(table_[number]);
     return holdings;
   }
 
-  States advance(States& now, std::size_t s) {
-    States next;
-    std::unordered_map<State, std::vector<Outcome>, HashOfState> known;  // by the holdings of the operands
-    auto by_value = [this](std::uint32_t number) { return table_[number].value; };
+  struct States {
+    StateTable table;
+    std::vector<std::vector<Label>> labels;
+  };
+  // A state that follows, and the ways to it: from which state, by which outcome.
+  struct Way {
+    std::uint32_t from = 0;
+    const Outcome* outcome = nullptr;
+  };
+  struct Successors {
+    StateTable table;
+    std::vector<std::vector<Way>> ways;
+  };
+
+  States advance(const States& now, std::size_t s) {
+    std::map<State, std::vector<Outcome>> outcomes;  // by the holdings of the operands
+    const Successors all = successors(now, s, outcomes);
+    States next{StateTable(all.table.width()), {}};
+    for (std::size_t k : kept_of(now, all)) {
+      next.table.number(all.table[k], hash_of(all.table[k]));
+      next.labels.push_back(labels_of(now, all.ways[k]));
+    }
+    return next;
+  }
+
+  Successors successors(const States& now, std::size_t s, std::map<State, std::vector<Outcome>>& outcomes) {
+    std::optional<Successors> all;
+    Interleaving order;
     State own, others, changed;
-    for (const auto& [state, labels] : now) {
+    for (std::uint32_t k = 0; k < now.table.size(); ++k) {
       own.clear();
       others.clear();
-      for (std::uint32_t number : *state) {
+      for (std::uint32_t number : now.table[k]) {
         const bool is_operand = std::ranges::count(problem_.steps[s].operands, table_[number].value) > 0;
         (is_operand ? own : others).push_back(number);
       }
-      auto [place, fresh] = known.try_emplace(own);
+      auto [place, fresh] = outcomes.try_emplace(own);
       if (fresh) place->second = outcomes_of(own, s);
+      const std::uint64_t hash = hash_of(others);
       for (const Outcome& outcome : place->second) {
-        changed.resize(others.size() + outcome.after.size());
-        std::ranges::merge(others, outcome.after, changed.begin(), {}, by_value, by_value);
-        extend(next, changed, labels, outcome);
+        if (!all) {  // which values are live is the same for all states
+          order = Interleaving(others, outcome.after, [this](std::uint32_t number) { return table_[number].value; });
+          all = {StateTable(others.size() + outcome.after.size()), {}};
+        }
+        order.merge(others, outcome.after, changed);
+        const std::uint32_t number = all->table.number(changed, hash + outcome.hash);
+        if (number == all->ways.size()) all->ways.emplace_back();
+        all->ways[number].push_back({k, &outcome});
       }
     }
-    if (next.size() > limits_.most_states) next = best_of(std::move(next));
-    for (auto& [state, labels] : next) shorten(labels);
-    return next;
+    return all ? std::move(*all) : Successors{StateTable(0), {}};
   }
 
   std::vector<Outcome> outcomes_of(const State& own, std::size_t s) {
@@ -155,22 +156,31 @@ class Sweep {
       const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
       State state = numbered(changed);
       auto [place, fresh] = known.try_emplace(state, outcomes.size());
-      if (fresh) outcomes.push_back({std::move(state), {}});
+      if (fresh) outcomes.push_back({state, hash_of(state), {}});
       add_way(outcomes[place->second], c, change);
     }
     return outcomes;
   }
 
-  void extend(States& next, const State& changed, const std::vector<Label>& labels, const Outcome& outcome) {
-    std::vector<Label>* list = nullptr;
-    for (const auto& [choice, change] : outcome.ways)
-      for (const Label& label : labels) {
-        const Label made{after(label.so_far, change), static_cast<std::uint32_t>(nodes_.size())};
-        if (!cost::dominates(made.so_far.cost, limits_.at_most)) continue;
-        if (!list) list = &next[changed];
-        ++front_.labels;
-        if (insert(*list, made)) nodes_.push_back({label.node, choice});
-      }
+  // Calls `visit` with each label of the ways, and the choice that leads to it.
+  template <class Visit>
+  void each_label(const States& now, const std::vector<Way>& ways, Visit visit) const {
+    for (const Way& way : ways)
+      for (const auto& [choice, change] : way.outcome->ways)
+        for (const Label& label : now.labels[way.from]) {
+          const Label made{after(label.so_far, change), label.node};
+          if (cost::dominates(made.so_far.cost, limits_.at_most)) visit(made, choice);
+        }
+  }
+  std::vector<Label> labels_of(const States& now, const std::vector<Way>& ways) {
+    std::vector<Label> labels;
+    each_label(now, ways, [&](Label made, std::uint32_t choice) {
+      ++front_.labels;
+      const Node node{std::exchange(made.node, static_cast<std::uint32_t>(nodes_.size())), choice};
+      if (insert(labels, made)) nodes_.push_back(node);
+    });
+    shorten(labels);
+    return labels;
   }
 
   static bool insert(std::vector<Label>& list, const Label& made) {
@@ -207,35 +217,51 @@ class Sweep {
 
   double goal(const Label& label) const { return value_of(label.so_far.cost, limits_.goal); }
 
-  // Half of the states by the goal, the others by the other objectives: plans that move nothing, or hold little, are found
-  // although others are faster on the way.
-  States best_of(States all) {
+  // The numbers of the states to keep. If there are too many, half of them by the goal, the others by the other objectives:
+  // plans that move nothing, or hold little, are found although others are faster on the way.
+  std::vector<std::size_t> kept_of(const States& now, const Successors& all) {
+    constexpr std::array<double, 2> none{unlimited, unlimited};
+    constexpr Least nothing{none, none, none};
+    std::vector<Least> least;
+    std::size_t possible = 0;
+    for (const std::vector<Way>& ways : all.ways) {
+      least.push_back(nothing);
+      each_label(now, ways, [&](const Label& made, std::uint32_t) { see(least.back(), made.so_far.cost); });
+      possible += least.back()[0][0] < unlimited;
+    }
+    std::vector<std::size_t> kept;
+    if (possible <= limits_.most_states) {
+      for (std::size_t k = 0; k < least.size(); ++k)
+        if (least[k][0][0] < unlimited) kept.push_back(k);
+      return kept;
+    }
     front_.is_exact = front_.goal_is_exact = false;
-    std::vector<Goal> turns{limits_.goal, Goal::seconds, limits_.goal, Goal::traffic, limits_.goal, Goal::memory};
+    const std::array turns{limits_.goal, Goal::seconds, limits_.goal, Goal::traffic, limits_.goal, Goal::memory};
     std::map<Goal, std::vector<std::size_t>> orders;
-    for (Goal by : turns) orders.try_emplace(by, order_of(all, by));
-    std::vector<bool> is_kept(all.size(), false);
+    for (Goal by : turns) orders.try_emplace(by, order_of(least, by));
+    std::vector<bool> is_kept(least.size(), false);
     std::map<Goal, std::size_t> at;
-    States kept;
     for (std::size_t turn = 0; kept.size() < limits_.most_states; turn = (turn + 1) % turns.size()) {
       const std::vector<std::size_t>& order = orders.at(turns[turn]);
       std::size_t& next = at[turns[turn]];
       while (is_kept[order[next]]) ++next;  // fewer are kept than there are
       is_kept[order[next]] = true;
-      auto& [state, labels] = all[order[next]];
-      kept[*state] = std::move(labels);
+      kept.push_back(order[next]);
     }
     return kept;
   }
-  // The numbers of the states, those with the best label first; only as many as can be kept.
-  std::vector<std::size_t> order_of(States& all, Goal by) const {
-    std::vector<std::pair<std::array<double, 2>, std::size_t>> keyed;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      std::array<double, 2> least{std::numeric_limits<double>::infinity(), 0};
-      for (const Label& label : all[k].second)
-        least = std::min(least, {value_of(label.so_far.cost, by), value_of(label.so_far.cost, limits_.goal)});
-      keyed.emplace_back(least, k);
+  // The least of each objective, and the goal of the plan that has it.
+  using Least = std::array<std::array<double, 2>, 3>;
+  void see(Least& least, const Objectives& cost) const {
+    for (Goal by : {Goal::seconds, Goal::memory, Goal::traffic}) {
+      std::array<double, 2>& own = least[static_cast<std::size_t>(by)];
+      own = std::min(own, {value_of(cost, by), value_of(cost, limits_.goal)});
     }
+  }
+  // The numbers of the states, those with the best label first; only as many as can be kept.
+  std::vector<std::size_t> order_of(const std::vector<Least>& least, Goal by) const {
+    std::vector<std::pair<std::array<double, 2>, std::size_t>> keyed;
+    for (std::size_t k = 0; k < least.size(); ++k) keyed.emplace_back(least[k][static_cast<std::size_t>(by)], k);
     const std::size_t most = std::min(keyed.size(), limits_.most_states);
     std::partial_sort(keyed.begin(), keyed.begin() + static_cast<std::ptrdiff_t>(most), keyed.end());
     std::vector<std::size_t> order;

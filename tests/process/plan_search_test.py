@@ -188,9 +188,12 @@ class PlanSearch(TapcTest):
     def test_meshes_are_searched(self):
         self.write("p.tap", MLP.replace("batch = 16", "batch = 512"))
         listed = self.expect(0, ".*", "plan", "p.tap", "--devices", "12", "--list").stdout.decode()
-        self.assertEqual(sorted(re.findall(r"mesh grid (\[.*\])", listed)),
-                         ["[x: 12]", "[x: 2, y: 2, z: 3]", "[x: 2, y: 3, z: 2]", "[x: 2, y: 6]", "[x: 3, y: 2, z: 2]",
-                          "[x: 3, y: 4]", "[x: 4, y: 3]", "[x: 6, y: 2]"])
+        meshes = lambda text: sorted(re.findall(r"mesh grid (\[.*\])", text))
+        self.assertEqual(meshes(listed), ["[x: 12]", "[x: 3, y: 2, z: 2]", "[x: 4, y: 3]", "[x: 6, y: 2]"])
+        levels = self.expect(0, ".*", "plan", "p.tap", "--devices", "12", "--list", "--machine",
+                             ROOT / "examples/machines/gpu_nodes.toml").stdout.decode()
+        self.assertEqual(meshes(levels), ["[x: 12]", "[x: 2, y: 2, z: 3]", "[x: 2, y: 3, z: 2]", "[x: 2, y: 6]", "[x: 3, y: 2, z: 2]",
+                                          "[x: 3, y: 4]", "[x: 4, y: 3]", "[x: 6, y: 2]"])
         self.expect(0, ".*", "plan", "p.tap", "--devices", "12", "-o", "p.plan")
         self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
         self.assertIn("[x: 1]", self.expect(0, ".*", "plan", "p.tap", "--devices", "1", "--list").stdout.decode())

@@ -99,12 +99,13 @@ void write_front(Session& session, const PlanOptions& options, const ir::Program
 }
 
 // Fewer devices can be cheaper: then every number of devices that divides them is tried, too.
-std::vector<std::vector<ir::MeshAxis>> meshes_to_search(const PlanOptions& options, Pick pick) {
+std::vector<std::vector<ir::MeshAxis>> meshes_to_search(const PlanOptions& options, Pick pick,
+                                                        const cost::Cluster& cluster) {
   if (!options.mesh.empty()) return {parse_mesh_sizes(options.mesh)};
-  std::vector<std::vector<ir::MeshAxis>> meshes = meshes_of(options.devices);
+  std::vector<std::vector<ir::MeshAxis>> meshes = meshes_of(options.devices, cluster);
   for (std::int64_t fewer = options.devices - 1; pick == Pick::cheapest && fewer >= 1; --fewer)
     if (options.devices % fewer == 0)
-      for (std::vector<ir::MeshAxis>& axes : meshes_of(fewer)) meshes.push_back(std::move(axes));
+      for (std::vector<ir::MeshAxis>& axes : meshes_of(fewer, cluster)) meshes.push_back(std::move(axes));
   return meshes;
 }
 
@@ -151,7 +152,7 @@ int plan(Session& session, const PlanOptions& options) {
   const Demands demands = parse_demands(options.demands, prices);
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
-  const std::vector<std::vector<ir::MeshAxis>> meshes = meshes_to_search(options, pick);
+  const std::vector<std::vector<ir::MeshAxis>> meshes = meshes_to_search(options, pick, search.cluster);
   const ir::Program program = simplified(session, options);
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()

@@ -149,13 +149,15 @@ PlanFront search_meshes(const ir::Program& program, const std::vector<std::vecto
   return front;
 }
 
-std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices) {
+std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices, const cost::Cluster& cluster) {
+  const bool any_order = cluster.links.size() > 1 || !cluster.pairs.empty() || !cluster.layout.empty();
   std::vector<std::vector<ir::MeshAxis>> meshes;
   for (std::int64_t x = devices; x >= 1; --x) {
     if (devices % x != 0 || (x == 1 && devices > 1)) continue;
     const std::int64_t rest = devices / x;
     for (std::int64_t y = rest; y >= 1; --y) {
       if (rest % y != 0 || (y == 1 && rest > 1)) continue;
+      if (!any_order && (y > x || rest / y > y)) continue;
       std::vector<ir::MeshAxis> axes{{"x", x}};
       if (y > 1) axes.push_back({"y", y});
       if (rest / y > 1) axes.push_back({"z", rest / y});
