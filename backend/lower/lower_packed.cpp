@@ -1,5 +1,6 @@
 // Register tiles over packed operands (packing.h).
 #include <algorithm>
+#include <bit>
 
 #include "backend/lower/lowering.h"
 #include "ir/graph.h"
@@ -14,6 +15,19 @@ namespace {
 std::ptrdiff_t axes_of(const Access& access, std::size_t dim) {
   return std::ranges::count_if(access.projection.start.rows,
                                [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
+}
+
+// How many rows are packed together: as many as `most`, and of the remaining ones half as many, and so on down to four.
+std::vector<std::uint32_t> groups_of_rows(std::uint32_t most, std::optional<std::int64_t> remaining) {
+  constexpr std::uint32_t fewest = 4;
+  std::vector<std::uint32_t> groups{most};
+  std::int64_t rest = remaining.value_or(most - 1);
+  for (std::uint32_t rows = std::bit_floor(most - 1); rows >= fewest && rest >= fewest; rows /= 2) {
+    if (rest < rows) continue;
+    groups.push_back(rows);
+    if (remaining) rest %= rows;
+  }
+  return groups;
 }
 
 }  // namespace
@@ -104,7 +118,7 @@ For Lowering::reduction_loop(std::size_t dim, const std::vector<bool>& outside, 
 
 // Packs one panel after another. Lanes run along the operand's contiguous dim: within the panel, or across it.
 std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
-                                      const Packing& packing, const RegisterTile& tile) {
+                                      const Packing& packing, const RegisterTile& tile, const Extents& extents) {
   const Access& access = op_.reads[pack.read];
   Store store;
   CellId value = kernel_.exprs.read(loads_[pack.read], op_.operands[access.tensor].element);
@@ -132,7 +146,9 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
     inner = around(std::move(nest), std::move(cell));
   } else if (across) {
     const auto together = static_cast<std::uint32_t>(std::min<std::int64_t>(along.step, tile.lanes));
-    inner = around(std::move(nest), fill_across(within, together, *across, tile.lanes, cell));
+    std::optional<std::int64_t> remaining;
+    if (extents.exact[along.dim]) remaining = extents.sizes[along.dim] % along.step % together;
+    inner = around(std::move(nest), fill_across(within, together, remaining, *across, tile.lanes, cell));
   } else {
     nest.insert(nest.begin(), within);
     inner = around(std::move(nest), std::move(cell));
@@ -141,8 +157,10 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
 }
 
 // Packs as many of the panel's rows at a time as a vector has lanes, or all if there are fewer, and stores them
-// transposed (emit_transposed.h); remaining rows and lanes one by one.
-std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together, const For& across,
+// transposed (emit_transposed.h); then smaller groups, and the remaining rows and lanes one by one. `remaining`: how many
+// rows remain after the largest groups, if that is known.
+std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together,
+                                             std::optional<std::int64_t> remaining, const For& across,
                                              std::uint32_t lanes, const std::vector<Statement>& cell) {
   struct Steps {
     For whole, rest;  // over the first of each group, and the remaining ones
@@ -163,21 +181,27 @@ std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t to
     steps.rest.upper = {bound(variable(end))};
     return steps;
   };
-  Steps rows = steps_of(within, together), along = steps_of(across, lanes);
-  For each = within, vector = across;
-  each.kind = LoopKind::unrolled;
-  each.lower = {bound(variable(rows.whole.variable))};
+  Steps along = steps_of(across, lanes);
+  For vector = across;
   vector.kind = LoopKind::lanes;
   vector.lower = {bound(variable(along.whole.variable))};
-  each.count = together;
   vector.count = lanes;
-  each.upper.clear();
   vector.upper.clear();
-  std::vector<For> rest{within, along.rest};
-  in_lanes(rest, lanes);
-  append(result, around({rows.whole, along.whole, each, vector}, cell));
-  append(result, around({rows.rest, along.whole, vector}, cell));
-  append(result, around(std::move(rest), cell));
+  For rest = within;
+  for (std::uint32_t group : groups_of_rows(together, remaining)) {
+    Steps rows = steps_of(rest, group);
+    For each = within;
+    each.kind = LoopKind::unrolled;
+    each.lower = {bound(variable(rows.whole.variable))};
+    each.upper.clear();
+    each.count = group;
+    append(result, around({rows.whole, along.whole, each, vector}, cell));
+    rest = std::move(rows.rest);
+  }
+  std::vector<For> lanes_rest{within, along.rest};
+  in_lanes(lanes_rest, lanes);
+  append(result, around({std::move(rest), along.whole, vector}, cell));
+  append(result, around(std::move(lanes_rest), cell));
   return result;
 }
 
@@ -308,7 +332,7 @@ std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& read
       continue;
     }
     packs.push_back(pack_of(read, along, chunk, packing, extents));
-    append(result, fill(packs.back(), along, chunk, packing, tile));
+    append(result, fill(packs.back(), along, chunk, packing, tile, extents));
   }
   for (const Pack& pack : packs) read_from(pack);
   return result;

@@ -177,9 +177,9 @@ class Lowering {
   For reduction_loop(std::size_t dim, const std::vector<bool>& outside, const std::optional<Block>& chunk,
                      const Packing& packing) const;
   std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
-                              const Packing& packing, const RegisterTile& tile);
-  std::vector<Statement> fill_across(const For& within, std::uint32_t together, const For& across, std::uint32_t lanes,
-                                     const std::vector<Statement>& cell);
+                              const Packing& packing, const RegisterTile& tile, const Extents& extents);
+  std::vector<Statement> fill_across(const For& within, std::uint32_t together, std::optional<std::int64_t> remaining,
+                                     const For& across, std::uint32_t lanes, const std::vector<Statement>& cell);
   void read_from(const Pack& pack);
   struct Run {  // of a dim: its bounds, and its maximum length
     ir::AffineExpr first, end;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/lower/cache_sets.h"
 #include "backend/lower/patterns.h"
 #include "support/checked.h"
 
@@ -139,12 +140,8 @@ class PackingChooser {
   // Whether the cache lines that the rows of a register tile read at a time are a power of two apart, so that they
   // share few sets of the first cache and evict each other. Its sets are the lines of a page.
   bool crowds(const Access& access) const {
-    const std::int64_t line = machine_.line_bytes, sets = machine_.l1_sets;
-    const std::int64_t ways = std::max<std::int64_t>(machine_.l1_bytes / (sets * line), 1);
-    const std::int64_t distance = distance_along(access, *tile_.rows);
-    if (distance == 0 || distance % line != 0) return false;
-    const std::int64_t conflict_free_sets = sets / std::gcd(sets, distance / line);
-    return tile_.row_count / conflict_free_sets > ways / 2;
+    return lines_in_a_set(tile_.row_count, distance_along(op_, access, *tile_.rows), machine_) >
+           ways_of_a_set(machine_) / 2;
   }
 
   // The same for the lines of a panel's lanes at all points of a reduction: they take more than half of their sets.
@@ -153,22 +150,11 @@ class PackingChooser {
     const std::int64_t of_step = std::max<std::int64_t>(tile_.vectors * full_vector_bytes / line, 1);
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       if (op_.dims[d].role != DimRole::reduction || !uses(access, d)) continue;
-      const std::int64_t distance = distance_along(access, d);
+      const std::int64_t distance = distance_along(op_, access, d);
       const std::int64_t shared = distance % line == 0 ? std::gcd(machine_.l1_sets, distance / line) : 1;
       if (checked::mul(size(d), std::max(of_step, shared)) > lines / 2) return true;
     }
     return false;
-  }
-
-  // Bytes between what two neighbouring points of the dim read.
-  std::int64_t distance_along(const Access& access, std::size_t dim) const {
-    std::int64_t distance = 0, stride = static_cast<std::int64_t>(size_of(op_.operands[access.tensor].element));
-    for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
-      const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[dim]);
-      distance = checked::add(distance, checked::mul(steps, stride));
-      stride = checked::mul(stride, op_.operands[access.tensor].shape[axis]);
-    }
-    return distance;
   }
 
   // The bounding box of the windows of a block of rows, for a block of the reduction.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/lower/cache_sets.h"
 #include "backend/lower/packing.h"
 #include "backend/lower/patterns.h"
 #include "ir/graph.h"
@@ -113,11 +114,18 @@ double PointWork::cost(CellId id, const Tile& tile) const {
     if (c && depends_on(op_, {*c}, tile.dim)) return 1.5 * tile.lanes / registers_of(tile.lanes);
   if (is_prepared(id, access, tile)) return 1;
   switch (kind(access.projection.start.rows, tile.dim)) {
-    case Along::same: return 1 + (is_window(id, access, tile) ? 0 : guard(access, tile)) + line_cost(access, tile);
+    case Along::same:
+      return (is_folded(id, tile) ? 0.5 : 1) + (is_window(id, access, tile) ? 0 : guard(access, tile)) +
+             line_cost(access, tile);
     case Along::dense: return (access.fill && may_be_outside(op_, access) ? 4 : 1) + far_memory_cost(id, access, tile);
     case Along::strided: return strided(id, access, tile) + far_memory_cost(id, access, tile);
   }
   return 1;
+}
+
+// With 64-byte vectors an instruction can read one cell for all lanes: a load that a single vector uses is no instruction.
+bool PointWork::is_folded(CellId id, const Tile& tile) const {
+  return vector_bytes_ == 64 && monoid_ && tile.rows && follows(id, *tile.rows) && tile.vectors == 1;
 }
 
 bool PointWork::is_window(CellId id, const Access& access, const Tile& tile) const {
@@ -150,7 +158,16 @@ double PointWork::line_cost(const Access& access, const Tile& tile) const {
     for (const AffineExpr& row : access.projection.start.rows) steps = steps || row.coefficients[d] != 0;
     if (std::abs(last[d]) == 1) run = std::max(run, static_cast<double>(extents_.sizes[d]));
   }
+  if (steps && rows_crowd(access, tile)) return line;
   return steps ? line / std::min(run, cells) : 0;
+}
+
+// Whether the lines that the rows read evict each other before all their cells are read. Rows that are used often are packed.
+bool PointWork::rows_crowd(const Access& access, const Tile& tile) const {
+  constexpr std::int64_t often = 4;
+  if (!tile.rows || extents_.sizes[tile.dim] >= often * tile.lanes * tile.vectors) return false;
+  return lines_in_a_set(tile.row_count, distance_along(op_, access, *tile.rows), reference_machine) >
+         ways_of_a_set(reference_machine) - 2;
 }
 
 double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& tile) const {
@@ -190,7 +207,9 @@ double PointWork::strided(CellId id, const Access& access, const Tile& tile) con
       !can_be_packed(op_, access, extents_))
     return direct;
   RegisterTile packed{tile.dim, tile.lanes, tile.vectors, false, tile.rows, tile.row_count};
-  double copy = transposed_along(op_, access, tile.dim, *tile.rows, extents_) ? 6 : 2 * direct;
+  // A vector's share of shuffles; and of lines that are written and read again, if the panel is not near until then.
+  const double transposed = far_memory_cost(id, access, tile) > 0 ? 20 : 14;
+  double copy = transposed_along(op_, access, tile.dim, *tile.rows, extents_) ? transposed : 2 * direct;
   return std::min(direct, 1 + copy / uses_of_packed(op_, access, packed, extents_));
 }
 

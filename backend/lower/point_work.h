@@ -55,6 +55,7 @@ class PointWork {
   static double weight(const ir::CellNode& node);
   double copies(ir::CellId id, const Tile& tile) const;
   double cost(ir::CellId id, const Tile& tile) const;
+  bool is_folded(ir::CellId id, const Tile& tile) const;
   // Row windows are copied first (packing.h): every cell is present.
   bool is_window(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   // Prepared lane operands: a vector is one load, from near memory.
@@ -64,6 +65,7 @@ class PointWork {
   // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
   // every cell needs its own line, from farther away.
   double line_cost(const ir::Access& access, const Tile& tile) const;
+  bool rows_crowd(const ir::Access& access, const Tile& tile) const;
   // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
   bool is_read_again(const ir::Access& access, const Tile& tile) const;
   double footprint(const ir::Access& access) const;
