@@ -1,0 +1,80 @@
+// Products with few columns: lanes run along the columns, few rows where rows share a set of the first cache; and rows that do
+// not fill a vector are packed in smaller groups.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+
+#include "backend/loops/loops.h"
+#include "backend/lower/cache_sets.h"
+#include "backend/lower/lowered.h"
+#include "backend/lower/register_tile.h"
+#include "ir/graph.h"
+#include "tests/frontend/compile_source.h"
+
+namespace tap::backend::test {
+namespace {
+
+ir::Program product(int m, int n, int k) {
+  auto outcome = tap::test::compile_text(fmt::format(
+      "program p(A: f32[{0}, {2}], B: f32[{2}, {1}]) -> (C: f32[{0}, {1}]) {{ C[i, j] = sum[t] A[i, t] * B[t, j] }}", m,
+      n, k));
+  if (!outcome.compiled) throw std::runtime_error(outcome.messages);
+  return outcome.compiled->program;
+}
+const ir::Operator& product_of(const ir::Program& program) {
+  return program[program[program.main].operations.at(0).op];
+}
+
+RegisterTile tile_of(int m, int n, int k) {
+  const ir::Program program = product(m, n, k);
+  const ir::Operator& op = product_of(program);
+  return choose_tile(program, op, extents_of(op), true, ir::reference_machine).value();
+}
+
+TEST(FewColumns, LanesRunAlongThem) {
+  for (auto [m, n, k] : {std::array{44, 8, 2000}, {44, 8, 2048}, {1000, 16, 2000}, {12, 7, 171}}) {
+    const RegisterTile tile = tile_of(m, n, k);
+    EXPECT_EQ(tile.dim, 1u) << m << " x " << n << " x " << k;
+    EXPECT_EQ(tile.rows, 0u);
+    EXPECT_EQ(tile.lanes, n > 8 ? 16u : 8u);
+    EXPECT_GE(tile.row_count, 4u);
+  }
+}
+
+// Rows of 2048 floats are two pages apart: all their lines are in one set.
+TEST(FewColumns, RowsDoNotCrowdASet) {
+  EXPECT_GT(tile_of(44, 8, 2000).row_count, 8u);
+  EXPECT_LT(tile_of(44, 8, 2048).row_count, 8u);
+  EXPECT_LT(tile_of(1000, 16, 4096).row_count, 8u);
+}
+
+TEST(FewColumns, LinesInASet) {
+  // Brute force: the sets of the lines of all rows.
+  for (std::int64_t distance : {4, 64, 100, 128, 2048, 4096, 6144, 8192, 8256})
+    for (std::int64_t rows : {1, 2, 5, 8, 14, 64}) {
+      std::map<std::int64_t, std::int64_t> lines;
+      for (std::int64_t r = 0; r < rows; ++r) ++lines[r * distance / 64 % ir::reference_machine.l1_sets];
+      std::int64_t most = 0;
+      for (auto [set, count] : lines) most = std::max(most, count);
+      const std::int64_t found = lines_in_a_set(rows, distance, ir::reference_machine);
+      if (distance % 64 == 0) { EXPECT_LE(std::abs(found - most), 1) << rows << " rows at " << distance; }
+      if (distance % 4096 == 0) { EXPECT_EQ(found, rows); }
+    }
+}
+
+// 44 rows in panels of 32: 12 remain, of which 8 and then 4 are transposed together.
+TEST(FewColumns, RemainingRowsArePackedInGroups) {
+  auto outcome = tap::test::compile_text(
+      "program p(A: f32[44, 512], B: f32[17, 512]) -> (C: f32[17, 44]) { C[j, i] = sum[t] A[i, t] * B[j, t] }");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  const ir::Program& transposed = outcome.compiled->program;
+  const std::string loops = print(lowered(transposed, product_of(transposed), {}));
+  EXPECT_NE(loops.find("of 16\n"), std::string::npos) << loops;
+  EXPECT_NE(loops.find("unroll i in i0_2 of 8"), std::string::npos) << loops;
+  EXPECT_NE(loops.find("unroll i in i0_3 of 4"), std::string::npos) << loops;
+}
+
+}  // namespace
+}  // namespace tap::backend::test
