@@ -11,6 +11,7 @@ import { SourceView } from "./source_view";
 import { panels, type Panel, type State } from "./state";
 import { Store } from "./store";
 import { TensorView } from "./tensor_view";
+import { TimeView } from "./time_view";
 import { whyView } from "./why_view";
 
 const titles: Record<Panel, string> = {
@@ -21,6 +22,7 @@ const titles: Record<Panel, string> = {
   rewrite: "Rewrite",
   why: "Why",
   plan: "Plan",
+  time: "Time line",
   proof: "Proof",
   table: "Table",
 };
@@ -36,7 +38,7 @@ function start(): void {
   setTheme(store.state.theme);
   store.onChange((changed) => changed.has("theme") && setTheme(store.state.theme));
 
-  const empty = { why: report.reasons.length === 0, plan: report.plans === null } as Partial<Record<Panel, boolean>>;
+  const empty = { why: report.reasons.length === 0, plan: report.plans === null, time: report.time_line === null } as Partial<Record<Panel, boolean>>;
   const shown = panels.filter((panel) => !empty[panel]);
   const bodies: Record<Panel, HTMLElement> = {
     graph: new GraphView(store).element,
@@ -46,6 +48,7 @@ function start(): void {
     rewrite: new RewriteView(store).element,
     why: whyView(store),
     plan: planView(store),
+    time: new TimeView(store).element,
     proof: proofView(store),
     table: new TableView(store).element,
   };

@@ -146,6 +146,28 @@ export interface Proofs {
   findings: Finding[];
   count: number;
 }
+export type TimedEvent = [
+  row: number,
+  kind: string,
+  name: string,
+  what: string,
+  box: string,
+  bytes: number,
+  predicted: number | null, // microseconds
+  batch: number[], // sequence, batch, trips
+];
+export type TimePiece = [event: number, lane: number, began: number, ended: number, critical: number];
+export interface TimeLine {
+  file: string;
+  rows: [process: number, device: number | null][];
+  events: TimedEvent[];
+  measured: TimePiece[];
+  predicted: TimePiece[];
+  measured_us: number;
+  predicted_us: number;
+  kept: number;
+  count: number;
+}
 export interface Report {
   format: "tap-report";
   version: 1;
@@ -157,6 +179,7 @@ export interface Report {
   reasons: { value: string; sharding: string; lines: string[]; axes: AxisReason[] }[];
   plans: Plans | null;
   proofs: Proofs;
+  time_line: TimeLine | null;
   left_out: string[];
   files: { path: string; text: string }[];
 }

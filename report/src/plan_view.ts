@@ -3,19 +3,10 @@
 import { bytesText, el, name, plural, svg } from "./dom";
 import type { PlanPoint, Plans } from "./model";
 import type { Store } from "./store";
+import { timeText } from "./units";
 
 const size = { width: 560, height: 320, left: 92, right: 20, top: 22, bottom: 44 };
 
-export const timeText = (seconds: number): string => {
-  const units: [number, string][] = [
-    [1, "s"],
-    [1e-3, "ms"],
-    [1e-6, "µs"],
-    [1e-9, "ns"],
-  ];
-  const [unit, letters] = units.find(([one]) => seconds >= one) ?? units[units.length - 1];
-  return `${Number((seconds / unit).toPrecision(3))} ${letters}`;
-};
 export const planName = (store: Store): string => {
   const { plan } = store.state;
   return plan !== null && store.report.plans?.points[plan]?.stage ? `, plan ${plan + 1}` : "";

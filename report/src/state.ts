@@ -2,7 +2,7 @@
 //
 //   #panel=tensor&stage=3&op=5&value=7&axes=0,2&at=1,0,0&shard=4
 
-export const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "proof", "table"] as const;
+export const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "time", "proof", "table"] as const;
 export type Panel = (typeof panels)[number];
 
 export interface State {
@@ -18,6 +18,8 @@ export interface State {
   plan: number | null; // whose graph is the last stage; none: the picked one
   obligation: string; // that is open
   pins: number[]; // two plans to compare
+  event: number | null; // of the time line
+  time: number[]; // from, to; empty: all
   file: number;
   line: number | null;
   find: string;
@@ -48,6 +50,8 @@ export function parseState(hash: string, initial: State): State {
     plan: wholeNumber(given.get("plan")),
     obligation: given.get("obligation") ?? "",
     pins: numbers(given.get("pins")),
+    event: wholeNumber(given.get("event")),
+    time: numbers(given.get("time")).length === 2 ? numbers(given.get("time")) : [],
     step: wholeNumber(given.get("step")) ?? 0,
     file: wholeNumber(given.get("file")) ?? 0,
     line: wholeNumber(given.get("line")),
@@ -62,11 +66,11 @@ export function printState(state: State): string {
   out.set("panel", state.panel);
   out.set("stage", String(state.stage));
   if (state.graph) out.set("graph", String(state.graph));
-  for (const name of ["op", "value", "shard", "line", "plan"] as const)
+  for (const name of ["op", "value", "shard", "line", "plan", "event"] as const)
     if (state[name] !== null) out.set(name, String(state[name]));
   if (state.step) out.set("step", String(state.step));
   if (state.file) out.set("file", String(state.file));
-  for (const name of ["axes", "at", "view", "pins"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
+  for (const name of ["axes", "at", "view", "pins", "time"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
   if (state.obligation) out.set("obligation", state.obligation);
   if (state.find) out.set("find", state.find);
   if (state.theme !== "auto") out.set("theme", state.theme);

@@ -109,6 +109,8 @@ export class Store {
       plan: null,
       obligation: "",
       pins: [],
+      event: null,
+      time: [],
       file: 0,
       line: null,
       find: "",
@@ -131,6 +133,9 @@ export class Store {
     if (out.plan !== null && out.plan >= points) out.plan = null;
     out.pins = out.pins.filter((pin) => Number.isInteger(pin) && pin >= 0 && pin < points).slice(-2);
     if (out.panel === "plan" && points === 0) out.panel = "graph";
+    if (out.panel === "time" && !this.whole.time_line) out.panel = "graph";
+    if (out.event !== null && out.event >= (this.whole.time_line?.events.length ?? 0)) out.event = null;
+    if (out.time.length === 2 && !(out.time[0] >= 0 && out.time[0] < out.time[1])) out.time = [];
     const report = this.reportFor(out.plan);
     if (out.stage >= report.stages.length) out.stage = report.stages.length - 1;
     const stage = report.stages[out.stage];

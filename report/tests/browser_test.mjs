@@ -186,6 +186,70 @@ async function proofsEqualData({ page: file, counts }) {
   await close();
 }
 
+// The panel Time line lists the events of the data; keys and clicks select them, and the address holds what is shown.
+async function timesEqualData({ page: file }) {
+  const { page, close } = await open(file);
+  const { time_line: line } = await data(page);
+  await tab(page, "Time line");
+  const text = (us) => {
+    if (us === 0) return "0";
+    const [unit, letters] = [[1e6, "s"], [1e3, "ms"], [1, "µs"], [1e-3, "ns"]].find(([one]) => us >= one * (1 - 1e-12)) ?? [1e-3, "ns"];
+    return `${Number((us / unit).toPrecision(3))} ${letters}`;
+  };
+  const rows = await page.$$eval(".timed tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.equal(rows.length, line.events.length);
+  for (const [number, [row, kind, name, what, box, , predicted]] of line.events.entries()) {
+    const own = (pieces) => pieces.filter(([event]) => event === number);
+    const measured = own(line.measured);
+    const critical = [own(line.measured), own(line.predicted)].map((pieces) => pieces.some((piece) => piece[4]));
+    const [process, device] = line.rows[row];
+    const found = rows[number];
+    assert.deepEqual(
+      [...found.slice(0, 6), found[7], found[9]],
+      [name, kind === "wait" ? "" : what, box, String(process), device === null ? "" : String(device),
+        text(Math.min(...measured.map((piece) => piece[2]))), predicted === null ? "" : text(predicted),
+        ["measured", "predicted"].filter((_, i) => critical[i]).join(", ")],
+    );
+  }
+  // A click on the middle of each device's longest piece selects it.
+  const canvas = page.locator(".times canvas");
+  const selected = () => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get("event")));
+  const end = Math.max(line.measured_us, line.predicted_us) * 1.01;
+  const { width } = await canvas.boundingBox();
+  let top = 26;
+  for (const [row] of line.rows.entries()) {
+    const of = (pieces) => pieces.filter(([event]) => line.events[event][0] === row);
+    const [measured, predicted] = [of(line.measured), of(line.predicted)];
+    const lanes = (pieces) => Math.max(0, ...pieces.map((piece) => piece[1] + 1));
+    const longest = measured.reduce((best, piece) => (piece[3] - piece[2] > best[3] - best[2] ? piece : best));
+    const x = 104 + (((longest[2] + longest[3]) / 2) * (width - 116)) / end;
+    await canvas.click({ position: { x, y: top + 4.5 + longest[1] * 15 + 6 } });
+    assert.equal(await selected(), longest[0], `row ${row}`);
+    top += lanes(measured) * 15 + lanes(predicted) * 9 + 9;
+  }
+  // The keys walk along a device in the order of time.
+  const first = line.measured[0][0];
+  await canvas.focus();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await selected(), first);
+  const own = [...new Set(line.measured.map(([event]) => event).filter((event) => line.events[event][0] === line.events[first][0]))];
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await selected(), own[Math.min(1, own.length - 1)]);
+  for (const key of ["+", "+"]) await page.keyboard.press(key);
+  const shown = (p) => p.evaluate(() => [location.hash, document.querySelector("main").innerText]);
+  const before = await shown(page);
+  assert.match(before[0], /panel=time.*event=.*time=/);
+  const again = await open(file, before[0]);
+  assert.deepEqual(await shown(again.page), before);
+  await again.page.evaluate(axe);
+  const result = await again.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
+  await again.close();
+  await close();
+}
+
 // The panel Rewrite shows the changes of each step; a step is part of the address.
 async function rewritesEqualData({ page: file }) {
   const { page, close } = await open(file);
@@ -365,7 +429,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, proofsEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, timesEqualData, proofsEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

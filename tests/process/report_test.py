@@ -284,10 +284,19 @@ class Report(TapcTest):
         summary = self.expect(0, "^$", "verify", sources["layer"], "--stage=sharded", "--plan=none").stdout.decode()
         counts = {name: int(count) for name, count in re.findall(r"(?m)^proved  (\S+) +(\d+) times", summary)}
         yield {"check": "proofsEqualData", "name": "layer", "page": str(self.folder / "layer.html"), "counts": counts}
+        yield {"check": "timesEqualData", "name": "grid", "page": str(self.timed(sources["grid"]))}
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
         yield {"check": "fast", "name": "10,000 nodes", "page": str(self.large()), "limits": {"paint": 3000, "frame": 300}}
+
+    def timed(self, source):
+        """A report with the time line of a run."""
+        page = self.folder / "timed.html"
+        self.expect(0, "(?m)^wrote", "run", source, "-i", "A=iota", "-i", "B=iota", "--plan-out", "timed.plan", "--trace", "t.json", "-o", "@timed.npz",
+                    "--threads", "2")
+        self.expect(0, "(?m)^wrote", "inspect", source, "--plan", "timed.plan", "--trace", "t.json", "-o", page)
+        return page
 
     def planned(self):
         """A report of the front: how many shards each value has under each plan, by brute force on what `--plan` makes."""

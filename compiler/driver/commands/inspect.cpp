@@ -2,6 +2,7 @@
 //
 //   tapc inspect mlp.tap -o mlp.svg
 //   tapc inspect mlp.tap -o mlp.html          every stage, shard and rewrite, as a page for a browser
+//   tapc inspect mlp.tap --plan=mlp.plan --trace=t.json -o mlp.html       … with what ran when
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
 //   tapc inspect mlp.tap --after compose_maps        the graph after this pass
 //   tapc inspect mlp.tap --diff compose_maps         what it changed; A..B: what all passes after A up to B changed
@@ -36,9 +37,9 @@ namespace tap::driver {
 namespace {
 
 struct InspectOptions {
-  std::string file, format, output, plan;  // format: empty if neither --format nor the output's ending gives it
-  std::string after, diff;                 // passes
-  std::string shards;                      // a value
+  std::string file, format, output, plan, trace;  // format: empty if neither --format nor the output's ending gives it
+  std::string after, diff;                        // passes
+  std::string shards;                             // a value
   bool splits = false, choices = false;
   std::optional<std::int64_t> device;
   SourceOptions source;
@@ -140,9 +141,11 @@ int inspect(Session& session, InspectOptions options) {
   if (options.choices && (options.format == page || options.format == data_of_page))
     throw wrong_command(Code::command_line, "--choices has no report", "use text, JSON or a picture");
   if (options.format.empty()) options.format = "text";
+  if (!options.trace.empty() && options.format != page && options.format != data_of_page)
+    throw wrong_command(Code::command_line, "`--trace` needs a report", "write one: `-o report.html`");
   std::string text;
   if (options.format == page || options.format == data_of_page) {
-    text = inspect_report(session, options.file, options.plan, options.source, options.format == page);
+    text = inspect_report(session, options.file, options.plan, options.trace, options.source, options.format == page);
     return show(session, options, std::move(text));
   }
   if (!options.shards.empty()) {
@@ -184,6 +187,8 @@ Action declare_inspect(CLI::App& app) {
   auto* plan = app.add_option("--plan", options->plan,
                               "Show the graph that this plan makes: fused, split and with transfers; with --splits, "
                               "list what can still be split");
+  app.add_option("--trace", options->trace,
+                 "Show the times of this run in a report; `tapc run --trace` wrote it, with the same plan");
   auto* splits = app.add_flag("--splits", options->splits,
                               "List the names for plans: operations, their dims, and which dims can be split")
                      ->excludes(format);

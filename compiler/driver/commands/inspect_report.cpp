@@ -1,18 +1,32 @@
 #include "compiler/driver/commands/inspect_report.h"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <variant>
 
 #include "compiler/driver/commands/passes.h"
+#include "compiler/driver/metrics/read_trace.h"
+#include "compiler/driver/metrics/time_line_json.h"
 #include "compiler/driver/read_plan.h"
+#include "compiler/driver/read_source.h"
 #include "compiler/driver/show/report.h"
+#include "ir/graphs/program_hash.h"
 #include "passes/pass_table.h"
 #include "passes/shardings/plan_shardings.h"
 #include "support/phase.h"
 
 namespace tap::driver {
 namespace {
+
+constexpr std::size_t most_trace_bytes = std::size_t{64} << 20;
+
+Span span_of(FileId file, ByteRange at) {
+  return {file, static_cast<std::uint32_t>(at.begin), static_cast<std::uint32_t>(at.end)};
+}
 
 // The graph that shardings propagate over: after the passes that always run.
 const ir::Program& graph_to_shard(const pipeline::Compilation& made) {
@@ -23,14 +37,57 @@ const ir::Program& graph_to_shard(const pipeline::Compilation& made) {
   return made.stages[std::min(last, made.stages.size() - 1)];
 }
 
+struct TraceFile {
+  FileId file;
+  Trace trace;
+};
+
+TraceFile read_trace(Session& session, const std::string& path) {
+  const FileId file = read_source(session, path);
+  const std::string_view text = session.sources.file(file).text();
+  if (text.size() > most_trace_bytes)
+    throw Failure{exit_code::wrong_program, Diagnostic(Code::data_limit, Span{},
+                                                       fmt::format("`{}` is larger than {} MiB, the limit for traces",
+                                                                   path, most_trace_bytes >> 20))
+                                                .help("trace a shorter run")};
+  auto parsed = parse_trace(text);
+  if (const auto* mistake = std::get_if<JsonMistake>(&parsed)) {
+    Diagnostic diagnostic(Code::data_malformed, span_of(file, mistake->at), mistake->message);
+    if (!mistake->other.empty()) diagnostic.label(span_of(file, mistake->other_at), mistake->other);
+    throw Failure{exit_code::wrong_program, std::move(diagnostic).help("`tapc run --trace` writes traces")};
+  }
+  return {file, std::move(std::get<Trace>(parsed))};
+}
+
+// A trace names the program that ran: sharded, with all decisions of its plan.
+void require_trace_of(const TraceFile& read, const ir::Program& program, const std::string& plan) {
+  const std::string hash = ir::hash_of(program);
+  if (read.trace.program == hash) return;
+  throw Failure{exit_code::wrong_program,
+                Diagnostic(Code::plan_not_applicable, span_of(read.file, read.trace.program_at),
+                           fmt::format("this trace is of another program, plan or mesh: the sharded program of this "
+                                       "report has the hash \"{}\"",
+                                       hash))
+                    .help(plan.empty() ? "run with `--plan-out P --trace T`, then inspect with `--plan P --trace T`"
+                                       : "trace a run with this plan: `tapc run FILE --plan P --trace T`")};
+}
+
 nlohmann::ordered_json data_of(Session& session, const std::string& file, const PassOptions& passes,
-                               const std::string& plan, const SourceOptions& source, const ReportedPlans* plans) {
+                               const std::string& plan, const SourceOptions& source, const ReportedPlans* plans,
+                               const std::string& trace) {
+  std::optional<TraceFile> traced;
+  if (!trace.empty()) traced = read_trace(session, trace);
   const ProgramFile input = read_program_file(session, file, source);
   ValueLocations locations;
   pipeline::Options config = pipeline_options(passes, pipeline::Stage::sharded);
   Dumps none(session, passes);
   const pipeline::Compilation made = compile(session, input, std::move(config), passes, none,
                                              [&](const Compiled& built) { locations = locations_of_values(built); });
+  nlohmann::ordered_json time_line;
+  if (traced) {
+    require_trace_of(*traced, made.program, plan);
+    time_line = time_line_json(traced->trace, trace);
+  }
   Phase phase("writing the report");
   std::optional<passes::Propagated> propagated;
   const ir::Program& graph = graph_to_shard(made);
@@ -39,17 +96,18 @@ nlohmann::ordered_json data_of(Session& session, const std::string& file, const 
     how.keep_net = true;
     propagated = passes::propagate(graph, how);
   }
-  return report_json(session, {input.file, plan, made, propagated ? &*propagated : nullptr, locations, plans});
+  return report_json(session,
+                     {input.file, plan, made, propagated ? &*propagated : nullptr, locations, plans, &time_line});
 }
 
 }  // namespace
 
-std::string inspect_report(Session& session, const std::string& file, const std::string& plan,
+std::string inspect_report(Session& session, const std::string& file, const std::string& plan, const std::string& trace,
                            const SourceOptions& source, bool as_page) {
   PassOptions passes;
   passes.plan = read_plan(session, plan);
   take(passes, source);
-  const nlohmann::ordered_json data = data_of(session, file, passes, plan, source, nullptr);
+  const nlohmann::ordered_json data = data_of(session, file, passes, plan, source, nullptr, trace);
   if (as_page) return report_page(data);
   return data.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -59,7 +117,7 @@ std::string plans_report(Session& session, const std::string& file, const ir::Pl
   PassOptions passes;
   passes.plan = plan;
   take(passes, source);
-  return report_page(data_of(session, file, passes, "", source, &plans));
+  return report_page(data_of(session, file, passes, "", source, &plans, ""));
 }
 
 }  // namespace tap::driver

@@ -9,8 +9,9 @@
 
 namespace tap::driver {
 
-// The page, or its data alone. Throws as compile_program does.
-std::string inspect_report(Session& session, const std::string& file, const std::string& plan,
+// The page, or its data alone, with the time line of a trace, if one is given. Throws as compile_program does, and if the
+// trace is of another program.
+std::string inspect_report(Session& session, const std::string& file, const std::string& plan, const std::string& trace,
                            const SourceOptions& source, bool as_page);
 
 // The page for a plan that `tapc plan` found, with the others beside it.

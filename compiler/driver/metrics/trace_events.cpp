@@ -13,8 +13,6 @@
 namespace tap::driver {
 namespace {
 
-constexpr std::int64_t first_row_of_messages = 1 << 20;  // beyond all threads
-
 std::string_view category(CallKind kind) {
   switch (kind) {
     case CallKind::kernel: return "kernel";

@@ -10,6 +10,8 @@
 
 namespace tap::driver {
 
+inline constexpr std::int64_t first_row_of_messages = 1 << 20;  // beyond all threads
+
 struct TraceOptions {
   std::int64_t process = 0, processes = 1;
   std::int64_t origin = 0;  // of all times, in this process's nanoseconds

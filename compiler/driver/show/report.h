@@ -17,11 +17,12 @@ namespace tap::driver {
 
 struct ReportInput {
   FileId file;
-  std::string plan;                      // its name; empty: none
-  const pipeline::Compilation& made;     // up to the sharded graph, with its stages and claims
-  const passes::Propagated* propagated;  // with its net; null: no shardings
-  const ValueLocations& locations;       // of annotations
-  const ReportedPlans* plans = nullptr;  // that `tapc plan` found, of which `made` has one
+  std::string plan;                                   // its name; empty: none
+  const pipeline::Compilation& made;                  // up to the sharded graph, with its stages and claims
+  const passes::Propagated* propagated;               // with its net; null: no shardings
+  const ValueLocations& locations;                    // of annotations
+  const ReportedPlans* plans = nullptr;               // that `tapc plan` found, of which `made` has one
+  const nlohmann::ordered_json* time_line = nullptr;  // of a run (metrics/time_line_json.h)
 };
 nlohmann::ordered_json report_json(const Session& session, const ReportInput& input);
 
