@@ -23,6 +23,8 @@ export interface View {
 
 const lineHeight = 15;
 const padding = 9;
+const farBelow = 0.12; // of the scale: nodes are plain boxes without text, edges straight
+const strokedTogether = 200; // edges; longer paths take more than their share of time
 const allLinesFrom = 0.62; // of the scale: below, a node shows its title alone
 
 export function paletteNow(): Palette {
@@ -42,12 +44,12 @@ export function paletteNow(): Palette {
 }
 
 // As path_data in compiler/driver/show: curves with vertical ends where a line is slanted.
-function trace(context: CanvasRenderingContext2D, points: number[]): void {
+function trace(context: CanvasRenderingContext2D, points: number[], straight = false): void {
   if (points.length < 4) return;
   context.moveTo(points[0], points[1]);
   for (let i = 2; i + 1 < points.length; i += 2) {
     const [x0, y0, x, y] = [points[i - 2], points[i - 1], points[i], points[i + 1]];
-    if (x0 === x || y0 === y) context.lineTo(x, y);
+    if (straight || x0 === x || y0 === y) context.lineTo(x, y);
     else context.bezierCurveTo(x0, (y0 + y) / 2, x, (y0 + y) / 2, x, y);
   }
 }
@@ -78,6 +80,13 @@ function drawNode(
 ): void {
   const [kind, , x, y, w, h, lines] = node;
   const look = scene.looks[index];
+  if (scale < farBelow && !scene.selected.has(index) && !scene.found.has(index)) {
+    context.fillStyle = palette.line;
+    context.fillRect(x, y, w, h);
+    context.fillStyle = palette.fills[look.fill];
+    context.fillRect(x + 1, y + 1, w - 2, h - 2);
+    return;
+  }
   context.beginPath();
   context.roundRect(x, y, w, h, kind === "operation" ? 4 : 11);
   context.fillStyle = palette.fills[look.fill];
@@ -86,7 +95,7 @@ function drawNode(
   context.lineWidth = isSelected ? 3 : scene.found.has(index) ? 2.5 : 1;
   context.strokeStyle = isSelected ? palette.accent : scene.found.has(index) ? palette.found : palette.line;
   context.stroke();
-  if (scale < 0.12) return;
+  if (scale < farBelow) return;
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
   if (scale < allLinesFrom) {
@@ -141,12 +150,19 @@ export function drawScene(
   context.strokeStyle = palette.line;
   context.lineWidth = 1;
   context.beginPath();
-  for (const trunk of trunks) if (trunk.length > 0 && shows(trunk)) trace(context, trunk);
-  edges.forEach(([, , points]) => {
-    if (!shows(points)) return;
-    trace(context, points);
-    if (view.scale >= 0.3) arrow(context, points);
-  });
+  const far = view.scale < farBelow;
+  let count = 0;
+  const add = (points: number[], hasArrow: boolean): void => {
+    if (points.length === 0 || !shows(points)) return;
+    if (++count % strokedTogether === 0) {
+      context.stroke();
+      context.beginPath();
+    }
+    trace(context, points, far);
+    if (hasArrow) arrow(context, points);
+  };
+  for (const trunk of trunks) add(trunk, false);
+  for (const [, , points] of edges) add(points, view.scale >= 0.3);
   context.stroke();
   if (scene.related.size > 0) {
     context.strokeStyle = palette.accent;

@@ -306,11 +306,14 @@ export class GraphView {
     if (!this.drawn || this.store.state.view.length !== 3)
       this.view = this.store.state.view.length === 3 ? this.view : this.fitted();
     this.drawn = true;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
     this.draw();
   }
 
+  // Not before the canvas has its size.
   private redraw(): void {
-    if (this.frame) return;
+    if (this.frame || !this.drawn) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
       this.draw();
