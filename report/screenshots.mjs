@@ -1,78 +1,127 @@
-// Takes the pictures of reports in docs/images: node screenshots.mjs TAPC, after scripts/build_report.sh. They are pictures
-// of programs that stand in the documentation or in examples/.
+// Takes the pictures of every panel in docs/images/report: node screenshots.mjs TAPC [PROGRAM[_PANEL]…], after
+// scripts/build_report.sh (scripts/screenshots.sh does both). They are pictures of programs that stand in the documentation
+// or in examples/, each run once for its time line.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { launch } from "./browser.mjs";
+import { smallPng } from "./small_png.mjs";
 
 const root = new URL("..", import.meta.url);
-const tapc = process.argv[2];
+const images = new URL("docs/images/report/", root);
+const tapc = resolve(process.argv[2]);
+const only = process.argv.slice(3);
 const folder = mkdtempSync(join(tmpdir(), "report-"));
+const run = (...words) => execFileSync(tapc, words, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
 
 // The program `// NAME.tap` of a page.
 function written(page, name) {
   const text = readFileSync(new URL(page, root), "utf8");
   const begin = text.indexOf(`// ${name}\n`);
-  const file = join(folder, name);
-  writeFileSync(file, text.slice(begin + name.length + 4, text.indexOf("```", begin)));
-  return file;
+  writeFileSync(join(folder, name), text.slice(begin + name.length + 4, text.indexOf("```", begin)));
+  return name;
 }
-const example = (name) => new URL(`examples/${name}.tap`, root).pathname;
 
-const conv = () => written("docs/guide/see_shards.md", "conv.tap");
-const layer = () => written("docs/guide/shard_a_transformer_layer.md", "layer.tap");
-const mlp = () => written("README.md", "layer.tap");
-// The file, its program, and the view: a panel, a selected operation or value, and a box of it.
-const pictures = [
-  { file: "report_graph", program: conv, panel: "graph", operation: "A.moved" },
-  { file: "report_tensor", program: conv, panel: "tensor", operation: "A.moved", value: "A.moved", shard: 1 },
-  { file: "report_pipeline", program: layer, panel: "pipeline", operation: "P.partial", open: "compose_maps" },
-  { file: "report_transformer", program: layer, panel: "graph", operation: "P.partial.moved" },
-  { file: "report_transformer_tensor", program: layer, panel: "tensor", operation: "P", value: "P", shard: 3 },
-  { file: "report_why", program: layer, panel: "why", operation: "Q", theme: "dark" },
-  { file: "report_mlp", program: mlp, panel: "source", operation: "Y.partial" },
-  { file: "report_mlp_tensor", program: mlp, panel: "tensor", operation: "Y.partial", value: "Y.partial", shard: 3 },
-  { file: "report_mlp_table", program: mlp, panel: "table", operation: "H" },
+// What is selected in each panel: an operation, a value and a shard of it; an obligation, the pass of a rewrite.
+const programs = [
   {
-    file: "report_attention",
-    program: () => example("attention"),
+    name: "mlp",
+    file: () => written("README.md", "layer.tap"),
+    operation: "Y.partial",
+    tensor: { value: "Y.partial", shard: 3 },
+    rewrite: "apply_splits",
+  },
+  {
+    name: "transformer",
+    file: () => written("docs/guide/shard_a_transformer_layer.md", "layer.tap"),
+    operation: "P.partial.moved",
+    source: "P.partial",
+    tensor: { value: "P", shard: 3 },
+    rewrite: "compose_maps",
+  },
+  {
+    name: "conv",
+    file: () => written("docs/guide/see_shards.md", "conv.tap"),
+    operation: "A.moved",
+    source: "B.conv2d",
+    tensor: { value: "A.moved", shard: 1 },
+    rewrite: "compose_maps",
+  },
+  {
+    name: "attention",
+    file: () => fileURLToPath(new URL("examples/attention.tap", root)),
     options: ["--program", "fused"],
-    panel: "graph",
+    plan: fileURLToPath(new URL("docs/gallery/attention.plan", root)),
+    operation: "Y",
+    tensor: { value: "Y", shard: 1 },
+    rewrite: "inline_calls",
     theme: "dark",
   },
 ];
+const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "time", "proof", "table"];
+
+const dataOf = (page) => JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(page, "utf8"))[1]);
+
+// Two pages: one with code and a time line, one with the front.
+function report({ name, file, options = [], plan }) {
+  const source = file();
+  const [page, front, complete, trace] = ["html", "front.html", "plan", "json"].map((ending) => join(folder, `${name}.${ending}`));
+  run("inspect", source, ...options, "-o", page);
+  const { values, inputs } = dataOf(page).stages[0].graphs[0];
+  const given = inputs.flatMap((input, i) => ["-i", `${values[input].name}=rand:${i + 1}`]);
+  const planned = plan ? ["--plan", plan] : [];
+  run("run", source, ...options, ...planned, ...given, "--plan-out", complete, "--trace", trace, "-o", "@results.npz");
+  run("inspect", source, ...options, "--plan", complete, "--trace", trace, "--code", "-o", page);
+  if (!only.length || only.some((one) => `${name}_plan`.startsWith(one)))
+    run("plan", source, ...options, ...(dataOf(page).meshes.length > 0 && !plan ? [] : ["--mesh=x=2,y=2"]), "--threads=1", "--front", front);
+  return { page, front };
+}
+
+function stateOf(program, panel, data) {
+  const stage = data.stages.length - 1;
+  const graph = data.stages[stage].graphs[0];
+  const state = new URLSearchParams({ panel });
+  const number = (name) => graph.operations.findIndex((operation) => operation.name === name);
+  const op = number((panel === "source" || panel === "time" ? program.source : undefined) ?? program.operation);
+  const value = graph.values.findIndex(({ name }) => name === program.tensor.value);
+  if (panel === "tensor") {
+    state.set("value", value);
+    state.set("op", graph.operations.findIndex((operation) => operation.results.includes(value)));
+    state.set("shard", program.tensor.shard);
+  } else if (op >= 0 && panel !== "plan") {
+    state.set("op", op);
+    state.set("value", graph.operations[op].results[0]);
+  }
+  if (panel === "rewrite") {
+    const steps = data.passes.flatMap((pass) => pass.steps.map(() => pass.name));
+    state.set("step", Math.max(0, steps.indexOf(program.rewrite)));
+  }
+  if (panel === "proof") state.set("obligation", data.proofs.findings.some(([of]) => of === "transfer") ? "transfer" : "cover");
+  if (panel === "time") {
+    const event = data.time_line.events.findIndex(([, , name]) => name === (program.source ?? program.operation));
+    if (event >= 0) state.set("event", event);
+  }
+  if (program.theme) state.set("theme", program.theme);
+  return state;
+}
 
 const browser = await launch();
-const only = process.argv.slice(3);
-for (const picture of pictures.filter(({ file }) => only.length === 0 || only.includes(file))) {
-  const out = join(folder, picture.file + ".html");
-  execFileSync(tapc, ["inspect", picture.program(), ...(picture.options ?? []), "-o", out], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const data = JSON.parse(
-    /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(out, "utf8"))[1],
-  );
-  const graph = data.stages.at(-1).graphs[0];
-  const state = new URLSearchParams({ panel: picture.panel });
-  const op = graph.operations.findIndex(({ name }) => name === picture.operation);
-  const value = picture.value
-    ? graph.values.findIndex(({ name }) => name === picture.value)
-    : (graph.operations[op]?.results[0] ?? -1);
-  if (op >= 0) state.set("op", op);
-  if (value >= 0) state.set("value", value);
-  if (picture.shard !== undefined) state.set("shard", picture.shard);
-  if (picture.theme) state.set("theme", picture.theme);
-  const page = await browser.newPage({ viewport: { width: 1200, height: 720 }, reducedMotion: "reduce" });
-  await page.goto(`${pathToFileURL(out).href}#${state}`);
-  if (picture.open)
-    await page
-      .locator("details", { hasText: picture.open })
-      .first()
-      .evaluate((details) => (details.open = true));
-  await page.waitForTimeout(300);
-  await page.screenshot({ path: new URL(`docs/images/${picture.file}.png`, root).pathname });
-  await page.close();
+mkdirSync(images, { recursive: true });
+for (const program of programs) {
+  const wanted = panels.filter((panel) => !only.length || only.some((one) => `${program.name}_${panel}`.startsWith(one)));
+  if (wanted.length === 0) continue;
+  const { page: main, front } = report(program);
+  for (const panel of wanted) {
+    const file = panel === "plan" ? front : main;
+    const page = await browser.newPage({ viewport: { width: 1180, height: 680 }, reducedMotion: "reduce" });
+    await page.goto(`${pathToFileURL(file).href}#${stateOf(program, panel, dataOf(file))}`);
+    if (panel === "pipeline")
+      await page.locator("details").first().evaluate((details) => (details.open = true));
+    await page.waitForTimeout(300);
+    writeFileSync(new URL(`${program.name}_${panel}.png`, images), smallPng(await page.screenshot()));
+    await page.close();
+  }
 }
 await browser.close();

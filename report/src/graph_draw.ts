@@ -84,7 +84,8 @@ function drawNode(
     context.fillStyle = palette.line;
     context.fillRect(x, y, w, h);
     context.fillStyle = palette.fills[look.fill];
-    context.fillRect(x + 1, y + 1, w - 2, h - 2);
+    const edge = Math.min(0.7 / scale, h / 3);
+    context.fillRect(x + edge, y + edge, w - 2 * edge, h - 2 * edge);
     return;
   }
   context.beginPath();
@@ -148,9 +149,9 @@ export function drawScene(
   };
   const { nodes, edges, trunks } = scene.layout;
   context.strokeStyle = palette.line;
-  context.lineWidth = 1;
-  context.beginPath();
   const far = view.scale < farBelow;
+  context.lineWidth = far ? 0.7 / view.scale : 1;
+  context.beginPath();
   let count = 0;
   const add = (points: number[], hasArrow: boolean): void => {
     if (points.length === 0 || !shows(points)) return;

@@ -146,6 +146,12 @@ export interface Proofs {
   findings: Finding[];
   count: number;
 }
+export interface Kernel {
+  values: string[]; // that it computes, or whose operand it packs
+  packs: boolean;
+  loops: string;
+  assembly: string;
+}
 export type TimedEvent = [
   row: number,
   kind: string,
@@ -179,6 +185,7 @@ export interface Report {
   reasons: { value: string; sharding: string; lines: string[]; axes: AxisReason[] }[];
   plans: Plans | null;
   proofs: Proofs;
+  kernels: Kernel[] | null; // with `--code`
   time_line: TimeLine | null;
   left_out: string[];
   files: { path: string; text: string }[];

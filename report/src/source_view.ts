@@ -1,6 +1,7 @@
 // The panel of source texts: a click on a line selects the operations that come from it; the selected operation's lines
-// are marked, those of its equation and those of the calls around it.
-import { el } from "./dom";
+// are marked, those of its equation and those of the calls around it. Beside it, the loop nest and the assembly of its kernels.
+import { el, name } from "./dom";
+import type { Kernel } from "./model";
 import type { Store } from "./store";
 
 const baseName = (path: string): string => path.replace(/^.*\/(?=.)/, "").slice(-80);
@@ -64,9 +65,62 @@ export class SourceView {
         );
       list.append(line);
     });
-    this.element.replaceChildren(files, list);
+    this.element.replaceChildren(el("div", { class: "text" }, files, list), this.code());
     const target = list.querySelector(".marked") ?? list.querySelector(".picked");
     target?.scrollIntoView({ block: "nearest" });
+  }
+
+  private code(): HTMLElement {
+    const { report, operation, graph } = this.store;
+    const { kernels } = report;
+    const part = (...children: (Node | string)[]) => el("div", { class: "code" }, ...children);
+    if (!kernels)
+      return part(el("p", { class: "faint" }, "With ", el("code", {}, "tapc inspect FILE --code -o report.html"), ", loop nests and assembly stand here."));
+    if (!operation) return part(el("p", { class: "faint" }, "Select a line with a number: the loop nest and the assembly of its operation appear here."));
+    const results = operation.results.map((value) => graph.path + graph.values[value].name);
+    const own = kernels.flatMap((kernel, i) => (kernel.values.some((value) => results.includes(value)) ? [i] : []));
+    if (own.length === 0)
+      return part(el("p", { class: "faint" }, "No kernel computes ", name(operation.name), operation.move ? ": it is copied or sent." : " in this stage: see the last one."));
+    return part(...own.flatMap((i) => this.kernel(kernels[i], i)));
+  }
+
+  // A kernel may compute several values: each leads to its operation.
+  private kernel(kernel: Kernel, number: number): HTMLElement[] {
+    const links = kernel.values.map((value) =>
+      el("button", { type: "button", class: "link", click: () => this.selectValue(value) }, name(value)),
+    );
+    const listing = (title: string, text: string, kind: string) => {
+      const lines = text.trimEnd().split("\n");
+      return el(
+        "details",
+        { open: true, class: kind },
+        el("summary", {}, `${title}, ${lines.length} lines`),
+        el("pre", { tabindex: 0, "data-kernel": number }, text),
+      );
+    };
+    return [
+      el(
+        "h3",
+        {},
+        `Kernel ${number} ${kernel.packs ? "packs an operand of" : "computes"} `,
+        ...links.flatMap((link, i) => (i > 0 ? [", ", link] : [link])),
+      ),
+      listing("Loop nest", kernel.loops, "loops"),
+      listing("Assembly", kernel.assembly, "assembly"),
+    ];
+  }
+
+  // In the last stage that has it.
+  private selectValue(value: string): void {
+    const { stages } = this.store.report;
+    for (let stage = stages.length - 1; stage >= 0; --stage)
+      for (const [graph, { path, values, operations }] of stages[stage].graphs.entries()) {
+        const index = values.findIndex((v) => path + v.name === value);
+        if (index < 0) continue;
+        const op = operations.findIndex((operation) => operation.results.includes(index));
+        this.store.set({ stage, graph, value: index, op: op < 0 ? null : op, shard: null, axes: [], at: [] });
+        return;
+      }
   }
 
   // Another click on the same line goes on to its next operation.

@@ -186,6 +186,38 @@ async function proofsEqualData({ page: file, counts }) {
   await close();
 }
 
+// A source line leads to an operation, this to its kernels, and a kernel back to each operation that it computes.
+async function codeIsLinked({ page: file, loops }) {
+  const { page, close } = await open(file);
+  const { kernels, stages } = await data(page);
+  assert.equal(kernels.map((kernel) => kernel.loops.trimEnd()).join("\n\n"), loops.trimEnd());
+  const stage = stages.length - 1;
+  const graph = stages[stage].graphs[0];
+  const seen = new Set();
+  for (const [op, operation] of graph.operations.entries()) {
+    const results = operation.results.map((value) => graph.values[value].name);
+    const own = kernels.flatMap((kernel, i) => (kernel.values.some((value) => results.includes(value)) ? [i] : []));
+    await page.evaluate((hash) => (location.hash = hash), `#panel=source&stage=${stage}&op=${op}&value=${operation.results[0]}`);
+    await page.waitForFunction((n) => document.querySelectorAll(".code .loops").length === n, own.length);
+    const shown = await page.$$eval(".code pre", (all) => all.map((pre) => [Number(pre.dataset.kernel), pre.textContent]));
+    assert.deepEqual(shown, own.flatMap((i) => [[i, kernels[i].loops], [i, kernels[i].assembly]]));
+    for (const i of own) {
+      seen.add(i);
+      assert.match(kernels[i].assembly, new RegExp(`^k_${String(i + 1).padStart(4, "0")}:[^]*\\bret`));
+      for (const value of kernels[i].values) {
+        await page.locator(".code h3").getByRole("button", { name: value, exact: true }).first().click();
+        assert.equal(await page.locator("#selection h2").textContent(), graph.operations.find((o) => o.results.some((r) => graph.values[r].name === value)).name);
+      }
+    }
+  }
+  assert.equal(seen.size, kernels.length);
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
+  await close();
+}
+
 // The panel Time line lists the events of the data; keys and clicks select them, and the address holds what is shown.
 async function timesEqualData({ page: file }) {
   const { page, close } = await open(file);
@@ -429,7 +461,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, timesEqualData, proofsEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, codeIsLinked, timesEqualData, proofsEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

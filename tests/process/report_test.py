@@ -232,6 +232,10 @@ class Report(TapcTest):
         source = self.write("layer.tap", LAYER)
         self.assertEqual(self.tapc("inspect", source, "--format=svg", "-o", self.folder / "x.html").returncode, 2)
         self.assertEqual(self.tapc("inspect", source, "--format=html", "--choices").returncode, 2)
+        self.expect(2, "`--code` needs a report", "inspect", source, "--code")
+        report = self.report(source, "--code")
+        self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+        self.assertIsNone(self.report(source)["kernels"])
         self.assertEqual(self.tapc("inspect", source, "--format=report-json", "-o", self.folder / "x.json").returncode, 0)
 
     def test_moves_are_counted_from_boxes(self):
@@ -285,6 +289,10 @@ class Report(TapcTest):
         counts = {name: int(count) for name, count in re.findall(r"(?m)^proved  (\S+) +(\d+) times", summary)}
         yield {"check": "proofsEqualData", "name": "layer", "page": str(self.folder / "layer.html"), "counts": counts}
         yield {"check": "timesEqualData", "name": "grid", "page": str(self.timed(sources["grid"]))}
+        code, loops = self.folder / "code.html", self.folder / "grid.loops"
+        self.expect(0, "(?m)^wrote", "inspect", sources["grid"], "--code", "-o", code)
+        self.expect(0, "(?m)^wrote", "opt", sources["grid"], "--stage=loops", "-o", loops)
+        yield {"check": "codeIsLinked", "name": "grid", "page": str(code), "loops": loops.read_text()}
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}

@@ -8,7 +8,11 @@
 #include <utility>
 #include <variant>
 
+#include "backend/llvm/library.h"
+#include "backend/schedule/schedule.h"
 #include "compiler/driver/commands/passes.h"
+#include "compiler/driver/commands/report_kernels.h"
+#include "compiler/driver/machine_file.h"
 #include "compiler/driver/metrics/read_trace.h"
 #include "compiler/driver/metrics/time_line_json.h"
 #include "compiler/driver/read_plan.h"
@@ -22,6 +26,7 @@
 namespace tap::driver {
 namespace {
 
+constexpr std::size_t most_kernels = 100;
 constexpr std::size_t most_trace_bytes = std::size_t{64} << 20;
 
 Span span_of(FileId file, ByteRange at) {
@@ -72,22 +77,42 @@ void require_trace_of(const TraceFile& read, const ir::Program& program, const s
                                        : "trace a run with this plan: `tapc run FILE --plan P --trace T`")};
 }
 
+// Loop nests and assembly, for this machine's processor.
+nlohmann::ordered_json code_of(const pipeline::Compilation& made, const backend::Target& target) {
+  Phase phase("generating code");
+  const std::vector<backend::Kernel>& kernels = made.lowered->kernels.kernels;
+  if (kernels.size() > most_kernels)
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{},
+                             fmt::format("`--code` shows at most {} kernels, and this program has {}", most_kernels,
+                                         kernels.size()))
+                      .help("leave `--code` out; `tapc compile -o FILE.s` writes all of its assembly")};
+  const backend::LibraryCode code =
+      backend::emit({"report", &kernels, backend::encode(*made.schedule, kernels, backend::features_of(target))},
+                    target, {.assembly = true});
+  return report_kernels(*made.schedule, kernels, code.assembly);
+}
+
 nlohmann::ordered_json data_of(Session& session, const std::string& file, const PassOptions& passes,
-                               const std::string& plan, const SourceOptions& source, const ReportedPlans* plans,
-                               const std::string& trace) {
+                               const ReportOptions& options, const SourceOptions& source, const ReportedPlans* plans) {
   std::optional<TraceFile> traced;
-  if (!trace.empty()) traced = read_trace(session, trace);
+  if (!options.trace.empty()) traced = read_trace(session, options.trace);
   const ProgramFile input = read_program_file(session, file, source);
   ValueLocations locations;
-  pipeline::Options config = pipeline_options(passes, pipeline::Stage::sharded);
+  const backend::Target target = *backend::target_named("native");
+  pipeline::Options config =
+      pipeline_options(passes, options.code ? pipeline::Stage::schedule : pipeline::Stage::sharded);
+  if (options.code) config.machine = machine_for(session, target, "");
   Dumps none(session, passes);
   const pipeline::Compilation made = compile(session, input, std::move(config), passes, none,
                                              [&](const Compiled& built) { locations = locations_of_values(built); });
   nlohmann::ordered_json time_line;
   if (traced) {
-    require_trace_of(*traced, made.program, plan);
-    time_line = time_line_json(traced->trace, trace);
+    require_trace_of(*traced, made.program, options.plan);
+    time_line = time_line_json(traced->trace, options.trace);
   }
+  nlohmann::ordered_json kernels;
+  if (options.code) kernels = code_of(made, target);
   Phase phase("writing the report");
   std::optional<passes::Propagated> propagated;
   const ir::Program& graph = graph_to_shard(made);
@@ -96,18 +121,18 @@ nlohmann::ordered_json data_of(Session& session, const std::string& file, const 
     how.keep_net = true;
     propagated = passes::propagate(graph, how);
   }
-  return report_json(session,
-                     {input.file, plan, made, propagated ? &*propagated : nullptr, locations, plans, &time_line});
+  return report_json(session, {input.file, options.plan, made, propagated ? &*propagated : nullptr, locations, plans,
+                               &kernels, &time_line});
 }
 
 }  // namespace
 
-std::string inspect_report(Session& session, const std::string& file, const std::string& plan, const std::string& trace,
+std::string inspect_report(Session& session, const std::string& file, const ReportOptions& options,
                            const SourceOptions& source, bool as_page) {
   PassOptions passes;
-  passes.plan = read_plan(session, plan);
+  passes.plan = read_plan(session, options.plan);
   take(passes, source);
-  const nlohmann::ordered_json data = data_of(session, file, passes, plan, source, nullptr, trace);
+  const nlohmann::ordered_json data = data_of(session, file, passes, options, source, nullptr);
   if (as_page) return report_page(data);
   return data.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -117,7 +142,7 @@ std::string plans_report(Session& session, const std::string& file, const ir::Pl
   PassOptions passes;
   passes.plan = plan;
   take(passes, source);
-  return report_page(data_of(session, file, passes, "", source, &plans, ""));
+  return report_page(data_of(session, file, passes, {}, source, &plans));
 }
 
 }  // namespace tap::driver

@@ -9,9 +9,13 @@
 
 namespace tap::driver {
 
-// The page, or its data alone, with the time line of a trace, if one is given. Throws as compile_program does, and if the
-// trace is of another program.
-std::string inspect_report(Session& session, const std::string& file, const std::string& plan, const std::string& trace,
+struct ReportOptions {
+  std::string plan, trace;  // files; empty: none
+  bool code = false;        // with the loop nests and the assembly of kernels
+};
+
+// The page, or its data alone. Throws as compile_program does, and if the trace is of another program.
+std::string inspect_report(Session& session, const std::string& file, const ReportOptions& options,
                            const SourceOptions& source, bool as_page);
 
 // The page for a plan that `tapc plan` found, with the others beside it.

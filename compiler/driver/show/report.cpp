@@ -127,6 +127,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
   ordered_json passes = report_passes(input.made.stages, input.made.certificate, input.made.remarks, sources);
   ordered_json reasons = reasons_json(session, input, sources, left_out);
   ordered_json plans = input.plans ? report_plans(*input.plans, sources) : ordered_json();
+  ordered_json kernels = input.kernels ? *input.kernels : ordered_json();
   ordered_json time_line = input.time_line ? *input.time_line : ordered_json();
   return {{"format", "tap-report"},
           {"version", 1},
@@ -138,6 +139,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
           {"reasons", std::move(reasons)},
           {"plans", std::move(plans)},
           {"proofs", report_proofs(input.made)},
+          {"kernels", std::move(kernels)},
           {"time_line", std::move(time_line)},
           {"left_out", left_out},
           {"files", sources.to_json()}};

@@ -22,6 +22,7 @@ struct ReportInput {
   const passes::Propagated* propagated;               // with its net; null: no shardings
   const ValueLocations& locations;                    // of annotations
   const ReportedPlans* plans = nullptr;               // that `tapc plan` found, of which `made` has one
+  const nlohmann::ordered_json* kernels = nullptr;    // with their code (report_kernels.h)
   const nlohmann::ordered_json* time_line = nullptr;  // of a run (metrics/time_line_json.h)
 };
 nlohmann::ordered_json report_json(const Session& session, const ReportInput& input);
