@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { launch } from "./browser.mjs";
 import { smallPng } from "./small_png.mjs";
 
@@ -40,6 +40,7 @@ const programs = [
     source: "P.partial",
     tensor: { value: "P", shard: 3 },
     rewrite: "compose_maps",
+    zoom: 0.75, // of the graph, around the operation
   },
   {
     name: "conv",
@@ -51,31 +52,30 @@ const programs = [
   },
   {
     name: "attention",
-    file: () => fileURLToPath(new URL("examples/attention.tap", root)),
-    options: ["--program", "fused"],
-    plan: fileURLToPath(new URL("docs/gallery/attention.plan", root)),
+    file: () => written("docs/guide/see_shards.md", "attention.tap"),
     operation: "Y",
-    tensor: { value: "Y", shard: 1 },
+    tensor: { value: "Y", shard: 2 },
     rewrite: "inline_calls",
     theme: "dark",
   },
 ];
 const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "time", "proof", "table"];
 
-const dataOf = (page) => JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(page, "utf8"))[1]);
+const dataOf = (page) => JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(join(folder, page), "utf8"))[1]);
+
+const meshOf = ({ meshes }) => meshes[0].axes.map(({ name, size }) => `${name}=${size}`).join();
 
 // Two pages: one with code and a time line, one with the front.
-function report({ name, file, options = [], plan }) {
+function report({ name, file }) {
   const source = file();
-  const [page, front, complete, trace] = ["html", "front.html", "plan", "json"].map((ending) => join(folder, `${name}.${ending}`));
-  run("inspect", source, ...options, "-o", page);
+  const [page, front, complete, trace] = ["html", "front.html", "plan", "json"].map((ending) => `${name}.${ending}`);
+  run("inspect", source, "-o", page);
   const { values, inputs } = dataOf(page).stages[0].graphs[0];
   const given = inputs.flatMap((input, i) => ["-i", `${values[input].name}=rand:${i + 1}`]);
-  const planned = plan ? ["--plan", plan] : [];
-  run("run", source, ...options, ...planned, ...given, "--plan-out", complete, "--trace", trace, "-o", "@results.npz");
-  run("inspect", source, ...options, "--plan", complete, "--trace", trace, "--code", "-o", page);
+  run("run", source, ...given, "--plan-out", complete, "--trace", trace, "-o", "@results.npz");
+  run("inspect", source, "--plan", complete, "--trace", trace, "--code", "-o", page);
   if (!only.length || only.some((one) => `${name}_plan`.startsWith(one)))
-    run("plan", source, ...options, ...(dataOf(page).meshes.length > 0 && !plan ? [] : ["--mesh=x=2,y=2"]), "--threads=1", "--front", front);
+    run("plan", source, `--mesh=${meshOf(dataOf(page))}`, "--threads=1", "--front", front);
   return { page, front };
 }
 
@@ -93,6 +93,10 @@ function stateOf(program, panel, data) {
   } else if (op >= 0 && panel !== "plan") {
     state.set("op", op);
     state.set("value", graph.operations[op].results[0]);
+  }
+  if (panel === "graph" && program.zoom) {
+    const [, , x, y, w, h] = graph.layout.nodes.find(([kind, of]) => kind === "operation" && of === op);
+    state.set("view", [x + w / 2 - 415 / program.zoom, y + h / 2 - 300 / program.zoom, program.zoom].map((n) => n.toFixed(3)));
   }
   if (panel === "rewrite") {
     const steps = data.passes.flatMap((pass) => pass.steps.map(() => pass.name));
@@ -116,7 +120,7 @@ for (const program of programs) {
   for (const panel of wanted) {
     const file = panel === "plan" ? front : main;
     const page = await browser.newPage({ viewport: { width: 1180, height: 680 }, reducedMotion: "reduce" });
-    await page.goto(`${pathToFileURL(file).href}#${stateOf(program, panel, dataOf(file))}`);
+    await page.goto(`${pathToFileURL(join(folder, file)).href}#${stateOf(program, panel, dataOf(file))}`);
     if (panel === "pipeline")
       await page.locator("details").first().evaluate((details) => (details.open = true));
     await page.waitForTimeout(300);

@@ -44,7 +44,7 @@ export function bandsOf({ rows, measured, predicted, events }: TimeLine): Band[]
   const several = new Set(rows.map(([process]) => process)).size > 1;
   let top = 0;
   return rows.map(([process, device], row) => {
-    const where = device === null ? (several ? `process ${process}` : "no device") : `device ${device}`;
+    const where = device === null ? (several ? `process ${process}` : "every device") : `device ${device}`;
     const height = above[row] * lane.measured + below[row] * lane.predicted + gap;
     const band = { label: where, device, top, measured: above[row], predicted: below[row], height };
     top += height;
