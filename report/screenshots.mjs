@@ -2,7 +2,7 @@
 // scripts/build_report.sh (scripts/screenshots.sh does both). They are pictures of programs that stand in the documentation
 // or in examples/, each run once for its time line.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -72,7 +72,15 @@ function report({ name, file }) {
   run("inspect", source, "-o", page);
   const { values, inputs } = dataOf(page).stages[0].graphs[0];
   const given = inputs.flatMap((input, i) => ["-i", `${values[input].name}=rand:${i + 1}`]);
-  run("run", source, ...given, "--plan-out", complete, "--trace", trace, "-o", "@results.npz");
+  // The quickest of several runs: in the others, the machine did something else, too.
+  let quickest = Infinity;
+  for (let k = 0; k < 12; ++k) {
+    run("run", source, ...given, "--plan-out", complete, "--trace", "again.json", "-o", "@results.npz");
+    const events = JSON.parse(readFileSync(join(folder, "again.json"), "utf8")).traceEvents;
+    const end = Math.max(...events.map(({ ts, dur }) => (ts ?? 0) + (dur ?? 0)));
+    if (end < quickest) renameSync(join(folder, "again.json"), join(folder, trace));
+    quickest = Math.min(quickest, end);
+  }
   run("inspect", source, "--plan", complete, "--trace", trace, "--code", "-o", page);
   if (!only.length || only.some((one) => `${name}_plan`.startsWith(one)))
     run("plan", source, `--mesh=${meshOf(dataOf(page))}`, "--threads=1", "--front", front);

@@ -14,6 +14,21 @@ export function savePng(canvas: HTMLCanvasElement, file: string): void {
   canvas.toBlob((blob) => blob && save(blob, file), "image/png");
 }
 
+const drawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight"];
+
+// A picture of the page with the colours that its style gives it, and its size.
+export function svgTextOf(picture: SVGSVGElement): [text: string, width: number, height: number] {
+  const copy = picture.cloneNode(true) as SVGSVGElement;
+  const [from, to] = [picture, copy].map((root) => [root, ...root.querySelectorAll("*")]);
+  from.forEach((element, i) => {
+    const style = getComputedStyle(element);
+    for (const property of drawn) to[i].setAttribute(property, style.getPropertyValue(property));
+  });
+  const { width, height } = picture.viewBox.baseVal;
+  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height })) copy.setAttribute(name, String(value));
+  return [new XMLSerializer().serializeToString(copy), width, height];
+}
+
 // Draws an SVG on a canvas, at twice its size where a canvas can be that large.
 export function saveSvgAsPng(text: string, width: number, height: number, file: string): void {
   const image = new Image();

@@ -37,7 +37,7 @@ export function grid(options: GridOptions): SVGSVGElement {
   const extent = (axis: number | undefined): number => (axis === undefined ? 1 : Math.max(1, shape[axis]));
   const [rows, columns] = [extent(rowAxis), extent(columnAxis)];
   // Long thin tensors stay readable.
-  const ratio = Math.min(4, Math.max(0.5, columns / rows));
+  const ratio = Math.min(2.8, Math.max(0.5, columns / rows));
   const [left, top] = [34, 22];
   const width = Math.min(options.width - left - 6, (options.height - top - 6) * ratio);
   const height = Math.min(options.height - top - 6, width / ratio);

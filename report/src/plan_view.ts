@@ -1,6 +1,7 @@
 // The front of `tapc plan`: a point for each plan. A chosen plan's graph is the last stage of every panel, if the report has it;
 // two pinned plans are compared.
 import { bytesText, el, name, plural, svg } from "./dom";
+import { saveSvg, saveSvgAsPng, svgTextOf } from "./export";
 import type { PlanPoint, Plans } from "./model";
 import type { Store } from "./store";
 import { timeText } from "./units";
@@ -21,7 +22,8 @@ export function planView(store: Store): HTMLElement {
   const show = (): void => {
     if (!plans || store.state.panel !== "plan") return;
     const focused = document.activeElement?.getAttribute("data-plan");
-    section.replaceChildren(picture(store, plans), about(plans), chosen(store, plans), pinned(store, plans), table(store, plans));
+    const front = picture(store, plans);
+    section.replaceChildren(saving(front), front, about(plans), chosen(store, plans), pinned(store, plans), table(store, plans));
     if (focused) section.querySelector<HTMLElement>(`.point[data-plan="${focused}"]`)?.focus();
   };
   store.onChange((changed) => ["panel", "plan", "pins"].some((key) => changed.has(key as never)) && show());
@@ -29,12 +31,23 @@ export function planView(store: Store): HTMLElement {
   return section;
 }
 
+function saving(front: SVGSVGElement): HTMLElement {
+  const button = (label: string, click: () => void): HTMLElement =>
+    el("button", { type: "button", "aria-label": `Save the front as ${label}`, click }, label);
+  return el(
+    "div",
+    { class: "bar saving" },
+    button("SVG", () => saveSvg(svgTextOf(front)[0], "front.svg")),
+    button("PNG", () => saveSvgAsPng(...svgTextOf(front), "front.png")),
+  );
+}
+
 const scale = (values: number[], from: number, to: number): ((value: number) => number) => {
   const [lo, hi] = [Math.min(...values), Math.max(...values)];
   return (value) => (hi > lo ? from + ((value - lo) / (hi - lo)) * (to - from) : (from + to) / 2);
 };
 
-function picture(store: Store, { points, picked }: Plans): SVGElement {
+function picture(store: Store, { points, picked }: Plans): SVGSVGElement {
   const { width, height, left, right, top, bottom } = size;
   const times = points.map((p) => p.time);
   const memories = points.map((p) => p.memory);

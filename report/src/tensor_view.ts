@@ -1,9 +1,10 @@
 // The panel of one value: a grid of its parts. The part that is hovered, focused or selected shows what it reads, which
 // parts overlap it, and who reads it.
+import { moveFrom, placesIn } from "./animate";
 import { boxText, meet, mostShards, partsOf, readersOf, readsOf, shardsOf, type Box, type Part } from "./boxes";
 import { devicesText } from "./colours";
 import { el, name, plural } from "./dom";
-import { saveSvg, saveSvgAsPng } from "./export";
+import { saveSvg, saveSvgAsPng, svgTextOf } from "./export";
 import { grid, inSlice, raise, usualAxes } from "./grid";
 import type { Store } from "./store";
 
@@ -21,6 +22,7 @@ export class TensorView {
   private main = el("div", { class: "main" });
   private shown: number | null = null; // the part that is hovered
   private parts: Part[] = [];
+  private drawn: { stage: number; name: string } | null = null;
 
   constructor(private store: Store) {
     this.element.append(this.main, this.side);
@@ -44,6 +46,10 @@ export class TensorView {
     const axes = this.axes();
     this.shown = state.shard !== null && state.shard < this.parts.length ? state.shard : null;
     const inside = this.parts.filter((part) => inSlice(part.box, axes, state.at)).length;
+    const steps = this.drawn?.name === value.name && this.drawn.stage !== state.stage;
+    const before = placesIn(steps ? this.main.querySelector("svg.grid") : null);
+    const picture = this.picture();
+    this.drawn = { stage: state.stage, name: value.name };
     this.main.replaceChildren(
       el("div", { class: "bar" }, this.picker(), ...this.axisControls(axes), ...this.saveButtons(value.name)),
       el(
@@ -55,9 +61,10 @@ export class TensorView {
           (this.deviceCount() > mostShards ? `; of the first ${mostShards} of ${this.deviceCount()} devices` : ""),
       ),
       ...this.sliders(axes),
-      this.picture(),
+      picture,
       el("p", { class: "faint hint" }, "Hover or focus a box; arrow keys walk through them; Enter keeps one."),
     );
+    moveFrom(before, picture);
     this.showRelated();
   }
 
@@ -285,15 +292,7 @@ export class TensorView {
   }
 
   private saveButtons(of: string): HTMLElement[] {
-    const text = (): [string, number, number] => {
-      const picture = this.picture();
-      picture.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-      return [
-        new XMLSerializer().serializeToString(picture),
-        picture.width.baseVal.value,
-        picture.height.baseVal.value,
-      ];
-    };
+    const text = () => svgTextOf(this.main.querySelector<SVGSVGElement>("svg.grid")!);
     const file = /^[\w.]{1,60}$/.test(of) ? of : "tensor";
     return [
       el(

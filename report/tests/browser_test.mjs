@@ -218,6 +218,45 @@ async function codeIsLinked({ page: file, loops }) {
   await close();
 }
 
+// Stepping to the next stage moves boxes, except for readers who prefer less motion.
+async function stagesAnimate({ page: file, value }) {
+  for (const reducedMotion of ["no-preference", "reduce"]) {
+    const { page, close } = await open(file, "", { reducedMotion });
+    const { stages } = await data(page);
+    const sharded = stages.length - 1;
+    const number = stages[0].graphs[0].values.findIndex(({ name }) => name === value);
+    await page.evaluate((hash) => (location.hash = hash), `#panel=tensor&stage=0&value=${number}`);
+    await page.locator(".main g.part").first().waitFor();
+    const moving = await page.evaluate((stage) => {
+      const select = document.querySelector(".stage select");
+      select.value = String(stage);
+      select.dispatchEvent(new Event("change"));
+      return document.getAnimations().length;
+    }, sharded);
+    const parts = await page.locator(".main g.part").count();
+    assert.ok(parts > 1);
+    assert.equal(moving, reducedMotion === "reduce" ? 0 : parts);
+    await page.waitForFunction(() => document.getAnimations().length === 0);
+    await close();
+  }
+}
+
+// Every picture can be saved, as SVG that needs no style of the page, and as PNG.
+async function picturesAreSaved({ page: file, panel, saves }) {
+  const { page, close } = await open(file);
+  await page.evaluate((hash) => (location.hash = hash), `#panel=${panel}&value=0`);
+  for (const [label, ending] of saves) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: label, exact: true }).click()]);
+    assert.ok(download.suggestedFilename().endsWith(ending));
+    const bytes = readFileSync(await download.path());
+    if (ending === ".svg") {
+      assert.match(bytes.toString(), /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+      assert.doesNotMatch(bytes.toString(), /var\(--/);
+    } else assert.equal(bytes.toString("latin1", 1, 4), "PNG");
+  }
+  await close();
+}
+
 // The panel Time line lists the events of the data; keys and clicks select them, and the address holds what is shown.
 async function timesEqualData({ page: file }) {
   const { page, close } = await open(file);
@@ -461,7 +500,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, codeIsLinked, timesEqualData, proofsEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
+const checks = { boxesLight, tableEqualsData, whyEqualsData, rewritesEqualData, plansLoad, codeIsLinked, stagesAnimate, picturesAreSaved, timesEqualData, proofsEqualData, stateRoundTrips, keyboardOnly, accessible, harmless, fast };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

@@ -293,6 +293,10 @@ class Report(TapcTest):
         self.expect(0, "(?m)^wrote", "inspect", sources["grid"], "--code", "-o", code)
         self.expect(0, "(?m)^wrote", "opt", sources["grid"], "--stage=loops", "-o", loops)
         yield {"check": "codeIsLinked", "name": "grid", "page": str(code), "loops": loops.read_text()}
+        yield {"check": "stagesAnimate", "name": "halo", "page": str(self.folder / "halo.html"), "value": "S"}
+        for panel, page, what in (("graph", "grid", "graph"), ("tensor", "grid", "grid"), ("plan", "planned", "front"), ("time", "timed", "time line")):
+            saves = [[f"Save the {what} as {kind}", "." + kind.lower()] for kind in ("SVG", "PNG")]
+            yield {"check": "picturesAreSaved", "name": panel, "page": str(self.folder / f"{page}.html"), "panel": panel, "saves": saves}
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
