@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 
 #include "passes/pass_table.h"
@@ -18,6 +19,8 @@ struct PassRun {
 };
 // Called after each run of a pass; a pass that runs until nothing changes has several.
 using AfterPass = std::function<void(const PassRun& run)>;
+// By entry of the pass table.
+using PassSeconds = std::map<const Pass*, double>;
 
 struct Passed {
   ir::Program program;

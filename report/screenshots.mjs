@@ -81,7 +81,7 @@ function report({ name, file }) {
     if (end < quickest) renameSync(join(folder, "again.json"), join(folder, trace));
     quickest = Math.min(quickest, end);
   }
-  run("inspect", source, "--plan", complete, "--trace", trace, "--code", "-o", page);
+  run("inspect", source, "--plan", complete, "--trace", trace, "--code", "--time-passes", "-o", page);
   if (!only.length || only.some((one) => `${name}_plan`.startsWith(one)))
     run("plan", source, `--mesh=${meshOf(dataOf(page))}`, "--threads=1", "--front", front);
   return { page, front };

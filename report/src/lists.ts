@@ -2,6 +2,7 @@
 import { el, bytesText, name, plural } from "./dom";
 import type { Lines, Operation, Pass } from "./model";
 import type { Store } from "./store";
+import { timeText } from "./units";
 
 export const mostRows = 2000;
 
@@ -36,6 +37,7 @@ function passItem(store: Store, pass: Pass): HTMLElement {
     changed
       ? ` ${count > 0 ? plural(count, "rewrite") + ", " : ""}${before === after ? plural(after, "operation") : `${before} → ${after} operations`}`
       : " changed nothing",
+    pass.milliseconds !== null && `, ${timeText(pass.milliseconds * 1e-3)}`,
     el("span", { class: "faint reason" }, pass.reason),
   );
   const rows = pass.steps.flatMap((step) =>

@@ -103,6 +103,7 @@ export interface Pass {
   stage: string;
   name: string;
   reason: string;
+  milliseconds: number | null;
   steps: Step[];
   remarks: { operation: string; message: string; source: Lines[] }[];
 }

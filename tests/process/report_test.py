@@ -236,6 +236,15 @@ class Report(TapcTest):
         report = self.report(source, "--code")
         self.assertEqual(list(problems(report, SCHEMA))[:5], [])
         self.assertIsNone(self.report(source)["kernels"])
+        self.expect(2, "`--time-passes` needs a report", "inspect", source, "--time-passes")
+
+    def test_times_of_passes(self):
+        source = self.write("layer.tap", LAYER)
+        self.assertEqual({one["milliseconds"] for one in self.report(source)["passes"]}, {None})
+        report = self.report(source, "--time-passes")
+        self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+        self.assertTrue(all(one["milliseconds"] is not None for one in report["passes"] if one["steps"]))
+        self.assertGreater(sum(one["milliseconds"] or 0 for one in report["passes"]), 0)
         self.assertEqual(self.tapc("inspect", source, "--format=report-json", "-o", self.folder / "x.json").returncode, 0)
 
     def test_moves_are_counted_from_boxes(self):

@@ -40,7 +40,7 @@ struct InspectOptions {
   std::string file, format, output, plan, trace;  // format: empty if neither --format nor the output's ending gives it
   std::string after, diff;                        // passes
   std::string shards;                             // a value
-  bool splits = false, choices = false, code = false;
+  bool splits = false, choices = false, code = false, times = false;
   std::optional<std::int64_t> device;
   SourceOptions source;
 };
@@ -141,13 +141,16 @@ int inspect(Session& session, InspectOptions options) {
   if (options.choices && (options.format == page || options.format == data_of_page))
     throw wrong_command(Code::command_line, "--choices has no report", "use text, JSON or a picture");
   if (options.format.empty()) options.format = "text";
-  if ((!options.trace.empty() || options.code) && options.format != page && options.format != data_of_page)
-    throw wrong_command(Code::command_line, options.code ? "`--code` needs a report" : "`--trace` needs a report",
-                        "write one: `-o report.html`");
+  const char* of_report = options.code            ? "`--code` needs a report"
+                          : options.times         ? "`--time-passes` needs a report"
+                          : options.trace.empty() ? nullptr
+                                                  : "`--trace` needs a report";
+  if (of_report && options.format != page && options.format != data_of_page)
+    throw wrong_command(Code::command_line, of_report, "write one: `-o report.html`");
   std::string text;
   if (options.format == page || options.format == data_of_page) {
-    text = inspect_report(session, options.file, {options.plan, options.trace, options.code}, options.source,
-                          options.format == page);
+    text = inspect_report(session, options.file, {options.plan, options.trace, options.code, options.times},
+                          options.source, options.format == page);
     return show(session, options, std::move(text));
   }
   if (!options.shards.empty()) {
@@ -193,6 +196,7 @@ Action declare_inspect(CLI::App& app) {
                  "Show the times of this run in a report; `tapc run --trace` wrote it, with the same plan");
   app.add_flag("--code", options->code,
                "Show the loop nests and the assembly of the kernels in a report, for this machine's processor");
+  app.add_flag("--time-passes", options->times, "Show the time of each pass in a report");
   auto* splits = app.add_flag("--splits", options->splits,
                               "List the names for plans: operations, their dims, and which dims can be split")
                      ->excludes(format);

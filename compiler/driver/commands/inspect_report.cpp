@@ -93,12 +93,14 @@ nlohmann::ordered_json code_of(const pipeline::Compilation& made, const backend:
   return report_kernels(*made.schedule, kernels, code.assembly);
 }
 
-nlohmann::ordered_json data_of(Session& session, const std::string& file, const PassOptions& passes,
+nlohmann::ordered_json data_of(Session& session, const std::string& file, PassOptions passes,
                                const ReportOptions& options, const SourceOptions& source, const ReportedPlans* plans) {
   std::optional<TraceFile> traced;
   if (!options.trace.empty()) traced = read_trace(session, options.trace);
   const ProgramFile input = read_program_file(session, file, source);
   ValueLocations locations;
+  passes::PassSeconds seconds;
+  if (options.times) passes.seconds = &seconds;
   const backend::Target target = *backend::target_named("native");
   pipeline::Options config =
       pipeline_options(passes, options.code ? pipeline::Stage::schedule : pipeline::Stage::sharded);
@@ -122,7 +124,7 @@ nlohmann::ordered_json data_of(Session& session, const std::string& file, const 
     propagated = passes::propagate(graph, how);
   }
   return report_json(session, {input.file, options.plan, made, propagated ? &*propagated : nullptr, locations, plans,
-                               &kernels, &time_line});
+                               options.times ? &seconds : nullptr, &kernels, &time_line});
 }
 
 }  // namespace

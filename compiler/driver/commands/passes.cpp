@@ -134,6 +134,7 @@ pipeline::Compilation compile(Session& session, PipelineInput input, pipeline::O
   observer.after_pass = [&](const passes::PassRun& run) {
     int number = dumps.after(run.pass.name, run.before != run.after, [&] { return ir::print(run.after); });
     if (options.time) times.add(run, number);
+    if (options.seconds) (*options.seconds)[&run.pass] += run.seconds;
   };
   // The certificate is written before the check, so that it can be inspected.
   const bool justify_after = how.proof == pipeline::Proof::required && how.stop <= pipeline::Stage::sharded;

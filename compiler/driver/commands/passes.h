@@ -12,6 +12,7 @@
 #include "compiler/driver/session.h"
 #include "compiler/driver/write_outputs.h"
 #include "compiler/pipeline/pipeline.h"
+#include "passes/pass_manager.h"
 
 namespace CLI {
 class App;
@@ -33,6 +34,7 @@ struct PassOptions {
   bool no_distribute = false;  // products and folds stay as written
   bool no_implicit_reshard = false;
   bool time = false;
+  passes::PassSeconds* seconds = nullptr;  // receives the time of each pass
   bool remarks = false;
 };
 void take(PassOptions& options, const SourceOptions& source);  // options that apply to every pass

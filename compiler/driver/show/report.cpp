@@ -124,7 +124,8 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
   ordered_json stages = ordered_json::array();
   for (const ReportedStage& stage : kept)
     stages.push_back(report_stage(*stage.program, stage.name, stage.about, sources));
-  ordered_json passes = report_passes(input.made.stages, input.made.certificate, input.made.remarks, sources);
+  ordered_json passes =
+      report_passes(input.made.stages, input.made.certificate, input.made.remarks, input.seconds, sources);
   ordered_json reasons = reasons_json(session, input, sources, left_out);
   ordered_json plans = input.plans ? report_plans(*input.plans, sources) : ordered_json();
   ordered_json kernels = input.kernels ? *input.kernels : ordered_json();

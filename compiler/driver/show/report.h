@@ -11,6 +11,7 @@
 #include "compiler/driver/show/report_plans.h"
 #include "compiler/driver/show/value_locations.h"
 #include "compiler/pipeline/pipeline.h"
+#include "passes/pass_manager.h"
 #include "passes/shardings/propagate.h"
 
 namespace tap::driver {
@@ -22,6 +23,7 @@ struct ReportInput {
   const passes::Propagated* propagated;               // with its net; null: no shardings
   const ValueLocations& locations;                    // of annotations
   const ReportedPlans* plans = nullptr;               // that `tapc plan` found, of which `made` has one
+  const passes::PassSeconds* seconds = nullptr;       // of each pass
   const nlohmann::ordered_json* kernels = nullptr;    // with their code (report_kernels.h)
   const nlohmann::ordered_json* time_line = nullptr;  // of a run (metrics/time_line_json.h)
 };

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -106,10 +107,17 @@ ordered_json remarks_of(const std::vector<passes::Remark>& remarks, std::string_
   return out;
 }
 
+// To the microsecond.
+ordered_json milliseconds_of(const passes::Pass& pass, const passes::PassSeconds* seconds) {
+  if (!seconds || !seconds->contains(&pass)) return {};
+  return std::round(seconds->at(&pass) * 1e6) / 1e3;
+}
+
 }  // namespace
 
 ordered_json report_passes(const std::vector<ir::Program>& stages, const ir::Certificate& certificate,
-                           const std::vector<passes::Remark>& remarks, ReportSources& sources) {
+                           const std::vector<passes::Remark>& remarks, const passes::PassSeconds* seconds,
+                           ReportSources& sources) {
   ordered_json out = ordered_json::array();
   std::size_t step = 0;
   for (const pipeline::StageInfo& stage : pipeline::stages()) {
@@ -123,6 +131,7 @@ ordered_json report_passes(const std::vector<ir::Program>& stages, const ir::Cer
       out.push_back({{"stage", stage.name},
                      {"name", pass.name},
                      {"reason", pass.reason},
+                     {"milliseconds", milliseconds_of(pass, seconds)},
                      {"steps", steps},
                      {"remarks", steps.empty() ? ordered_json::array() : remarks_of(remarks, pass.name, sources)}});
     }

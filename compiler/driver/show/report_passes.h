@@ -13,11 +13,13 @@
 #include "ir/certificate.h"
 #include "ir/graph.h"
 #include "passes/pass.h"
+#include "passes/pass_manager.h"
 
 namespace tap::driver {
 
-// Pre: `stages` are the source and the result of each step. The passes that ran are all up to the sharded graph.
+// `seconds`: of each pass, or null. Pre: `stages` are the source and the result of each step. The passes that ran are all up to the sharded graph.
 nlohmann::ordered_json report_passes(const std::vector<ir::Program>& stages, const ir::Certificate& certificate,
-                                     const std::vector<passes::Remark>& remarks, ReportSources& sources);
+                                     const std::vector<passes::Remark>& remarks, const passes::PassSeconds* seconds,
+                                     ReportSources& sources);
 
 }  // namespace tap::driver
