@@ -1,0 +1,33 @@
+// Opens a report in a real browser, for the checks of browser_test.mjs.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { launch } from "../browser.mjs";
+
+export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+export const browser = await launch();
+
+// A page that fails the test on any request, error or warning.
+export async function open(file, hash = "", options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  const problems = [];
+  const url = pathToFileURL(file).href;
+  page.on("request", (request) => {
+    if (request.url().replace(/#.*$/, "") !== url && !request.url().startsWith("blob:"))
+      problems.push("request: " + request.url());
+  });
+  page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push("error: " + error));
+  page.on("dialog", (dialog) => {
+    problems.push("dialog: " + dialog.message());
+    void dialog.dismiss();
+  });
+  await page.goto(url + hash);
+  await page.waitForSelector("[role=tab]");
+  return { page, problems, close: async () => (assert.deepEqual(problems, []), page.close()) };
+}
+
+export const tab = (page, title) => page.getByRole("tab", { name: title }).click();
+export const sorted = (list) => [...list].sort();
+export const data = (page) => page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
