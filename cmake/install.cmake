@@ -7,8 +7,8 @@ install(FILES ${CMAKE_SOURCE_DIR}/cmake/TapestryConfig.cmake ${CMAKE_BINARY_DIR}
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 file(GLOB runtime_sources ${runtime}/executor*.cpp ${runtime}/executor*.h ${runtime}/library*.cpp
      ${runtime}/library*.h ${runtime}/processor.*)
-install(FILES ${runtime_sources} ${runtime}/distribution.h ${runtime}/kernel_abi.h ${runtime}/recorder.h
-        ${runtime}/schedule_tables.h
+install(FILES ${runtime_sources} ${runtime}/distribution.h ${runtime}/keeper.h ${runtime}/kernel_abi.h
+        ${runtime}/recorder.h ${runtime}/schedule_tables.h
         DESTINATION share/tapestry/runtime)
 install(FILES ${runtime}/embedded/executor.cpp DESTINATION share/tapestry/runtime/embedded)
 install(FILES ${CMAKE_SOURCE_DIR}/support/alignment.h ${CMAKE_SOURCE_DIR}/support/large_memory.h

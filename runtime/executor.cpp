@@ -194,6 +194,7 @@ Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs
   call->among = outputs ? among_ : nullptr;  // every process prepares its own constants
   call->recorder = recorder_;
   call->progress = outputs ? progress_ : nullptr;
+  call->keeper = outputs ? keeper_ : nullptr;
   Status status = place_tensors(*call, inputs, outputs);
   if (status == Status::no_memory) message.add("out of memory for a copy of a strided tensor");
   else status = run_sequence(*call, sequence, 0);
@@ -210,6 +211,7 @@ Status Executor::run_sequence(Call& call, int64_t sequence, int64_t depth) {
     const Batch& batch = tables.all<Batch>(batches)[b];
     call.sequence = sequence;
     call.batch = b;
+    call.keeping = call.keeper && depth == 0;
     const Task& first = *tables.at<Task>(*tables.words(batch.tasks.at));
     Status status = first.kind == iteration ? run_iteration(call, static_cast<const Iteration&>(first), depth)
                                             : run_batch(call, batch, depth);
@@ -221,7 +223,12 @@ Status Executor::run_sequence(Call& call, int64_t sequence, int64_t depth) {
 Status Executor::run_iteration(Call& call, const Iteration& task, int64_t depth) {
   Reader tables(code_.tables);
   const auto* states = tables.all<State>(task.states);
-  for (int64_t step = task.first; step < task.end; ++step) {
+  const Keeper* keeper = call.keeping ? call.keeper : nullptr;
+  const int64_t batch = call.batch;
+  int64_t first = task.first;
+  if (keeper) first = keeper->begin_trips(keeper->self, batch, call.addresses);
+  if (first < task.first) return Status::lost_process;
+  for (int64_t step = first; step < task.end; ++step) {
     call.counters[depth] = step;
     Status status = run_sequence(call, task.body, depth + 1);
     if (status != Status::done) return status;
@@ -230,6 +237,7 @@ Status Executor::run_iteration(Call& call, const Iteration& task, int64_t depth)
       call.addresses[states[s].now] = call.addresses[states[s].next];
       call.addresses[states[s].next] = now;
     }
+    if (keeper) keeper->trip(keeper->self, batch, step + 1, call.addresses);
   }
   return Status::done;
 }
@@ -322,6 +330,7 @@ Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   Exchange exchange(code_, call, batch);
   if (call.among)
     if (Status status = exchange.start(); status != Status::done) return status;
+  if (call.keeping) call.keeper->begin(call.keeper->self, call.batch, call.addresses);
   BatchRun run{*this, call, batch, depth, portion};
   if (batch.tiles > 1) pool_.run(share, &run);
   else run.work(0);
@@ -344,6 +353,7 @@ Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t o
   int32_t why = 0;
   const Operation* operation = nullptr;
   call.recorder = nullptr;
+  call.keeping = false;
   auto earlier = [&](int64_t dims) {
     if (error.section != least.section) return error.section < least.section;
     for (int64_t d = 0; d < dims; ++d)

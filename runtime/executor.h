@@ -13,6 +13,7 @@
 #include "runtime/distribution.h"
 #include "runtime/executor_message.h"
 #include "runtime/executor_pool.h"
+#include "runtime/keeper.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/recorder.h"
 #include "runtime/schedule_tables.h"
@@ -57,6 +58,8 @@ class Executor {
   // From now on runs are recorded, or their progress is noted. Null: they are not.
   void record(const Recorder* to) { recorder_ = to; }
   void watch(Progress* progress) { progress_ = progress; }
+  // From now on results of runs are kept, or taken from earlier runs; one run at a time. Null: they are not.
+  void keep(const Keeper* keeper) { keeper_ = keeper; }
 
   // Call once, before the first run, with the constants at their places among the inputs; no run may be active.
   Status prepare(const TensorView* inputs, Message& message);
@@ -91,6 +94,7 @@ class Executor {
   const Distribution* among_ = nullptr;
   const Recorder* recorder_ = nullptr;
   Progress* progress_ = nullptr;
+  const Keeper* keeper_ = nullptr;
 };
 
 }  // namespace tap::executor

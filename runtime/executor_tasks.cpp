@@ -88,13 +88,15 @@ int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, i
   for (int64_t at = portion.first; at < portion.end;) {
     int64_t number = at / parts, begin = number * parts;
     int64_t end = portion.end < begin + parts ? portion.end : begin + parts;
-    if (!runs_here(Reader(code.tables), call, task, number)) {
+    const bool is_kept = call.keeping && !call.keeper->wanted(call.keeper->self, portion.position, number);
+    if (is_kept || !runs_here(Reader(code.tables), call, task, number)) {
       at = end;
       continue;
     }
     const Recording recording(call, thread, {portion.position, number, at - begin, end - begin, {}});
     int32_t why = run_call(code, call, task, number, depth, thread, {at - begin, end - begin}, error);
     if (why != 0) return why;
+    if (call.keeping) call.keeper->computed(call.keeper->self, portion.position, number, end - at);
     at = end;
   }
   return 0;
@@ -122,10 +124,12 @@ void run_outside(const Code& code, const Call& call, const OutsideCall& task, in
   auto* regions = static_cast<OutsideRegion*>(room_of(call, thread));
   const auto* from = tables.all<Region>(task.regions);
   if (task.regions.count > 0 && !has_buffer(tables, call, from[task.regions.count - 1].buffer)) return;
+  if (call.keeping && !call.keeper->wanted(call.keeper->self, portion.position, 0)) return;
   const Recording recording(call, thread, {portion.position, 0, portion.first, portion.end, {}});
   for (int64_t r = 0; r < task.regions.count; ++r)
     regions[r] = {call.addresses[from[r].buffer], tables.words(from[r].extents), tables.words(from[r].strides)};
   code.outside[task.number](tables.words(task.box.at), tables.words(task.extents), regions);
+  if (call.keeping) call.keeper->computed(call.keeper->self, portion.position, 0, portion.end - portion.first);
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ struct Call {
   const Distribution* among;  // null: this process runs everything
   const Recorder* recorder;   // null: nothing is recorded
   Progress* progress;         // may be null
+  const Keeper* keeper;       // null: nothing is kept, …
+  bool keeping;               // … or nothing of this batch, which is inside an iterate
   int64_t sequence, batch;    // that runs
 };
 

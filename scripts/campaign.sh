@@ -194,15 +194,16 @@ run_maths() {
 
 # Processes that are killed at random moments; and MPICH, where `mpicc.mpich` was installed when the build was configured.
 run_mpi() {
-  local kills=200 failed=0 test
-  [[ ${SIZE:-long} == short ]] && kills=20
+  local kills=200 resumed=50 failed=0 test
+  [[ ${SIZE:-long} == short ]] && kills=20 resumed=6
   build_here all || return
   /usr/bin/python3 tests/process/mpi_kill_test.py build/bin/tapc --kills "${KILLS:-$kills}" --seed "${KILL_SEED:-1}" || failed=1
+  /usr/bin/python3 tests/process/resume_test.py build/bin/tapc --kills "$resumed" --seed "${KILL_SEED:-1}" || failed=1
   if [[ ! -f build/bin/libtapc_mpi_mpich.so ]]; then
     echo "no MPICH: install mpich, and configure again"
     return $failed
   fi
-  for test in mpi metrics mpi_kill; do
+  for test in mpi metrics mpi_kill resume; do
     TAP_MPI=mpich /usr/bin/python3 "tests/process/${test}_test.py" build/bin/tapc || failed=1
   done
   return $failed

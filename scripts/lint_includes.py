@@ -61,8 +61,9 @@ ROOMS = {
     "compiler/driver/bindings": set(),
     "compiler/driver/machines": {"compiler/driver/show"},
     "compiler/driver/metrics": {"compiler/driver/show"},
+    "compiler/driver/keep": set(),
     "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings", "compiler/driver/machines",
-                                 "compiler/driver/metrics"},
+                                 "compiler/driver/metrics", "compiler/driver/keep"},
     "runtime/tensors": set(),
     "runtime/embedded": set(),
 }

@@ -2,7 +2,10 @@
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/StringRef.h>
+#include <llvm/Support/BLAKE3.h>
 #include <llvm/Support/SHA256.h>
+
+#include <algorithm>
 
 namespace tap::backend {
 
@@ -24,6 +27,24 @@ std::string to_hex(const Digest& digest) {
     text += "0123456789abcdef"[byte & 15];
   }
   return text;
+}
+
+struct ContentDigest::Impl {
+  llvm::BLAKE3 hash;
+};
+
+ContentDigest::ContentDigest() : impl_(std::make_unique<Impl>()) {}
+ContentDigest::~ContentDigest() = default;
+
+void ContentDigest::add(std::span<const std::byte> bytes) {
+  impl_->hash.update(llvm::ArrayRef<std::uint8_t>(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+}
+
+Digest ContentDigest::digest() const {
+  Digest result{};
+  const auto hash = impl_->hash.final<std::tuple_size_v<Digest>>();
+  std::copy(hash.begin(), hash.end(), result.begin());
+  return result;
 }
 
 }  // namespace tap::backend

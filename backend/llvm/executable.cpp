@@ -87,7 +87,7 @@ struct Executable::Impl {
     schedule = scheduled ? std::move(*scheduled) : backend::schedule(compiled.blocks, compiled.kernels, how);
     if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
     shards = backend::shard_count(schedule);
-    devices = among ? keep_own_part(options.facts) : options.facts.devices;
+    devices = among ? keep_own_part(options) : options.facts.devices;
     compile();
     tables = encode(schedule, compiled.kernels.kernels, {}, devices);
     for (const std::string& symbol : schedule.outside)
@@ -97,14 +97,17 @@ struct Executable::Impl {
       throw std::bad_alloc();
     executor.watch(options.progress);
     executor.record(options.recorder);
+    executor.keep(options.keeper);
     if (among) executor.distribute(&*among);
   }
   ~Impl() { executor.stop(); }
 
   // Before anything is compiled: with other schedules, processes would wait for each other for ever.
-  std::vector<BufferDevice> keep_own_part(const BufferFacts& facts) {
-    require_agreement(*among, encode(schedule, compiled.kernels.kernels, {}, facts.devices));
-    ProcessSchedule own = process_schedule(schedule, facts, compiled.blocks.program, *among);
+  std::vector<BufferDevice> keep_own_part(const ExecuteOptions& options) {
+    std::vector<std::int64_t> agreed = encode(schedule, compiled.kernels.kernels, {}, options.facts.devices);
+    agreed.push_back(options.agreed);
+    require_agreement(*among, std::move(agreed));
+    ProcessSchedule own = process_schedule(schedule, options.facts, compiled.blocks.program, *among);
     schedule = std::move(own.schedule);
     input_parts = std::move(own.inputs);
     result_parts = std::move(own.results);
@@ -222,6 +225,8 @@ const ir::Schedule& Executable::schedule() const { return impl_->schedule; }
 const std::vector<BufferDevice>& Executable::devices() const { return impl_->devices; }
 
 const CompiledProgram& Executable::compiled() const { return impl_->compiled; }
+
+const std::vector<std::int64_t>& Executable::tables() const { return impl_->tables; }
 
 std::size_t Executable::kernel_count() const { return impl_->compiled.kernels.kernels.size(); }
 

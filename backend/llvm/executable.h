@@ -12,6 +12,7 @@
 #include "ir/block_graph.h"
 #include "ir/schedule.h"
 #include "runtime/distribution.h"
+#include "runtime/keeper.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/recorder.h"
 #include "support/tensor.h"
@@ -34,6 +35,8 @@ struct ExecuteOptions {
   BufferFacts facts = {};
   const executor::Recorder* recorder = nullptr;  // receives the times of tasks
   executor::Progress* progress = nullptr;        // receives how far a run is; of a shared run: that of `among`
+  const executor::Keeper* keeper = nullptr;      // keeps results
+  std::int64_t agreed = 0;                       // of a shared run: the same in all processes, as the schedule
   // Outside kernels by symbol; null if missing.
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };
@@ -65,7 +68,8 @@ class Executable {
   const ir::Schedule& schedule() const;                            // what this process runs
   const std::vector<BufferDevice>& devices() const;                // of its buffers; empty if no facts were given
   const CompiledProgram& compiled() const;
-  std::size_t kernel_count() const;  // distinct ones
+  const std::vector<std::int64_t>& tables() const;  // what the executor runs
+  std::size_t kernel_count() const;                 // distinct ones
   std::int64_t shard_count() const;
   std::size_t cached_count() const;  // how many of them were cached
   std::size_t inner_bytes() const;   // the maximum that a thread needs for inner values of a group

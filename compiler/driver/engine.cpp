@@ -10,6 +10,8 @@
 #include "backend/llvm/library.h"
 #include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/device_processes.h"
+#include "compiler/driver/keep/kept_run.h"
+#include "compiler/driver/keep/run_key.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/median.h"
 #include "compiler/driver/metrics/progress_line.h"
@@ -119,6 +121,8 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
            .facts = std::move(facts),
            .recorder = watch.recorder,
            .progress = watch.progress,
+           .keeper = watch.keeper,
+           .agreed = (options.keep.wanted() ? 1 : 0) + (options.keep.resume ? 2 : 0),
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 
@@ -139,12 +143,17 @@ Evaluation run_native(const Session& session, const ir::Program& program, const 
   Watch watch;
   if (metrics) watch.recorder = metrics->recorder();
   if (options.progress && !options.host) watch.progress = &progress;
+  std::optional<KeptRun> kept;
+  if (options.keep.wanted()) watch.keeper = kept.emplace(session, options.keep).keeper();
   backend::Executable executable = compile_native(program, options, kernels, cache, watch);
   show_warnings(session, cache.get());
   result.summary.threads = options.threads;
   result.summary.shards = executable.shard_count();
   result.parts = executable.result_parts();
   const std::vector<Tensor> inputs = inputs_of(executable);
+  if (kept)
+    kept->start(executable, key_of(executable, {program, options.kernels, options.strict_fp}, inputs, options.host),
+                options.host);
   {
     Phase phase("running native code");
     std::optional<ProgressLine> line;
@@ -155,6 +164,7 @@ Evaluation run_native(const Session& session, const ir::Program& program, const 
     executable.run(inputs, result.results);
     result.summary.seconds = stopwatch.seconds();
   }
+  if (kept) kept->finish();
   if (!metrics) return result;
   std::optional<executor::Distribution> among;
   if (options.host) among = distribution_of(*options.host, program, options.processes);
@@ -190,8 +200,8 @@ Evaluation run_native_shared(const Session& session, const ir::Program& program,
   } catch (const backend::DifferentSchedules& other) {
     throw Failure{exit_code::run_time,
                   Diagnostic(Code::command_line, Span{},
-                             fmt::format("process {} of the job has another program, plan, machine file or map of "
-                                         "devices than process {}",
+                             fmt::format("process {} of the job has another program, plan, machine file, map of "
+                                         "devices or --keep than process {}",
                                          other.process, options.host->rank()))
                       .help("give all processes the same files and options; --budget gives different plans, "
                             "--evaluations does not")};

@@ -9,6 +9,7 @@
 
 #include "backend/schedule/process_schedule.h"
 #include "compiler/driver/device_processes.h"
+#include "compiler/driver/keep/keep_options.h"
 #include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/session.h"
 #include "compiler/driver/show/run_summary.h"
@@ -55,6 +56,7 @@ struct EngineOptions {
   DeviceProcesses processes;         // of which each has some devices; must outlive what is compiled
   bool metrics = false;              // tasks are timed
   bool progress = false;             // of a long run the time left is shown
+  KeepOptions keep = {};             // results that outlive the run
   cost::Cluster cluster = {};        // as read by read_cluster, for metrics and progress
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
@@ -67,6 +69,7 @@ class OutsideKernels;
 struct Watch {
   const executor::Recorder* recorder = nullptr;
   executor::Progress* progress = nullptr;
+  const executor::Keeper* keeper = nullptr;
 };
 // Only in builds with a backend. The kernels must outlive the result; without a cache every kernel is compiled.
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,

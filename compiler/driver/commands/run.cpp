@@ -12,6 +12,7 @@
 #include "compiler/driver/depfile.h"
 #include "compiler/driver/device_processes.h"
 #include "compiler/driver/engine.h"
+#include "compiler/driver/keep/keep_options.h"
 #include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
@@ -226,11 +227,11 @@ void name_own_files(std::vector<OutputSpec>& outputs) {
 
 // Before anything runs.
 void check_metrics_files(const Session& session, const RunOptions& options, const TensorFiles& files, bool is_library) {
-  if (!options.metrics.wanted()) return;
+  if (!options.metrics.wanted() && !options.engine.keep.wanted()) return;
   if (is_library || options.engine.engine != "native")
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{},
-                             "`--trace`, `--metrics` and `--slowest` need a program that runs as native code")
+                             "`--trace`, `--metrics`, `--slowest` and `--keep` need a program that runs as native code")
                       .help(is_library ? "give the source file instead of the library" : "remove `--engine`")};
   std::vector<std::string> read = files.paths();
   for (const std::string& source : files_read(session)) read.push_back(source);
@@ -326,6 +327,7 @@ Action declare_run(CLI::App& app) {
       ->check(CLI::Range(0.1, 1e6))
       ->needs(mpi);
   add_metrics_options(app, options->metrics);
+  add_keep_options(app, options->engine.keep);
   app.add_flag_function(
       "--progress,!--no-progress", [options](std::int64_t count) { options->progress = count > 0; },
       "Show the time left of a long run in a line that is rewritten; default, but never where there is no terminal");
