@@ -188,13 +188,9 @@ Evaluation interpret(const ir::Program& program, const std::vector<Tensor>& inpu
   return result;
 }
 
-Evaluation run_native_shared(const Session& session, const ir::Program& program, const ReadInput& read,
+Evaluation run_native_shared(const Session& session, const ir::Program& program, const ReadParts& read,
                              const EngineOptions& options) {
-  auto parts = [&](const backend::Executable& executable) {
-    std::vector<Tensor> inputs;
-    for (const backend::HeldPart& part : executable.input_parts()) inputs.push_back(read(part.tensor, part.box));
-    return inputs;
-  };
+  auto parts = [&](const backend::Executable& executable) { return read(executable.input_parts()); };
   try {
     return run_native(session, program, parts, options);
   } catch (const backend::DifferentSchedules& other) {
@@ -209,12 +205,12 @@ Evaluation run_native_shared(const Session& session, const ir::Program& program,
 }
 
 // Every process interprets all of it; the first one has the results.
-Evaluation interpret_everywhere(const ir::Program& program, const ReadInput& read, const EngineOptions& options) {
+Evaluation interpret_everywhere(const ir::Program& program, const ReadParts& read, const EngineOptions& options) {
   const ir::Graph& graph = program[program.main];
-  std::vector<Tensor> inputs;
+  std::vector<backend::HeldPart> whole;
   for (std::size_t k = 0; k < graph.inputs.size(); ++k)
-    inputs.push_back(read(k, ir::Box::of_shape(graph[graph.inputs[k]].type.shape)));
-  Evaluation result = interpret(program, inputs, options);
+    whole.push_back({k, ir::Box::of_shape(graph[graph.inputs[k]].type.shape)});
+  Evaluation result = interpret(program, read(whole), options);
   result.parts.resize(static_cast<std::size_t>(options.host->size()));
   for (std::size_t k = 0; k < result.results.size(); ++k)
     result.parts[0].push_back({k, ir::Box::of_shape(result.results[k].shape())});
@@ -232,7 +228,7 @@ Evaluation evaluate(const Session& session, const ir::Program& program, const st
       session, program, [&](const backend::Executable&) { return inputs; }, options);
 }
 
-Evaluation evaluate_shared(const Session& session, const ir::Program& program, const ReadInput& read,
+Evaluation evaluate_shared(const Session& session, const ir::Program& program, const ReadParts& read,
                            const EngineOptions& options) {
   pipeline::require_addressable(program);
   Evaluation result = options.engine == "native" ? run_native_shared(session, program, read, options)

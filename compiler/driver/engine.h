@@ -85,9 +85,9 @@ struct Evaluation {
 };
 Evaluation evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,
                     const EngineOptions& options);
-// The run of `options.host`, shared with the other processes. `read` gives boxes of inputs.
-using ReadInput = std::function<Tensor(std::size_t input, const ir::Box& box)>;
-Evaluation evaluate_shared(const Session& session, const ir::Program& program, const ReadInput& read,
+// The run of `options.host`, shared with the other processes. `read` gives boxes of inputs; all processes call it.
+using ReadParts = std::function<std::vector<Tensor>(const std::vector<backend::HeldPart>& parts)>;
+Evaluation evaluate_shared(const Session& session, const ir::Program& program, const ReadParts& read,
                            const EngineOptions& options);
 
 }  // namespace tap::driver

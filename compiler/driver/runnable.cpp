@@ -7,6 +7,7 @@
 
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
+#include "compiler/driver/shared_inputs.h"
 #include "compiler/driver/unjustified_step.h"
 #include "passes/placed.h"
 #include "support/phase.h"
@@ -147,7 +148,9 @@ void add_runnable_options(CLI::App& app, RunnableOptions& options) {
 }
 
 Runnable make_runnable(Session& session, const RunnableOptions& options, TensorFiles& files) {
-  std::vector<InputSpec> specs = parse_inputs(options.inputs, "input", files);
+  std::vector<InputSpec> specs = options.first_reads
+                                     ? specs_of_first(*options.first_reads, options.inputs, "input", files)
+                                     : parse_inputs(options.inputs, "input", files);
   const CompileOptions how = options_for(options, specs, files);
   const FileId file = read_source(session, options.file);
   Runnable made;

@@ -45,6 +45,7 @@ struct InputSpec {
   std::string name;               // empty: every entry of the file, by name
   std::optional<TypedShape> own;  // `f32[4, 8]`
   std::variant<FileValue, Maker, Literal> value;
+  bool elsewhere = false;  // another process has the cells; `own` is their type
 };
 
 // Throws Failure, exit 2, which shows what was expected.
@@ -55,6 +56,9 @@ InputSpec parse_shape_spec(std::string_view text);
 // The shape if it is known without the program: of a file's tensor, of a literal, or as written. Throws Failure, exit
 // 3, for a file that cannot be read.
 std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files);
+
+// Of a file's tensor. Pre: the spec has a file. Throws Failure as above.
+TypedShape type_in_file(const InputSpec& spec, TensorFiles& files);
 
 // One spec per entry for a spec without a name, else the spec itself.
 std::vector<InputSpec> expand(const InputSpec& spec, TensorFiles& files);

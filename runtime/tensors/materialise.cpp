@@ -81,6 +81,11 @@ std::optional<Shape> own_shape(const InputSpec& spec, TensorFiles& files) {
   return std::nullopt;
 }
 
+TypedShape type_in_file(const InputSpec& spec, TensorFiles& files) {
+  const Tensor tensor = from_file(spec, std::get<FileValue>(spec.value), files);
+  return {tensor.type(), tensor.shape()};
+}
+
 Tensor materialise(const InputSpec& spec, ElementType type, const std::optional<Shape>& shape, TensorFiles& files,
                    const TensorPart* part) {
   std::string source = quoted((spec.role == "input" ? "-i " : "--expect ") + spec.text);

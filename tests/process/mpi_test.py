@@ -134,7 +134,7 @@ class Mpi(MpiTest):
         result = self.job(1, "run", "p.tap", "--plan", "a.plan", *inputs, ":", "-n", "1", TAPC, "run", "p.tap", "--plan", "b.plan",
                           *inputs)
         self.assertEqual(result.returncode, 6, result.stderr)
-        self.assertRegex(result.stderr, "of the job has another program, plan, machine file or map of devices than process")
+        self.assertRegex(result.stderr, "of the job has another program, plan, machine file, map of devices or --keep than process")
 
     def test_maps_of_devices(self):
         inputs = ["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"]
@@ -152,7 +152,7 @@ class Mpi(MpiTest):
         for other, code in (("0,0,1,1", 0), ("0,1,0,1", 6)):
             result = self.job(1, "run", "p.tap", *inputs, "0,0,1,1", ":", "-n", "1", TAPC, "run", "p.tap", *inputs, other)
             self.assertEqual(result.returncode, code, result.stderr)
-            self.assertEqual("has another program, plan, machine file or map of devices than" in result.stderr, code != 0, result.stderr)
+            self.assertEqual("has another program, plan, machine file, map of devices or --keep than" in result.stderr, code != 0, result.stderr)
 
     def test_d11_h07_maps_that_do_not_fit(self):
         self.write("p.tap", FAILING)  # 4 devices
@@ -247,6 +247,38 @@ class Mpi(MpiTest):
             if code != 0:
                 self.assertRegex(result.stderr, "process 1 does not see the file that process 0 has made for `c.npy`")
                 self.assertRegex(result.stderr, "with `--io root`")
+        self.assertEqual(list((self.folder / "there").iterdir()), [])
+
+    def test_io_root_reads_inputs_for_all(self):
+        """Only the first process sees the files; results are those of one process."""
+        self.write("p.tap", FLOATS.replace("X: f32[8, 12]", "X: f32[a, 12]").replace("Y: f32[8, 5]", "Y: f32[a, 5]").replace("h: f32[8", "h: f32[a"))
+        for folder in ("here", "there"):
+            (self.folder / folder).mkdir()
+        draw = numpy.random.default_rng(1)
+        x, w, v = (draw.standard_normal(shape).astype(numpy.float32) for shape in ((8, 12), (12, 18), (18, 5)))
+        numpy.save(self.folder / "here/x.npy", x)
+        numpy.savez(self.folder / "here/all.npz", W=w, V=v)
+        names = ["-i", "X=@x.npy", "-i", "@all.npz"]
+        self.expect(0, ".*", "run", "p.tap", "-i", "X=@here/x.npy", "-i", "@here/all.npz", "-o", "@here/one.safetensors", "-o", "h=@here/h.npy")
+
+        def job(ranks, *arguments):
+            run = [TAPC, "run", self.folder / "p.tap", *arguments, "--mpi", "--io", "root"]
+            return self.job(1, "--wdir", "here", *run, ":", "-n", str(ranks - 1), "--wdir", "there", *run)
+
+        for ranks in (2, 3):
+            result = job(ranks, *names, "-o", "@several.safetensors", "--expect", "h=@h.npy")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assert_same_bytes("here/one.safetensors", "here/several.safetensors")
+            (self.folder / "here/several.safetensors").unlink()
+            result = job(ranks, "-i", "X=f32[8,12]=rand:1", *names[2:], "-o", "Y=-", "--expect", "h=@h.npy")
+            self.assertEqual(result.returncode, 5, result.stderr)
+        for arguments, code, message in ((["-i", "X=@none.npy", *names[2:]], 4, "`none.npy`"),
+                                         (["-i", "X=@all.npz:W", *names[2:]], 3, r"X is declared as|declares|`X`"),
+                                         (names[:2], 3, "no value is given for `W`, `V`")):
+            result = job(2, *arguments)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertRegex(result.stderr, message)
+            self.assertEqual(len(re.findall("error.T", result.stderr)), 1, result.stderr)
         self.assertEqual(list((self.folder / "there").iterdir()), [])
 
     def test_outside_kernels(self):

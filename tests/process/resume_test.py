@@ -188,6 +188,14 @@ class Resume(MpiTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(str(2.0 * sum(eval(values))), result.stdout)
 
+    def test_processes_with_other_options(self):
+        words = [TAPC, *WORDS, "-o", "@y.safetensors", "--mpi"]
+        self.run_on(2, "--keep", "kept")
+        for first, second in ((["--keep", "kept"], []), (["--keep", "kept"], ["--keep", "kept", "--resume"])):
+            result = self.job(1, "--wdir", self.folder, *words, *first, ":", "-n", "1", *words, *second)
+            self.assertEqual(result.returncode, 6, result.stderr)
+            self.assertIn("map of devices or --keep than process", result.stderr)
+
     def test_folders_that_cannot_be_used(self):
         (self.folder / "open").mkdir()
         (self.folder / "open").chmod(0o777)

@@ -16,6 +16,7 @@
 #include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
+#include "compiler/driver/shared_inputs.h"
 #include "compiler/driver/shared_results.h"
 #include "compiler/driver/supervisor.h"
 #include "compiler/driver/unjustified_step.h"
@@ -38,7 +39,7 @@ struct RunOptions {
   MetricsOptions metrics;
   bool mpi = false;
   DeviceProcesses processes;
-  bool all_by_first = false;    // the first process writes all results
+  bool all_by_first = false;    // the first process reads all inputs, and writes all results
   bool sharded_output = false;  // each process writes a file of its own
   double timeout = 0;           // seconds without progress; 0: any
 };
@@ -118,9 +119,9 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
 // If the tasks of native code cannot be certified, runs an earlier program, and at last interprets the graph, which
 // needs no further certified step.
 Evaluation evaluate_or_fall_back(const Session& session, Runnable& runnable, EngineOptions engine,
-                                 bool skip_unjustified, TensorFiles& files) {
-  auto read = [&](std::size_t input, const ir::Box& box) {
-    return part_of_input(session, runnable, input, box, files);
+                                 bool skip_unjustified, const MpiHost* first_reads, TensorFiles& files) {
+  auto read = [&](const std::vector<backend::HeldPart>& parts) {
+    return read_parts(session, runnable, parts, files, first_reads);
   };
   while (true) {
     try {
@@ -140,7 +141,7 @@ Evaluation evaluate_or_fall_back(const Session& session, Runnable& runnable, Eng
 }
 
 LoadedProgram compiled_program(const Session& session, Runnable made, const EngineOptions& engine,
-                               bool skip_unjustified, TensorFiles& files) {
+                               const RunnableOptions& what, TensorFiles& files) {
   auto runnable = std::make_shared<Runnable>(std::move(made));
   const ir::Program& program = runnable->compiled.program;
   if (engine.host) distribution_of(*engine.host, program, engine.processes);  // reports what does not fit the job
@@ -148,8 +149,9 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
   LoadedProgram result;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
-  result.run = [&session, engine, runnable, skip_unjustified, &files] {
-    return evaluate_or_fall_back(session, *runnable, engine, skip_unjustified, files);
+  result.run = [&session, engine, runnable, skip_unjustified = !what.source.require_proof,
+                first_reads = what.first_reads, &files] {
+    return evaluate_or_fall_back(session, *runnable, engine, skip_unjustified, first_reads, files);
   };
   return result;
 }
@@ -251,15 +253,18 @@ int run(Session& session, const RunOptions& options) {
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
   const bool shared = options.mpi && !loaded;
-  LoadedProgram program = loaded ? std::move(*loaded)
-                                 : compiled_program(session, make_runnable(session, options.what, files),
-                                                    engine_of(session, options), !options.what.source.require_proof,
-                                                    files);
+  RunnableOptions what = options.what;
+  if (shared && options.all_by_first) what.first_reads = &MpiHost::start();
+  LoadedProgram program =
+      loaded ? std::move(*loaded)
+             : compiled_program(session, make_runnable(session, what, files), engine_of(session, options), what, files);
   const std::vector<DeclaredOutput>& declared = program.outputs;
   if (shared && options.sharded_output) name_own_files(outputs);
   check_outputs(outputs, declared, files.paths());
   check_metrics_files(session, options, files, loaded.has_value());
-  std::vector<InputSpec> expected = parse_inputs(options.expected, "result", files);
+  std::vector<InputSpec> expected = what.first_reads
+                                        ? specs_of_first(*what.first_reads, options.expected, "result", files)
+                                        : parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
   session.quiet = false;  // from here on processes differ
@@ -314,8 +319,8 @@ Action declare_run(CLI::App& app) {
       ->excludes(map);
   CLI::Option* io = app.add_option_function<std::string>(
                            "--io", [options](const std::string& who) { options->all_by_first = who == "root"; },
-                           "Who writes results: each process its own part of each file (each, default), which needs a "
-                           "shared file system, or the first process all of them (root)")
+                           "Who reads inputs and writes results: each process its own part of each file (each, "
+                           "default), which needs a shared file system, or the first process all of them (root)")
                         ->check(CLI::IsMember({"each", "root"}))
                         ->needs(mpi);
   app.add_flag("--sharded-output", options->sharded_output,

@@ -229,7 +229,7 @@ KeptRun::Counts KeptRun::all_counts() const {
 }
 
 void KeptRun::finish() {
-  if (failure_) throw *failure_;
+  if (failure_) throw Failure(*failure_);
   if (rejected_ > most_warnings)
     session_.report(fmt::format("{} more were not used\n", plural(rejected_ - most_warnings, "kept result")));
   if (full_)
