@@ -50,6 +50,7 @@ ROOMS = {
     "cost/machine": set(),
     "cost/work": {"cost/machine"},
     "cost/model": {"cost/machine", "cost/work"},
+    "cost/simulate": {"cost/machine", "cost/model"},
     "cost/decide": {"cost/machine", "cost/work", "cost/model"},
     "compiler/frontend/syntax": set(),
     "compiler/frontend/proofs": {"compiler/frontend/syntax", "compiler/frontend/elaborate"},

@@ -17,7 +17,13 @@
 namespace tap::driver {
 namespace {
 
-std::int64_t devices_of(const ir::Program& program) {
+Failure does_not_fit(const std::string& what, std::string help) {
+  return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, what).help(std::move(help))};
+}
+
+}  // namespace
+
+std::int64_t count_devices(const ir::Program& program) {
   std::int64_t devices = 1;
   for (const ir::Mesh& mesh : program.meshes)
     for (std::int64_t index = 0; index < ir::device_count(mesh); ++index)
@@ -30,14 +36,8 @@ std::int64_t devices_of(const ir::Program& program) {
   return devices;
 }
 
-Failure does_not_fit(const std::string& what, std::string help) {
-  return {exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, what).help(std::move(help))};
-}
-
-}  // namespace
-
 executor::Distribution distribution_of(const MpiHost& host, const ir::Program& program, const DeviceProcesses& wanted) {
-  executor::Distribution among{host.rank(), host.size(), devices_of(program), host.messages(), own_progress()};
+  executor::Distribution among{host.rank(), host.size(), count_devices(program), host.messages(), own_progress()};
   if (wanted.one_each && among.devices != among.ranks)
     throw does_not_fit(fmt::format("the program uses {}, but the job has {}", plural(among.devices, "device"),
                                    plural(among.ranks, "process", "processes")),

@@ -18,6 +18,9 @@ struct DeviceProcesses {
   bool one_each = false;          // as many devices as processes, or it is an error
 };
 
+// The devices on which the program's meshes and placed operations run.
+std::int64_t count_devices(const ir::Program& program);
+
 // The devices that the program's operations are placed on, over the processes of the job. Throws Failure, exit 2, if they
 // do not fit the job; all processes find the same. Refers to the map of `wanted`.
 executor::Distribution distribution_of(const MpiHost& host, const ir::Program& program, const DeviceProcesses& wanted);

@@ -41,21 +41,27 @@ struct MessageEvent {
   std::int64_t from = 0;
   double bytes = 0;
   Touch to;
+  std::size_t value = 0;  // that is sent: its number is the same in the traces of all devices of a program
 };
 struct OutsideEvent {
   double operations = 0;
+  std::vector<Touch> touches = {};
 };
 struct Event;
 struct Repeat {
   double times = 1;
   std::vector<std::pair<std::size_t, std::size_t>> exchanged;  // memories exchanged after each trip
   std::vector<Event> body;
+  // Of a device's part only: the values with which a trip begins, with their memories; and results of the whole.
+  std::vector<std::pair<std::size_t, std::size_t>> states = {};
+  std::vector<std::size_t> results = {};  // memories
 };
 struct Event {
   std::string name;       // of the operation, for people
   std::string what;       // the kernel's number, a copy, …
   std::size_t batch = 0;  // events of one batch may run concurrently
   std::variant<KernelEvent, CopyEvent, MessageEvent, OutsideEvent, Repeat> does;
+  std::vector<std::size_t> values = {};  // that it writes, of a device's part only: numbers as for messages
 };
 using Trace = std::vector<Event>;
 

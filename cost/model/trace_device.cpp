@@ -51,8 +51,12 @@ class DeviceTrace {
     return {memories[one.id.index()], bytes, std::max(members, 1.0)};
   }
 
+  static std::size_t value_number(GraphId graph, ValueId value) { return (graph.index() << 32) + value.index(); }
+
   void add(Trace& trace, const std::string& name, const Graph& graph, const BlockGraph& blocks,
            const Application& application, const std::vector<std::size_t>& memories) {
+    std::vector<std::size_t> values;
+    for (HeldMember m : application.results) values.push_back(value_number(blocks.graph, blocks[m.id].value));
     const Operation& operation = graph[application.operation];
     const Operator& op = program_[operation.op];
     const auto calls = static_cast<double>(count_of(application.row));
@@ -64,13 +68,16 @@ class DeviceTrace {
           static_cast<double>(std::max<std::int64_t>(backend::tile_count(table_.kernels[*kernel], event.box), 1));
       for (const auto* list : {&application.operands, &application.results})
         for (HeldMember m : *list) event.touches.push_back(touch(graph, blocks, m, application.row, memories));
-      trace.push_back({name, "kernel " + std::to_string(*kernel), ++batch_, std::move(event)});
+      trace.push_back({name, "kernel " + std::to_string(*kernel), ++batch_, std::move(event), std::move(values)});
     } else if (op.kernel()) {
       const double flops = static_cast<double>(op.kernel()->flops.value_or(1));
-      trace.push_back({name, "outside " + op.kernel()->symbol, ++batch_,
-                       OutsideEvent{flops * calls * static_cast<double>(application.box.size())}});
+      OutsideEvent event{flops * calls * static_cast<double>(application.box.size())};
+      for (const auto* list : {&application.operands, &application.results})
+        for (HeldMember m : *list) event.touches.push_back(touch(graph, blocks, m, application.row, memories));
+      trace.push_back({name, "outside " + op.kernel()->symbol, ++batch_, std::move(event), std::move(values)});
     } else if (const RegionBody* region = op.region()) {
       inside(trace, name, *region, operation, application, memories);
+      trace.back().values = std::move(values);
     }
   }
   void inside(Trace& trace, const std::string& name, const RegionBody& region, const Operation& operation,
@@ -79,6 +86,10 @@ class DeviceTrace {
     for (HeldMember m : application.operands) inputs.push_back(memories[m.id.index()]);
     Repeat repeat;
     repeat.body = graph(region.graph, inputs, &outputs);
+    const Graph& body = program_[region.graph];
+    for (std::size_t k = 0; k < inputs.size() && k < body.inputs.size(); ++k)
+      repeat.states.emplace_back(value_number(region.graph, body.inputs[k]), inputs[k]);
+    for (HeldMember m : application.results) repeat.results.push_back(memories[m.id.index()]);
     if (region.kind == RegionKind::iterate) {
       repeat.times = static_cast<double>(region.trips.size());
       for (std::size_t s = 0; s < operation.results.size() && s < inputs.size() && s < outputs.size(); ++s)
@@ -95,14 +106,21 @@ class DeviceTrace {
     const double bytes = static_cast<double>(move.box.size()) * element * static_cast<double>(count_of(move.row));
     const Touch to_touch = touch(graph, blocks, move.to, move.row, memories);
     if (from.device != device_ && from.device != everywhere) {
-      trace.push_back({name, "message", ++batch_, MessageEvent{from.device, bytes, to_touch}});
+      trace.push_back({name,
+                       "message",
+                       ++batch_,
+                       MessageEvent{from.device, bytes, to_touch, value_number(blocks.graph, from.value)},
+                       {value_number(blocks.graph, to.value)}});
       return;
     }
     const double last =
         move.box.dims.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(move.box.dims.back().size(), 1));
     trace.push_back(
-        {name, "copy", ++batch_,
-         CopyEvent{bytes, bytes / element / last, touch(graph, blocks, move.from, move.row, memories), to_touch}});
+        {name,
+         "copy",
+         ++batch_,
+         CopyEvent{bytes, bytes / element / last, touch(graph, blocks, move.from, move.row, memories), to_touch},
+         {value_number(blocks.graph, to.value)}});
   }
 
   const BlockProgram& blocks_;

@@ -20,6 +20,7 @@ Action declare_opt(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_run(CLI::App& app);
 Action declare_sharding(CLI::App& app);
+Action declare_simulate(CLI::App& app);
 Action declare_verify(CLI::App& app);
 
 namespace {
@@ -30,6 +31,7 @@ constexpr Command all_commands[] = {
     {"compile", "Compile a program to a shared library with a C header and a manifest", declare_compile},
     {"bench", "Measure the run time and compile time of a program", declare_bench},
     {"cost", "Predict the run time of a program, term by term", declare_cost},
+    {"simulate", "Simulate a run on the devices of a machine, event by event", declare_simulate},
     {"plan", "Search for the best way to divide a program over a mesh of devices", declare_plan},
     {"diff", "Compare two plans of a program, or two programs: time, memory, traffic", declare_diff},
     {"calibrate", "Measure this machine, and write a machine file", declare_calibrate},

@@ -28,7 +28,8 @@ MemoryCost memory_of(const ir::Schedule& schedule, const std::vector<backend::Ke
   return memory;
 }
 
-pipeline::Compilation scheduled(Session& session, const PricedOptions& options, const ir::Machine& machine) {
+pipeline::Compilation compiled_to(pipeline::Stage stop, Session& session, const PricedOptions& options,
+                                  const ir::Machine& machine) {
   PassOptions passes;
   read_decisions(session, options.decisions, passes);
   passes.verify = false;
@@ -38,8 +39,7 @@ pipeline::Compilation scheduled(Session& session, const PricedOptions& options, 
   Diagnostics reported;  // all of them are, once the file is built
   pipeline::RewriteRules rewrites({&session.sources, program_file.file, program_file.how, &reported});
   take(passes, options.source);
-  pipeline::Options config =
-      pipeline_options(passes, options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule);
+  pipeline::Options config = pipeline_options(passes, stop);
   let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, config);
   config.rules = rewrites.chosen_from(passes.plan, config.decide->start);
   config.machine = machine;
@@ -69,9 +69,14 @@ CostReport report_of_device(const ir::Program& program, const PricedOptions& opt
 
 }  // namespace
 
+pipeline::Compilation sharded_program(Session& session, const PricedOptions& options, const ir::Machine& machine) {
+  return compiled_to(pipeline::Stage::sharded, session, options, machine);
+}
+
 PricedProgram price(Session& session, const PricedOptions& options) {
   cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), options.machine);
-  pipeline::Compilation made = scheduled(session, options, cluster.types.front().core);
+  const pipeline::Stage stop = options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule;
+  pipeline::Compilation made = compiled_to(stop, session, options, cluster.types.front().core);
   Phase phase("predicting the cost");
   cost::Model model(std::move(cluster), options.threads);
   CostReport report = options.device ? report_of_device(made.program, options, model)
@@ -79,17 +84,19 @@ PricedProgram price(Session& session, const PricedOptions& options) {
   return {std::move(made), std::move(model), std::move(report)};
 }
 
-void add_priced_options(CLI::App& app, PricedOptions& options) {
-  options.threads = cost::usable_threads();
+void add_priced_options(CLI::App& app, PricedOptions& options, bool with_device) {
+  if (with_device) options.threads = cost::usable_threads();
   app.add_option("--mesh", options.mesh, "Sizes of the axes of the program's meshes: data=4,model=2")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--device", options.device,
-                 "Predict the cost on this device of a mesh, with the messages that it receives (default: all devices "
-                 "run as threads of this machine)")
-      ->check(CLI::NonNegativeNumber);
+  if (with_device)
+    app.add_option("--device", options.device,
+                   "Predict the cost on this device of a mesh, with the messages that it receives (default: all "
+                   "devices run as threads of this machine)")
+        ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", options.threads,
-                 "Number of threads for native code (default: as many as this process may use)")
+                 with_device ? "Number of threads for native code (default: as many as this process may use)"
+                             : "Threads of each device (default: those of the machine)")
       ->check(CLI::Range(1, 4096));
   add_machine_option(app, options.machine);
   add_source_options(app, options.source);

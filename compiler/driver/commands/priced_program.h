@@ -23,8 +23,11 @@ struct PricedOptions {
   std::int64_t threads = 0;
   SourceOptions source;
 };
-// The options but the file and those of decisions.
-void add_priced_options(CLI::App& app, PricedOptions& options);
+// The options but the file and those of decisions. Without devices: all are meant, and have as many threads as the machine says.
+void add_priced_options(CLI::App& app, PricedOptions& options, bool with_device = true);
+
+// Up to the sharded program.
+pipeline::Compilation sharded_program(Session& session, const PricedOptions& options, const ir::Machine& machine);
 
 struct PricedProgram {
   pipeline::Compilation made;
