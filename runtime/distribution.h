@@ -23,7 +23,9 @@ struct Progress {
   int64_t steps = 0;                      // grows with each batch and each portion of one; atomic
   int64_t batches = 0;                    // how many began; atomic
   int64_t portions = 0, of_portions = 0;  // of the last batch: begun, and all of them; atomic
+  int32_t writing = 0;                    // a thread is writing what follows; atomic
   char operation[124] = {};               // the result of the operation that was started last
+  char shard[252] = {};                   // … and of which box: " at i in 0..4 on device 1"; may be empty
 };
 
 struct Distribution {

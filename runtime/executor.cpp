@@ -5,6 +5,7 @@
 
 #include "runtime/executor_copy.h"
 #include "runtime/executor_exchange.h"
+#include "runtime/executor_progress.h"
 #include "runtime/executor_tasks.h"
 #include "support/alignment.h"
 #include "support/large_memory.h"
@@ -242,15 +243,6 @@ Status Executor::run_iteration(Call& call, const Iteration& task, int64_t depth)
   return Status::done;
 }
 
-namespace {
-
-void note_portion(Progress& progress) {
-  __atomic_fetch_add(&progress.steps, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&progress.portions, 1, __ATOMIC_RELAXED);
-}
-
-}  // namespace
-
 // A batch whose tiles threads take in portions, numbered across all tasks.
 struct BatchRun {
   const Executor& executor;
@@ -275,7 +267,7 @@ struct BatchRun {
     while (true) {
       int64_t begin = __atomic_fetch_add(&next, portion, __ATOMIC_RELAXED);
       if (begin >= batch.tiles) return;
-      if (call.progress) note_portion(*call.progress);
+      note_portion(call);
       int64_t end = begin + portion < batch.tiles ? begin + portion : batch.tiles;
       while (begin < end) {
         const Task* task = tables.at<Task>(tasks[t]);
@@ -291,40 +283,11 @@ struct BatchRun {
 
 void Executor::share(void* batch, int64_t thread) { static_cast<BatchRun*>(batch)->work(thread); }
 
-namespace {
-
-// What the batch computes, by its first call.
-void note_progress(const Reader& tables, const Call& call, const Batch& batch, int64_t portions) {
-  Progress* progress = call.progress;
-  if (!progress) return;
-  for (int64_t t = 0; t < batch.tasks.count; ++t) {
-    const Task& task = *tables.at<Task>(tables.words(batch.tasks.at)[t]);
-    if (task.kind != kernel_call && task.kind != outside_call) continue;
-    const Text& result = tables.all<Operation>(tables.head().operations)[task.order].result;
-    const auto room = static_cast<int64_t>(sizeof progress->operation - 1);
-    const int64_t bytes = result.bytes < room ? result.bytes : room;
-    memcpy(progress->operation, tables.text(result), static_cast<size_t>(bytes));
-    progress->operation[bytes] = 0;
-    break;
-  }
-  progress->activity = Activity::computing;
-  __atomic_store_n(&progress->portions, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&progress->of_portions, portions, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&progress->batches, 1, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&progress->steps, 1, __ATOMIC_RELAXED);
-}
-
-void note_exchange(const Call& call) {
-  if (call.progress) call.progress->activity = Activity::exchanging;
-}
-
-}  // namespace
-
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   const bool whole = pool_.threads() == 1 && !call.progress;
   const int64_t most = whole ? 1 : 8 * pool_.threads();
   const int64_t portion = (batch.tiles + most - 1) / most;
-  note_progress(Reader(code_.tables), call, batch, portion > 0 ? (batch.tiles + portion - 1) / portion : 0);
+  note_batch(Reader(code_.tables), call, batch, portion > 0 ? (batch.tiles + portion - 1) / portion : 0);
   BatchTime time{call.sequence, call.batch, call.counters, depth, {}, {}};
   if (call.recorder) time.time.began = nanoseconds();
   Exchange exchange(code_, call, batch);

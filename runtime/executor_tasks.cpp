@@ -4,6 +4,7 @@
 
 #include "runtime/executor_copy.h"
 #include "runtime/executor_exchange.h"
+#include "runtime/executor_progress.h"
 
 namespace tap::executor {
 
@@ -62,6 +63,13 @@ int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int
     int64_t step = call.counters[depth - 1 - counters[c].level];
     box[2 * counters[c].dim] = step;
     box[2 * counters[c].dim + 1] = step + 1;
+  }
+  if (call.progress) {
+    const int64_t last = task.arguments.count - 1;
+    note_shard(tables, call, task, box, task.box.count / 2,
+               last < 0 ? last
+                        : tables.all<Argument>(task.arguments)[last].buffer +
+                              number * tables.at<Argument>(task.argument_steps)[last].buffer);
   }
   void** arguments = arguments_of(tables, call, task, number, thread);
   char* scratch = call.own + (thread + 1) * call.own_bytes - tables.head().scratch_bytes;
@@ -128,6 +136,8 @@ void run_outside(const Code& code, const Call& call, const OutsideCall& task, in
   const Recording recording(call, thread, {portion.position, 0, portion.first, portion.end, {}});
   for (int64_t r = 0; r < task.regions.count; ++r)
     regions[r] = {call.addresses[from[r].buffer], tables.words(from[r].extents), tables.words(from[r].strides)};
+  note_shard(tables, call, task, tables.words(task.box.at), task.box.count / 2,
+             task.regions.count > 0 ? from[task.regions.count - 1].buffer : -1);
   code.outside[task.number](tables.words(task.box.at), tables.words(task.extents), regions);
   if (call.keeping) call.keeper->computed(call.keeper->self, portion.position, 0, portion.end - portion.first);
 }

@@ -39,14 +39,15 @@ extern "C" void end_child(int) {
 }
 
 std::string activity() {
-  const std::string last(progress->operation, ::strnlen(progress->operation, sizeof progress->operation));
+  auto text = [](const char* bytes, std::size_t most) { return std::string(bytes, ::strnlen(bytes, most)); };
+  std::string last = text(progress->operation, sizeof progress->operation);
+  if (!last.empty()) last = "`" + last + "`" + text(progress->shard, sizeof progress->shard);
   switch (progress->activity) {
     case executor::Activity::preparing: return "before it ran the program";
-    case executor::Activity::computing:
-      return last.empty() ? "while it ran the program" : "while it computed `" + last + "`";
+    case executor::Activity::computing: return last.empty() ? "while it ran the program" : "while it computed " + last;
     case executor::Activity::exchanging:
       return "while it exchanged cells with other processes" +
-             (last.empty() ? "" : ", after it had started to compute `" + last + "`");
+             (last.empty() ? "" : ", after it had started to compute " + last);
     case executor::Activity::finished: return "while it wrote results";
     case executor::Activity::ended: break;
   }

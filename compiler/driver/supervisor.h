@@ -2,7 +2,7 @@
 // it was and what it was doing; the launcher would only tell the signal. The parent passes signals on and ends with the
 // child's exit code, so the launcher sees one process.
 //
-//   process 2 of the job was ended by signal 9 (Killed) while it computed `H`
+//   process 2 of the job was ended by signal 9 (Killed) while it computed `H` at i in 32..48 on device 2
 #pragma once
 
 #include "runtime/distribution.h"

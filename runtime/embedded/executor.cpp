@@ -5,6 +5,7 @@
 #include "runtime/executor_exchange.cpp"
 #include "runtime/executor_message.cpp"
 #include "runtime/executor_pool.cpp"
+#include "runtime/executor_progress.cpp"
 #include "runtime/executor_tasks.cpp"
 #include "runtime/library.cpp"
 #include "runtime/library_views.cpp"

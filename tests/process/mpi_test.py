@@ -341,7 +341,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             result = self.job(2, *arguments, environment={"DIES": how})
             self.assertLess(time.monotonic() - began, 5)
             self.assertNotEqual(result.returncode, 0)
-            self.assertRegex(result.stderr, rf"process \d of the job {message} while it computed `Y`")
+            self.assertRegex(result.stderr, rf"process 1 of the job {message} while it computed `Y` at i in 4..8 on device 1\n")
             self.assertEqual(list(self.folder.glob("*z.npy")) + list(self.folder.glob(".tapc*")), [])
 
     def test_h02_a_process_that_hangs(self):
@@ -351,7 +351,7 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             result = self.job(2, *arguments, "--timeout", "1", environment={"DIES": how})
             self.assertLess(time.monotonic() - began, 6)
             self.assertNotEqual(result.returncode, 0)
-            self.assertRegex(result.stderr, r"process 1 of the job made no progress for 1 s while it computed `Y`")
+            self.assertRegex(result.stderr, r"process 1 of the job made no progress for 1 s while it computed `Y` at i in 4..8 on device 1\n")
         self.assertEqual(self.processes(), [])
 
     def test_h11_a_process_that_is_slow(self):
