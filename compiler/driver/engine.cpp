@@ -107,7 +107,7 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   how.proof = options.verify ? pipeline::Proof::required : pipeline::Proof::none;
   how.machine = options.machine;
   backend::BufferFacts facts;
-  if (options.host || options.metrics) how.scheduling.facts = &facts;
+  if (options.host || options.metrics || options.keep.wanted()) how.scheduling.facts = &facts;
   how.scheduling.shared = options.host != nullptr;
   pipeline::Compilation made = pipeline::compile(program, how);
   std::optional<executor::Distribution> among;

@@ -216,7 +216,8 @@ class Resume(MpiTest):
 
     def test_with_metrics(self):
         self.run_on(0, "--keep", "kept", "--trace", "t.json", "--metrics", "m.json", "--slowest", "3")
-        self.run_on(0, "--keep", "kept", "--resume", "--trace", "t.json", "--metrics", "m.json", "--slowest", "3")
+        for more in ([], ["--trace", "t.json", "--metrics", "m.json", "--slowest", "3"], ["--threads", "1"], ["--threads", "3"]):
+            self.assertEqual(self.resumed(self.run_on(0, "--keep", "kept", "--resume", *more))[1], 0, more)
         self.run_on(3, "--keep", "kept", "--trace", "t.json")
         self.run_on(3, "--keep", "kept", "--resume", "--trace", "t.json", "--metrics", "m.json")
 
