@@ -329,7 +329,7 @@ BodyBuilder::Bound BodyBuilder::named_result(const ast::Name& name, Bound source
   return source;
 }
 
-void BodyBuilder::bind_name(const ast::Name& name, Bound bound) {
+void BodyBuilder::bind_name(const ast::Name& name, const Bound& bound) {
   auto found = env_.names.find(name.text);
   if (found == env_.names.end()) {
     if (auto* outer = env_.find_as<TensorEntity>(name.text); outer && outer->owner == this)

@@ -90,7 +90,7 @@ class BodyBuilder {
   void complete(const std::string& name);
   void flush_pending();
   void poison(const ast::Statement& statement);
-  void bind_name(const ast::Name& name, Bound bound);
+  void bind_name(const ast::Name& name, const Bound& bound);
   void define_result(const std::string& name, ir::ValueId value);
   void check_binder(const ast::Name& name);
   void check_undeclared(const ast::Name& name);
