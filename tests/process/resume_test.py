@@ -41,6 +41,11 @@ class Resume(MpiTest):
         self.write("p.tap", PROGRAM_TEXT)
         self.expect(0, ".*", *WORDS, "-o", "@undisturbed.safetensors")
 
+    def tapc(self, *arguments, environment=None, **others):
+        """Of one build: results are kept for the build of tapc, and tapc_forks (tests/forks) is another one. A variable of the
+        loader starts tapc itself."""
+        return super().tapc(*arguments, environment={"LD_BIND_NOT": "", **(environment or {})}, **others)
+
     def run_on(self, ranks, *words, code=0):
         """The run's messages. `ranks`: 0 for one process without MPI."""
         words = [*WORDS, "-o", "@y.safetensors", *words]
