@@ -23,17 +23,19 @@ Message& Message::add(const char* text, size_t bytes) {
   return *this;
 }
 
-Message& Message::add(int64_t number) {
-  char digits[24];
-  size_t begin = sizeof digits;
+Decimal::Decimal(int64_t number) {
   auto rest = static_cast<uint64_t>(number);
   if (number < 0) rest = 0 - rest;
   do {
-    digits[--begin] = static_cast<char>('0' + rest % 10);
+    digits_[--begin_] = static_cast<char>('0' + rest % 10);
     rest /= 10;
   } while (rest > 0);
-  if (number < 0) digits[--begin] = '-';
-  return add(digits + begin, sizeof digits - begin);
+  if (number < 0) digits_[--begin_] = '-';
+}
+
+Message& Message::add(int64_t number) {
+  const Decimal decimal(number);
+  return add(decimal.text(), decimal.size());
 }
 
 namespace {

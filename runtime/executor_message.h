@@ -9,6 +9,18 @@
 
 namespace tap::executor {
 
+// A number as text.
+class Decimal {
+ public:
+  explicit Decimal(int64_t number);
+  const char* text() const { return digits_ + begin_; }  // not terminated
+  size_t size() const { return sizeof digits_ - begin_; }
+
+ private:
+  char digits_[24];
+  size_t begin_ = sizeof digits_;
+};
+
 // If memory runs out, the text so far remains.
 class Message {
  public:

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runtime/executor_message.h"
+
 namespace tap::executor {
 
 using namespace tables;
@@ -21,16 +23,8 @@ class ShortText {
   }
   ShortText& add(const char* text) { return add(text, static_cast<int64_t>(strlen(text))); }
   ShortText& add(int64_t number) {
-    char digits[24];
-    int64_t begin = sizeof digits;
-    auto rest = static_cast<uint64_t>(number);
-    if (number < 0) rest = 0 - rest;
-    do {
-      digits[--begin] = static_cast<char>('0' + rest % 10);
-      rest /= 10;
-    } while (rest > 0);
-    if (number < 0) digits[--begin] = '-';
-    return add(digits + begin, static_cast<int64_t>(sizeof digits) - begin);
+    const Decimal decimal(number);
+    return add(decimal.text(), static_cast<int64_t>(decimal.size()));
   }
 
  private:

@@ -3,6 +3,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { axe, data, open, sorted, tab } from "./page.mjs";
 
+// axe-core finds no serious violation.
+async function isAccessible(page) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
+}
+
 // The panel Plan has a point and a row for each plan; a click loads its graph, with as many shards as brute force gives.
 export async function plansLoad({ page: file, shards }) {
   const { page, close } = await open(file);
@@ -44,10 +52,7 @@ export async function plansLoad({ page: file, shards }) {
   assert.deepEqual(await compared(page), expected);
   const again = await open(file, await page.evaluate(() => location.hash));
   assert.deepEqual(await compared(again.page), expected);
-  await again.page.evaluate(axe);
-  const result = await again.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
+  await isAccessible(again.page);
   await again.close();
   await close();
 }
@@ -105,10 +110,7 @@ export async function codeIsLinked({ page: file, loops }) {
     }
   }
   assert.equal(seen.size, kernels.length);
-  await page.evaluate(axe);
-  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
+  await isAccessible(page);
   await close();
 }
 
@@ -207,10 +209,7 @@ export async function timesEqualData({ page: file }) {
   assert.match(before[0], /panel=time.*event=.*time=/);
   const again = await open(file, before[0]);
   assert.deepEqual(await shown(again.page), before);
-  await again.page.evaluate(axe);
-  const result = await again.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
+  await isAccessible(again.page);
   await again.close();
   await close();
 }
