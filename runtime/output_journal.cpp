@@ -210,7 +210,7 @@ bool finish_journals(const std::string& folder) {
     const std::string_view name = entry->d_name;
     if (!name.ends_with(suffix)) continue;
     const std::string temporary = std::string(name.substr(0, name.size() - suffix.size())) + ".tmp";
-    if (process_of_temporary(temporary)) names.push_back(folder + "/" + std::string(name));
+    if (owner_of_temporary(temporary)) names.push_back(folder + "/" + std::string(name));
   }
   ::closedir(listing);
   std::sort(names.begin(), names.end());

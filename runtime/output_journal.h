@@ -1,7 +1,7 @@
 // What a set of outputs will be, on disk before the first file is renamed: the next run that writes into one of its folders
 // completes the set. Files are identified by device and inode: a file that was written since is not touched.
 //
-//   .tapc-1f3a09c2-4711-3.journal     `.tapc-1f3a09c2-4711-0.tmp` is to be `y.npy`, which was inode 12; …
+//   .tapc-1f3a09c2-4711-8450-3.journal     `.tapc-1f3a09c2-4711-8450-0.tmp` is to be `y.npy`, which was inode 12; …
 //
 // Each folder of the set has a copy. Its lock is held by the process that renames; without it the process is gone.
 #pragma once

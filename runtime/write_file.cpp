@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -275,8 +274,8 @@ int remove_leftovers(const std::string& folder) {
   if (listing == nullptr) return 0;
   int removed = 0;
   while (const dirent* entry = readdir(listing)) {
-    auto process = process_of_temporary(entry->d_name);
-    if (!process || kill(static_cast<pid_t>(*process), 0) == 0 || errno != ESRCH) continue;
+    const auto owner = owner_of_temporary(entry->d_name);
+    if (!owner || !is_over(*owner)) continue;
     if (unlinkat(dirfd(listing), entry->d_name, 0) == 0) ++removed;
   }
   closedir(listing);

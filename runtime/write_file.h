@@ -3,7 +3,7 @@
 // Renaming cannot be interrupted: it happens in a process of its own (run_apart.h), and if that is killed too, or the machine
 // loses power, a journal (output_journal.h) lets the next run complete the set.
 //
-// Every file is first written completely beside its final path, under a name like `.tapc-1f3a09c2-4711-0.tmp` (a hash
+// Every file is first written completely beside its final path, under a name like `.tapc-1f3a09c2-4711-8450-0.tmp` (a hash
 // of host and process-id namespace, the process, a counter), and synced. When all are written, they are renamed in
 // order; if a rename fails, the previous ones are undone. So after a failure the earlier files are byte-identical. A
 // symbolic link at the final path is replaced, not followed. The leftovers of a killed process are removed by the

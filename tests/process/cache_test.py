@@ -4,6 +4,7 @@ import hashlib
 import random
 import shutil
 import time
+from pathlib import Path
 
 from tapc import *
 
@@ -101,19 +102,26 @@ class CacheTest(TapcTest):
                 self.assertWholeCache()
 
     def test_g06_leftovers_of_a_killed_run_are_removed(self):
-        """Temporaries are called .tapc-HOST-PROCESS-COUNT.tmp (runtime/temporary_name.cpp)."""
+        """Temporaries are called .tapc-HOST-PROCESS-START-COUNT.tmp (runtime/temporary_name.h)."""
         host = 2166136261
         for part in (os.uname().nodename, os.readlink("/proc/self/ns/pid")):
             for byte in part.encode():
                 host = (host ^ byte) * 16777619 % 2**32
             host = host * 16777619 % 2**32
+        start = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         finished = subprocess.Popen(["true"])
         finished.wait()
+        not_waited_for = subprocess.Popen(["true"])
+        os.waitid(os.P_PID, not_waited_for.pid, os.WEXITED | os.WNOWAIT)
         self.cache.mkdir(mode=0o700)
-        for process in (finished.pid, os.getpid()):
-            (self.cache / f".tapc-{host:08x}-{process}-0.tmp").write_text("a part")
+        own = f".tapc-{host:08x}-{os.getpid()}-{start}-0.tmp"
+        others = [f".tapc-{host:08x}-{process}-0.tmp" for process in (
+            f"{finished.pid}-{start}", f"{not_waited_for.pid}-{start}", f"{os.getpid()}-{start + 1}")]
+        for name in (own, *others):
+            (self.cache / name).write_text("a part")
         self.run_program()
-        self.assertEqual([p.name for p in self.cache.glob(".tapc*")], [f".tapc-{host:08x}-{os.getpid()}-0.tmp"])
+        self.assertEqual([p.name for p in self.cache.glob(".tapc*")], [own])
+        not_waited_for.wait()
 
     def test_g05_stopped_at_random_moments(self):
         expected = self.without_cache()

@@ -118,14 +118,48 @@ TEST(WriteFile, FailedRenameIsUndone) {
 }
 
 TEST(TemporaryName, IsRecognised) {
-  EXPECT_EQ(process_of_temporary(temporary_name()), static_cast<long>(getpid()));
+  const auto own = owner_of_temporary(temporary_name());
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->process, static_cast<long>(getpid()));
+  EXPECT_GT(own->start, 0u);
+  EXPECT_FALSE(is_over(*own));
   EXPECT_NE(temporary_name(), temporary_name());
   std::string name = temporary_name();
-  EXPECT_FALSE(process_of_temporary(".tapc-00000000-1-0.tmp") && name.starts_with(".tapc-00000000-"));
-  EXPECT_FALSE(process_of_temporary("y.npy"));
-  EXPECT_FALSE(process_of_temporary(name + "x"));
-  EXPECT_FALSE(process_of_temporary(name.substr(0, 15) + "-0.tmp"));
-  EXPECT_FALSE(process_of_temporary(name.substr(0, 15) + "12.tmp"));
+  EXPECT_FALSE(owner_of_temporary(".tapc-00000000-1-0.tmp") && name.starts_with(".tapc-00000000-"));
+  EXPECT_FALSE(owner_of_temporary("y.npy"));
+  EXPECT_FALSE(owner_of_temporary(name + "x"));
+  EXPECT_FALSE(owner_of_temporary(name.substr(0, 15) + "-0.tmp"));
+  EXPECT_FALSE(owner_of_temporary(name.substr(0, 15) + "12.tmp"));
+}
+
+TEST(TemporaryName, AProcessWithTheSameIdIsAnotherOne) {
+  TemporaryOwner own = *owner_of_temporary(temporary_name());
+  EXPECT_TRUE(is_over({own.process, own.start + 1}));
+  EXPECT_FALSE(is_over({own.process, 0}));  // its start is not known
+}
+
+// As under a parent that does not wait for its children.
+TEST(TemporaryName, AnEndedProcessIsOverBeforeItsParentHasWaited) {
+  int its[2];
+  ASSERT_EQ(pipe(its), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string name = temporary_name();
+    _exit(write(its[1], name.data(), name.size()) == static_cast<ssize_t>(name.size()) ? 0 : 1);
+  }
+  close(its[1]);
+  char name[256];
+  const ssize_t count = read(its[0], name, sizeof name);
+  close(its[0]);
+  ASSERT_GT(count, 0);
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  const auto owner = owner_of_temporary({name, static_cast<std::size_t>(count)});
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->process, child);
+  EXPECT_EQ(kill(child, 0), 0);
+  EXPECT_TRUE(is_over(*owner));
+  waitpid(child, nullptr, 0);
 }
 
 TEST(WriteFile, LeftoversOfDeadProcessesAreRemoved) {
