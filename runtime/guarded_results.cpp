@@ -36,9 +36,9 @@ void GuardedResults::take() {
     const std::size_t size = memory.result->byte_size(), end = memory.begin + size;
     for (std::size_t at = 0; at < memory.bytes.size(); ++at)
       TAP_CHECK((at >= memory.begin && at < end) || memory.bytes[at] == guard,
-                "native code writes outside result " + std::to_string(k) + ": " +
-                    (at < memory.begin ? std::to_string(memory.begin - at) + " bytes before it"
-                                       : std::to_string(at - end) + " bytes after it"));
+                "native code wrote outside result " + std::to_string(k) + ": " +
+                    (at < memory.begin ? std::to_string(memory.begin - at) + " bytes before its start"
+                                       : std::to_string(at - end) + " bytes past its end"));
     if (size > 0) std::memcpy(memory.result->mutable_data(), memory.bytes.data() + memory.begin, size);
   }
 }

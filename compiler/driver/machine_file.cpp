@@ -29,9 +29,10 @@ std::string file_for(const backend::Target& target, const std::string& path) {
 }  // namespace
 
 void add_machine_option(CLI::App& app, std::string& path) {
-  app.add_option("--machine", path,
-                 "A TOML file of machine parameters, which override the known sizes and rates of the target (default: "
-                 "the file that `tapc calibrate` installed, if any; `builtin`: none)");
+  app.add_option(
+      "--machine", path,
+      "A TOML file of machine parameters, which override the built-in sizes and rates of the target (default: "
+      "the file that `tapc calibrate` installed, if any; `builtin`: use no file)");
 }
 
 cost::Cluster cluster_for(Session& session, const backend::Target& target, const std::string& path) {

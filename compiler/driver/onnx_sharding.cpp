@@ -151,7 +151,7 @@ std::string list_specs(const OnnxProgram& found) {
   for (const ir::Operation& operation : graph.operations)
     for (std::size_t k = 0; k < operation.operand_shardings.size(); ++k)
       if (operation.operand_shardings[k])
-        text += fmt::format("{} as read for {}: {}\n", graph[operation.operands[k]].name,
+        text += fmt::format("{}, as the operand of {}: {}\n", graph[operation.operands[k]].name,
                             graph[operation.results[0]].name,
                             to_string(found.program.meshes, *operation.operand_shardings[k]));
   for (std::size_t n = 0; n < found.nodes.size(); ++n)

@@ -49,7 +49,7 @@ void explain_missing(const Session& session, const passes::PlanProblem& problem,
   if (const ir::TextPart* member = fused_with(session, problem.name))
     return label(*member, "this line makes " + name + " part of a group, which is named after its last operation");
   if (const ir::TextPart* iterate = unrolled_by(session, problem.name))
-    return label(*iterate, "this line unrolls, and " + name + " then becomes one operation per trip");
+    return label(*iterate, "this line unrolls the iterate, so " + name + " becomes one operation per trip");
   auto written = session.operations.find(problem.name);
   if (written == session.operations.end()) return;
   diagnostic.label(written->second,

@@ -98,7 +98,8 @@ std::string summary(const Compilation& made) {
   }
   std::string text = plural(made.certificate.steps.size(), "step") + "\n";
   for (auto [obligation, count] : proved)
-    text += fmt::format("proved  {:<20} {:>6} times: {}\n", name_of(obligation), count, meaning_of(obligation));
+    text += fmt::format("proved  {:<20} {:>6} {:<6} {}\n", name_of(obligation), count,
+                        count == 1 ? "time:" : "times:", meaning_of(obligation));
   return text + rest;
 }
 

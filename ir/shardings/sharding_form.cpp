@@ -83,7 +83,7 @@ std::vector<std::string> faults_of(const Sharding& sharding, const Mesh& mesh) {
   }
   faults.pairwise(all);
   if (sharding.unreduced.empty() != sharding.unreduced_monoid.empty())
-    faults.found.push_back("unreduced axes need a monoid, and a monoid needs axes");
+    faults.found.push_back("`unreduced` needs both axes and a monoid, as in `unreduced {x} by sum`");
   return std::move(faults.found);
 }
 

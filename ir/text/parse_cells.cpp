@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "ir/text/parse_program.h"
+#include "support/plural.h"
 
 namespace tap::ir::parsing {
 namespace {
@@ -83,7 +84,8 @@ void MonoidSection::finish(const Line& last) const {
     last.fail("a monoid lacks its identity or its combination");
   if (!monoid_.fold) return;
   check(monoid_.fold->exprs, arity);
-  if (monoid_.fold->roots.size() != arity) last.fail("a fold has no result");
+  if (monoid_.fold->roots.size() != arity)
+    last.fail(fmt::format("the fold has {}, expected {}", plural(monoid_.fold->roots.size(), "result"), arity));
 }
 
 }  // namespace tap::ir::parsing

@@ -38,14 +38,16 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
     for (ValueId v : reader.operands)
       for (ValueId result : group.graph.operations[a.operation].results)
         if (v == result)
-          return Refusal{fmt::format("`{}` reads the final {} inside the loop over {} that computes it",
-                                     group.graph[reader.results[0]].name, own, dim),
+          return Refusal{fmt::format("`{}` reads the final value of {} inside the loop over {} that computes {}",
+                                     group.graph[reader.results[0]].name, own, dim, own),
                          a.dim};
   Law commutes = group.program[op.reduce()->monoid].laws.commutative;
   for (std::uint32_t d = 0; d < a.inner_dim; ++d)
     if (op.dims[d].role == DimRole::reduction && commutes != Law::proved && commutes != Law::assumed)
-      return Refusal{fmt::format("{} reduces over {} first, and its monoid is not commutative", own, op.dims[d].name),
-                     a.dim};
+      return Refusal{
+          fmt::format("streaming would reorder {}, which reduces over {} first, and its monoid is not commutative", own,
+                      op.dims[d].name),
+          a.dim};
   return std::nullopt;
 }
 

@@ -129,9 +129,8 @@ Reassociation Reassociator::run(const Program& program, const Operator& op, bool
   result.flops_after = tree.flops;
   if (tree.flops >= result.flops_before) {
     if (op.map()) return result;  // a product of cells like any other
-    result.remark =
-        fmt::format("no other order of its product is offered: no other order takes fewer than {} operations",
-                    flops_text(result.flops_before));
+    result.remark = fmt::format("no other order of its product is offered, since none takes fewer than {} operations",
+                                flops_text(result.flops_before));
     return result;
   }
   ContractionGraph graph = graph_of(program, op, {q->problem, q->factors, q->times}, tree);

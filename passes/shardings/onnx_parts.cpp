@@ -175,8 +175,9 @@ class ValueParts {
     if (left.empty()) {
       std::int64_t number = 0;
       for (std::size_t a = 0; a < at.size(); ++a) number = number * counts_[a] + at[a];
-      throw Broken{Rule::composable, fmt::format("no device has all parts of its shard {}: some are on {}, some on {}",
-                                                 number, ir::onnx::to_string(*common), ir::onnx::to_string(devices))};
+      throw Broken{Rule::composable,
+                   fmt::format("no single device holds all parts of shard {}: some are on {}, some on {}", number,
+                               ir::onnx::to_string(*common), ir::onnx::to_string(devices))};
     }
     common = std::move(left);
   }

@@ -131,7 +131,7 @@ class MapComposer {
       Composition made = compose_with(reader, value, producer);
       if (made.op.exprs.size() > most_cells || made.op.reads.size() > most_reads) return no("would become too large");
       if (is_linear(program_, op) && !is_linear(program_, made.op)) return no("would no longer run in linear time");
-    } catch (const Overflow&) { return no("would have coordinates beyond 64 bits"); }
+    } catch (const Overflow&) { return no("would have coordinates that overflow 64 bits"); }
     return true;
   }
 

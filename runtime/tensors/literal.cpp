@@ -152,8 +152,12 @@ void store(Tensor& tensor, std::int64_t at, const Number& value, std::string_vie
     return wrong_command(Code::data_spec,
                          quoted(spec) + " stores " + what + " in a tensor of " + std::string(name_of(type)));
   };
-  auto store_finite = [&](const std::string& written) {
-    if (std::isinf(tensor.load_f64(at))) throw refuse("the number " + written + ", which exceeds its largest value,");
+  auto beyond_range = [&](const std::string& number) {
+    return wrong_command(Code::data_spec, quoted(spec) + " stores " + number + ", which is beyond the range of " +
+                                              std::string(name_of(type)));
+  };
+  auto require_finite = [&](const std::string& number) {
+    if (std::isinf(tensor.load_f64(at))) throw beyond_range(number);
   };
   if (const auto* truth = std::get_if<bool>(&value)) {
     if (!is_bool(type)) throw refuse(*truth ? "true" : "false");
@@ -162,16 +166,15 @@ void store(Tensor& tensor, std::int64_t at, const Number& value, std::string_vie
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     if (is_float(type)) {
       tensor.store_i64(at, *whole);
-      return store_finite(std::to_string(*whole));
+      return require_finite(std::to_string(*whole));
     }
-    if (*whole < least_integer(type) || *whole > greatest_integer(type))
-      throw refuse("the number " + std::to_string(*whole));
+    if (*whole < least_integer(type) || *whole > greatest_integer(type)) throw beyond_range(std::to_string(*whole));
     return tensor.store_i64(at, *whole);
   }
   double real = std::get<double>(value);
   if (is_float(type)) {
     tensor.store_f64(at, real);
-    return std::isfinite(real) ? store_finite(shortest(real, ElementType::f64)) : void();
+    return std::isfinite(real) ? require_finite(shortest(real, ElementType::f64)) : void();
   }
   if (real == 0 && is_integer(type)) return tensor.store_i64(at, 0);  // `-0`
   throw refuse("the float " + shortest(real, ElementType::f64));

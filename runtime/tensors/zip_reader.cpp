@@ -103,8 +103,9 @@ void require_supported(const ZipEntry& entry, std::uint16_t flags, std::uint16_t
     throw wrong_data(Code::data_malformed, source_name + " has the encrypted entry " + name);
   }
   if ((flags & zip::flag_patched) != 0 || (method != zip::stored && method != zip::deflated)) {
-    throw wrong_data(Code::data_malformed, source_name + " has the entry " + name + " packed by method " +
-                                               std::to_string(method) + "; stored (0) and deflated (8) are supported");
+    throw wrong_data(Code::data_malformed, source_name + ": the entry " + name + " is compressed with method " +
+                                               std::to_string(method) +
+                                               "; only stored (0) and deflate (8) are supported");
   }
   if (method == zip::stored && entry.size != entry.packed_size) {
     throw zip::malformed(source_name, "the stored entry " + name + " has two sizes, " + std::to_string(entry.size) +
@@ -136,9 +137,10 @@ std::uint64_t data_begin(Bytes bytes, std::uint64_t header, std::uint64_t limit,
     throw zip::malformed(source_name, "the entry " + name + " has two methods");
   }
   if (begin > limit || entry.packed_size > limit - begin) {
-    throw zip::malformed(source_name, "the entry " + name + " is truncated: it takes " +
-                                          plural(entry.packed_size, "byte") + ", and " +
-                                          std::to_string(begin > limit ? 0 : limit - begin) + " precede the directory");
+    throw zip::malformed(source_name, "the entry " + name + " is truncated: it needs " +
+                                          plural(entry.packed_size, "byte") + ", but only " +
+                                          std::to_string(begin > limit ? 0 : limit - begin) +
+                                          " remain before the directory");
   }
   return begin;
 }

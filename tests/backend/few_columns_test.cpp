@@ -43,6 +43,13 @@ TEST(FewColumns, LanesRunAlongThem) {
   }
 }
 
+// A load that an instruction folds still takes a load port: vectors side by side share it.
+TEST(FewColumns, OfManyColumnsSeveralVectorsShareALoad) {
+  for (auto [m, n, k] :
+       {std::array{256, 256, 256}, {384, 384, 384}, {512, 512, 512}, {12288, 128, 128}, {100, 32, 300}})
+    EXPECT_GT(tile_of(m, n, k).vectors, 1u) << m << " x " << n << " x " << k;
+}
+
 // Rows of 2048 floats are two pages apart: all their lines are in one set.
 TEST(FewColumns, RowsDoNotCrowdASet) {
   EXPECT_GT(tile_of(44, 8, 2000).row_count, 8u);

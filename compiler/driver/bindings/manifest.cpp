@@ -97,7 +97,7 @@ class ManifestReader {
     std::vector<ManifestTensor> result;
     for (const json& one : list(in, key)) {
       auto element = element_type_named(text(one, "element"));
-      if (!element) wrong(fmt::format("`{}` has an unknown element type", key));
+      if (!element) wrong(fmt::format("an entry of `{}` has an unknown element type", key));
       ManifestTensor tensor{text(one, "name"), {*element, {}}, false};
       for (const json& extent : list(one, "shape")) {
         if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0)

@@ -86,7 +86,7 @@ nlohmann::ordered_json code_of(const pipeline::Compilation& made, const backend:
                   Diagnostic(Code::command_line, Span{},
                              fmt::format("`--code` shows at most {} kernels, and this program has {}", most_kernels,
                                          kernels.size()))
-                      .help("leave `--code` out; `tapc compile -o FILE.s` writes all of its assembly")};
+                      .help("leave out `--code`; `tapc compile FILE -o OUT.s` writes the assembly of all kernels")};
   const backend::LibraryCode code =
       backend::emit({"report", &kernels, backend::encode(*made.schedule, kernels, backend::features_of(target))},
                     target, {.assembly = true});

@@ -108,7 +108,7 @@ Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
           Diagnostic(Code::plan_not_applicable, Span{},
                      fmt::format("no plan meets the demands {}; the nearest takes {}", fmt::join(asked, ", "),
                                  summary(nearest)))
-              .help(fmt::format("relax the demands to at least {}, or use more devices", fmt::join(needed, ", ")))};
+              .help(fmt::format("raise the limits to at least {}, or use more devices", fmt::join(needed, ", ")))};
 }
 
 template <class Key>

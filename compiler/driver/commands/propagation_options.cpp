@@ -7,8 +7,8 @@ namespace tap::driver {
 
 void add_propagation_options(CLI::App& app, HowToPropagate& options) {
   app.add_option("--strategy", options.strategy,
-                 "Conflicts within an operation: aggressive (default; the larger tensor wins) or basic (neither axis "
-                 "propagates)")
+                 "How to resolve conflicts within an operation: aggressive (default; the larger tensor wins) or basic "
+                 "(neither axis propagates)")
       ->check(CLI::IsMember({"basic", "aggressive"}));
   app.add_flag("--conservative", options.conservative,
                "Propagate whole axes only, and not through permutations and halos");

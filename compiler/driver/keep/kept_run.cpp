@@ -245,7 +245,8 @@ void KeptRun::finish() {
   if (all.restored == 0 && !was_empty_)
     session_.report(
         Diagnostic(Code::kept_result, Span{}, fmt::format("{} has no result of this run", tap::quoted(folder_.path())))
-            .help("results are of one program, plan, set of inputs, division into processes and build of tapc"));
+            .help("kept results are valid only for the same program, plan, inputs, division into processes and build "
+                  "of tapc"));
 }
 
 }  // namespace tap::driver

@@ -277,7 +277,7 @@ class MachineReader {
         auto location = at;
         location.column += static_cast<toml::source_index>(error->at + 1);
         throw wrong(location, fmt::format("invalid formula of `{}`: {}", name->str(), error->what),
-                    "formulas have numbers, names, + - * /, min(a, b), max(a, b) and parentheses");
+                    "a formula may contain numbers, names, + - * /, min(a, b), max(a, b) and parentheses");
       }
       for (const std::string& used : std::get<cost::Formula>(read).names()) {
         if (std::ranges::find(known, used) != known.end()) continue;

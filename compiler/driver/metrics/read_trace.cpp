@@ -38,7 +38,7 @@ const LocatedJson* member_named(const LocatedJson& object, std::string_view name
 }
 const LocatedJson& member_of(const LocatedJson& object, std::string_view name, Kind kind, std::string_view what) {
   const LocatedJson* found = member_named(object, name);
-  if (!found) throw JsonMistake{fmt::format("this lacks the field `{}`", name), object.at};
+  if (!found) throw JsonMistake{fmt::format("the field `{}` is missing here", name), object.at};
   if (found->kind != kind) throw JsonMistake{fmt::format("`{}` must be {}", name, what), found->at};
   return *found;
 }
@@ -52,7 +52,7 @@ std::int64_t bounded(const LocatedJson& value, std::string_view name, std::int64
 }
 std::int64_t whole_of(const LocatedJson& object, std::string_view name, std::int64_t most) {
   const LocatedJson* found = member_named(object, name);
-  if (!found) throw JsonMistake{fmt::format("this lacks the field `{}`", name), object.at};
+  if (!found) throw JsonMistake{fmt::format("the field `{}` is missing here", name), object.at};
   return bounded(*found, name, most);
 }
 
@@ -65,7 +65,7 @@ class TraceReader {
     const LocatedJson& about = member_of(top_, "otherData", Kind::object, "an object");
     const LocatedJson& format = member_of(about, "format", Kind::text, "a string");
     if (format.text != "tap-trace")
-      throw JsonMistake{"this is no trace of tapc, whose format is `tap-trace`", format.at};
+      throw JsonMistake{"this is not a trace of tapc: `format` must be `tap-trace`", format.at};
     if (whole_of(about, "version", INT32_MAX) != 1)
       throw JsonMistake{"this version of the format is not known", member_named(about, "version")->at};
     const LocatedJson& program = member_of(about, "program", Kind::text, "a string");
@@ -80,7 +80,7 @@ class TraceReader {
  private:
   double number(const LocatedJson& object, std::string_view name) const {
     const LocatedJson* found = member_named(object, name);
-    if (!found) throw JsonMistake{fmt::format("this lacks the field `{}`", name), object.at};
+    if (!found) throw JsonMistake{fmt::format("the field `{}` is missing here", name), object.at};
     return number_in(*found, name);
   }
   double number_in(const LocatedJson& value, std::string_view name) const {

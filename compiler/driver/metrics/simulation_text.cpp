@@ -39,10 +39,10 @@ Json event_of(const SimulatedTask& task, std::int64_t device) {
 
 std::string simulation_table(const SimulationReport& report) {
   const cost::Simulation& run = report.run;
-  std::string text = fmt::format("{}{}, each of {}, {}\n", plural(run.count, "device"), mesh_text(report.mesh),
+  std::string text = fmt::format("{}{} with {} each, in {}\n", plural(run.count, "device"), mesh_text(report.mesh),
                                  plural(report.threads, "thread"),
                                  plural(static_cast<std::int64_t>(run.devices.size()), "role"));
-  text += fmt::format("{}; devices are idle {:.1f} % of it\n\n", time_text(run.seconds), run.idle * 100);
+  text += fmt::format("{}; devices are idle {:.1f} % of the time\n\n", time_text(run.seconds), run.idle * 100);
   std::vector<Line> lines{
       {"role", "devices", "one of them", "computes", "waits", "ends", "messages", "received", "memory"}};
   for (std::size_t role = 0; role < run.devices.size(); ++role) {

@@ -118,7 +118,7 @@ class GraphText {
   std::string move_line(const ir::Graph& graph, const ir::Operation& operation) const {
     const MovedBytes moved = moved_bytes(program_, graph, operation);
     if (moved.bytes == 0) return "  move   nothing between devices\n";
-    return fmt::format("  move   {}{} to the device that receives most\n", byte_size(static_cast<double>(moved.bytes)),
+    return fmt::format("  move   at most {}{} to any one device\n", byte_size(static_cast<double>(moved.bytes)),
                        moved.axes.empty() ? "" : " over " + ir::joined(moved.axes));
   }
 

@@ -212,15 +212,15 @@ std::string ShardingReasons::conflict_text(const Obstacle& obstacle) const {
   const ValueInGraph at = obstacle.at.value_or(obstacle.to);
   const std::uint32_t at_dim = obstacle.at_dim.value_or(0);
   if (obstacle.neither && found_.how.strategy == passes::Strategy::basic)
-    return fmt::format("a conflict: axis {} of {} has {}, and by --strategy=basic neither it nor {} prevails", at_dim,
-                       bytes(at), axis, bytes(obstacle.from));
+    return fmt::format("a conflict: axis {} of {} is sharded by {}; with --strategy=basic neither it nor {} prevails",
+                       at_dim, bytes(at), axis, bytes(obstacle.from));
   if (obstacle.neither)
     return fmt::format("a conflict: axis {} of {} is sharded by {}, so neither it nor {} prevails", at_dim, bytes(at),
                        axis, bytes(obstacle.from));
   if (at == obstacle.to) return fmt::format("a conflict: axis {} of `{}` is annotated with {}", at_dim, name(at), axis);
-  return fmt::format("a conflict: axis {} of `{}` has {}, from {}; {} loses, {}", at_dim, name(obstacle.to), axis,
-                     bytes(at), bytes(obstacle.from),
-                     obstacle.by_size ? "as the smaller tensor" : "as the other one comes first");
+  return fmt::format("a conflict: axis {} of `{}` is sharded by {}, from {}; {} loses because {}", at_dim,
+                     name(obstacle.to), axis, bytes(at), bytes(obstacle.from),
+                     obstacle.by_size ? "it is the smaller tensor" : "the other comes first");
 }
 
 }  // namespace tap::driver

@@ -138,7 +138,7 @@ std::string blocked_lines(const ShardingReasons& names, const ir::Program& progr
     if (reason.state == AxisState::unrelated)
       text += fmt::format("  {} does not shard it: no value that is computed from it or with it is\n", axis);
     if (reason.state == AxisState::blocked && reason.source != value)
-      text += fmt::format("  {} does not shard it, but axis {} of `{}` has it{}\n", axis, reason.source_dim,
+      text += fmt::format("  {} does not shard it, but shards axis {} of `{}`{}\n", axis, reason.source_dim,
                           reason.source, names.at(reason.span)) +
               causes_text(names, reason.causes);
     else if (reason.state == AxisState::blocked)

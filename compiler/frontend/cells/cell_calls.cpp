@@ -263,7 +263,7 @@ void CellElaborator::bind_equations(Env& callee, const Definition& definition, c
     }
     auto* equation = std::get_if<ast::Equation>(&statement.node);
     if (!equation || equation->left.size() != 1 || !equation->ranges.empty())
-      refuse_inlining(definition, span, "its body is not one equation per value");
+      refuse_inlining(definition, span, "its body must have exactly one equation for each value");
     const ast::LeftSide& cell = equation->left[0];
     for (ast::ExprId index : cell.indices) {
       auto* pack = std::get_if<ast::PackRef>(&callee[index].node);

@@ -75,7 +75,7 @@ void offer_conversion(const Elaboration& elaboration, const Env& env, ast::ExprI
     converted.insert(at.end - span.begin, ")");
     converted.insert(at.begin - span.begin, type + "(");
   }
-  d.note("`/` of integers floors");
+  d.note("integer `/` rounds down");
   d.help("convert before dividing" + (whole ? ": " + quoted(converted) : std::string()));
   d.fix(span, converted);
 }

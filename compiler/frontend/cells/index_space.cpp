@@ -65,8 +65,9 @@ void IndexSpace::solve_ranges() {
         std::string range = var.name + " in 0.." + example_size(accesses_);
         elaboration_.fail(
             Diagnostic(Code::range_unknown, var.span,
-                       "the range of " + quoted(var.name) + " is unknown: it is not the sole index of any dim" +
-                           (var.role == VarRole::left ? " that is written or read" : " that is read"))
+                       "the range of " + quoted(var.name) + " is unknown: no axis that is " +
+                           (var.role == VarRole::left ? "written or read" : "read") + " is indexed by " +
+                           quoted(var.name) + " alone")
                 .help("write it, for example " + quoted(var.role == VarRole::left ? "… for " + range : range)));
       }
       for (const auto& c : candidates_[i])

@@ -247,12 +247,12 @@ const Definition* Definitions::find(const ModuleScope& scope, Sort sort, const a
     if (!definition || definition == found) continue;
     if (found) {
       auto qualified = [&](const Definition& d) { return "`" + d.scope->name + "." + name.text + "`"; };
-      diagnostics_.report(
-          Diagnostic(Code::duplicate_name, name.span,
-                     "`" + name.text + "` is " + std::string(noun_with_article(sort)) + " in two used modules")
-              .label(found->name_span, "in one")
-              .label(definition->name_span, "in another")
-              .help("write " + qualified(*found) + " or " + qualified(*definition)));
+      diagnostics_.report(Diagnostic(Code::duplicate_name, name.span,
+                                     "`" + name.text + "` is ambiguous: two used modules declare " +
+                                         std::string(noun_with_article(sort)) + " of that name")
+                              .label(found->name_span, "in one")
+                              .label(definition->name_span, "in another")
+                              .help("write " + qualified(*found) + " or " + qualified(*definition)));
       throw Abandoned{};
     }
     found = definition;

@@ -211,9 +211,9 @@ void EquationBuilder::drop_indices(const ast::Reduce& reduce, TupleReduction& pa
       for (std::size_t j = 0; j < parts.writes.size(); ++j)
         if ((dependence[i][j] || i == j) && parts.operand_vars[j].count(var))
           elaboration_.fail(Diagnostic(Code::component_index, equation_.left[i].span,
-                                       quoted(equation_.left[i].base.text) + " lacks the index " +
-                                           quoted(space_[var].name) + ", but its component " +
-                                           quoted(parts.monoid.components[i].name) + " depends on it" +
+                                       quoted(equation_.left[i].base.text) + " is not indexed by " +
+                                           quoted(space_[var].name) + ", but the component " +
+                                           quoted(parts.monoid.components[i].name) + " of the monoid depends on it" +
                                            (i == j ? "" : " through " + quoted(parts.monoid.components[j].name)))
                                 .label(env_[reduce.operands[j]].span, "this operand uses " + quoted(space_[var].name)));
       write.invariant.push_back(var);

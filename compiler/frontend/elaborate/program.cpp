@@ -75,7 +75,7 @@ void bind_given_dims(Elaboration& elaboration, Env& env, const Definition& defin
       elaboration.fail(std::move(d));
     }
     if (std::any_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size < 0; }))
-      elaboration.fail(refuse(Code::bad_size, ": sizes are 0 or more"));
+      elaboration.fail(refuse(Code::bad_size, ": sizes must not be negative"));
     if (known.packs.count(name)) {
       env.names[name] = PackEntity{sizes, {}};
     } else if (known.dims.count(name)) {

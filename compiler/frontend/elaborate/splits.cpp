@@ -153,8 +153,9 @@ void BodyBuilder::split_over_axis(const ast::SplitStatement& split, ir::SplitReq
   if (std::ssize(request.blocks) != size)
     elaboration_.fail(Diagnostic(Code::bad_split, written.span,
                                  "the axis " + quoted(source_of(elaboration_, written.span)) + " has " +
-                                     counted(size, "device") + ", one for each block; got " +
-                                     counted(request.blocks.size(), "block")));
+                                     counted(size, "device") + ", so " + counted(size, "block") +
+                                     (size == 1 ? " is" : " are") + " needed; got " +
+                                     std::to_string(request.blocks.size())));
 }
 
 // The range of an index variable of an operation; for a call, of its inner operations.

@@ -233,7 +233,7 @@ ast::MonoidDecl AstBuilder::monoid(TapParser::MonoidContext* c, std::string doc)
   result.where = conditions(c->conditions);
   for (const auto& clause : result.where)
     if (clause.condition)
-      fail(Diagnostic(Code::bad_monoid, clause.span, "the `where` of a monoid may only give the classes of its types")
+      fail(Diagnostic(Code::bad_monoid, clause.span, "the `where` of a monoid may only constrain types to a class")
                .help("write for example `where T: float`"));
   for (auto* clause : c->clauses) monoid_clause(clause, result);
   auto missing = [&](const char* what, const char* help) {

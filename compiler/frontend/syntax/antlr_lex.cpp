@@ -110,7 +110,7 @@ class LexicalProblems {
     if (zeros == 0) return false;
     std::string plain(text.substr(zeros));
     diagnostics_.report(Diagnostic(Code::literal_form, Span{list_.file, t.begin, t.end},
-                                   fmt::format("`{}` starts with a zero; numbers are decimal", excerpt(text)))
+                                   fmt::format("`{}` has a leading zero; number literals are decimal", excerpt(text)))
                             .help(fmt::format("write `{}`", excerpt(plain)))
                             .fix(Span{list_.file, t.begin, t.end}, plain));
     return true;

@@ -111,8 +111,8 @@ bool bad_iterate(const TokenList& list, const SyntaxProblem& problem, Diagnostic
   bool after_iterate = problem.token > 0 && list.text_of(problem.token - 1) == "iterate";
   bool no_state = list.kind(problem.token) == K::lparen && problem.expected[static_cast<std::size_t>(K::lp_state)];
   if (after_iterate)
-    d.message = fmt::format("{} where the trip count was expected after `iterate`, an integer or `t in 0..n`",
-                            found(list, problem.token));
+    d.message =
+        fmt::format("expected a trip count after `iterate`, an integer or `t in 0..n`; {}", found(list, problem.token));
   else if (no_state) d.message = "an `iterate` needs a state and its initial value, as in `(v = v0)`";
   if (after_iterate || no_state) d.help(std::string(form_of(Construct::iterate)));
   return after_iterate || no_state;
