@@ -61,12 +61,15 @@ class Manager {
 
   bool take(const Pass& pass, ClaimedStage made, double seconds) {
     auto start = std::chrono::steady_clock::now();
-    std::vector<std::string> problems = verify(made.program);
-    if (!problems.empty())
-      TAP_UNREACHABLE("the pass `" + std::string(pass.name) + "` produced an ill-formed program: " + problems.front());
-    check_form(pass, made);
+    const bool changed = made.program != result_.program;
+    if (changed) {
+      std::vector<std::string> problems = verify(made.program);
+      if (!problems.empty())
+        TAP_UNREACHABLE("the pass `" + std::string(pass.name) +
+                        "` produced an ill-formed program: " + problems.front());
+      check_form(pass, made);
+    }
     if (after_) after_({pass, result_.program, made.program, seconds, seconds_since(start)});
-    bool changed = made.program != result_.program;
     if (changed) add_step(pass, std::move(made));
     return changed;
   }

@@ -46,8 +46,12 @@ void put(std::byte* data, std::int64_t at, T value) {
 
 std::string to_string(const Shape& shape) {
   std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  return text + "]";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(shape[i]);
+  }
+  text += ']';
+  return text;
 }
 
 std::int64_t element_count(const Shape& shape) {

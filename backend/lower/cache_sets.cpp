@@ -12,11 +12,15 @@ namespace tap::backend {
 using namespace ir;
 
 std::int64_t distance_along(const Operator& op, const Access& access, std::size_t dim) {
-  std::int64_t distance = 0, stride = static_cast<std::int64_t>(size_of(op.operands[access.tensor].element));
+  return distance_along(op.operands[access.tensor], access, dim);
+}
+
+std::int64_t distance_along(const TensorType& type, const Access& access, std::size_t dim) {
+  std::int64_t distance = 0, stride = static_cast<std::int64_t>(size_of(type.element));
   for (std::size_t axis = access.projection.start.rows.size(); axis-- > 0;) {
     const std::int64_t steps = std::abs(access.projection.start.rows[axis].coefficients[dim]);
     distance = checked::add(distance, checked::mul(steps, stride));
-    stride = checked::mul(stride, op.operands[access.tensor].shape[axis]);
+    stride = checked::mul(stride, type.shape[axis]);
   }
   return distance;
 }

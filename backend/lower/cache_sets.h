@@ -9,8 +9,9 @@
 
 namespace tap::backend {
 
-// Bytes between what the access reads at one point of the dim and at the next.
-std::int64_t distance_along(const ir::Operator& op, const ir::Access& access, std::size_t dim);
+// Bytes between what the access reads, or writes, at one point of the dim and at the next. `type`: of its tensor.
+std::int64_t distance_along(const ir::TensorType& type, const ir::Access& access, std::size_t dim);
+std::int64_t distance_along(const ir::Operator& op, const ir::Access& read, std::size_t dim);
 
 // Of the lines of so many rows, at most how many share a set.
 std::int64_t lines_in_a_set(std::int64_t rows, std::int64_t distance, const ir::Machine& machine);

@@ -270,7 +270,11 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   auto with_lanes = [&](const std::function<std::vector<Statement>(const Part&)>& body) {
     return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes), body);
   };
-  if (tile.along_reduction) return full_nest(outer, with_rows(nullptr));
+  if (tile.along_reduction) {
+    std::vector<Statement> result = lane_copies(tile, extents);
+    append(result, full_nest(outer, with_rows(nullptr)));
+    return result;
+  }
   if (!rows_come_first(op_, tile, extents, machine_))
     return full_nest(outer, with_lanes([&](const Part& lanes) { return with_rows(&lanes); }));
   return full_nest(outer, over_parts(parts(extents, *tile.rows, tile.row_count, 1), [&](const Part& rows) {

@@ -142,6 +142,8 @@ class Lowering {
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
   For unrolled(std::size_t dim, std::vector<Statement> body) const;
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
+  std::vector<Statement> lane_copy(std::uint32_t read, const RegisterTile& tile, const Extents& extents);
+  std::vector<Statement> lane_copies(const RegisterTile& tile, const Extents& extents);
   void set_grain(const RegisterTile& tile);
   void assume(std::size_t dim, std::int64_t rest_of, std::int64_t step) const;
 

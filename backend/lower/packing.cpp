@@ -292,6 +292,29 @@ double uses_of_packed(const Operator& op, const Access& access, const RegisterTi
   return result;
 }
 
+bool crosses_lines(const Operator& op, const Access& access, std::size_t dim) {
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (d != dim && distance_along(op, access, d) % reference_machine.line_bytes != 0) return true;
+  return false;
+}
+
+std::optional<double> uses_of_lane_copy(const Operator& op, const Access& access, std::size_t lanes,
+                                        const Extents& extents) {
+  constexpr double fewest_uses = 4, most_bytes = reference_machine.l1_bytes;
+  const auto& rows = access.projection.start.rows;
+  if (!uses(access, lanes) || !can_be_packed(op, access, extents)) return {};
+  if (is_contiguous_along(rows, lanes) && !crosses_lines(op, access, lanes)) return {};
+  double bytes = static_cast<double>(size_of(op.operands[access.tensor].element)), uses_of_it = 1;
+  for (std::size_t d = 0; d < op.dims.size(); ++d) {
+    const auto points = static_cast<double>(extents.most(op, d));
+    if (uses(access, d)) bytes *= points;
+    else if (op.dims[d].role == DimRole::parallel) uses_of_it *= static_cast<double>(extents.sizes[d]);
+    if (uses(access, d) && is_tied(op, d)) return {};
+  }
+  if (bytes > most_bytes || uses_of_it < fewest_uses) return {};
+  return uses_of_it;
+}
+
 std::optional<Packing> choose_packing(const Operator& op, const RegisterTile& tile, const Extents& extents,
                                       bool accumulates_into_result, const Machine& machine,
                                       const std::vector<bool>& prepared) {

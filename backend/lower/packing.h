@@ -36,6 +36,13 @@ std::optional<std::size_t> transposed_along(const ir::Operator& op, const ir::Ac
 double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
                       const Extents& extents);
 
+// Whether vectors along the dim cross cache lines in some rows of the operand, since these do not begin at whole lines.
+bool crosses_lines(const ir::Operator& op, const ir::Access& access, std::size_t dim);
+// For lanes along a reduction: how often each cell of a copy is read whose rows along the lanes are contiguous and begin at whole
+// cache lines. None if a copy would not pay, or is not possible.
+std::optional<double> uses_of_lane_copy(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
+                                        const Extents& extents);
+
 // Empty if the operands stay in near caches anyway. `accumulates_into_result`: partial results can be kept in memory,
 // so the reduction may be processed in blocks. `prepared`: as in choose_tile. Pre: the tile is for this operator, not
 // along a reduction.

@@ -62,14 +62,38 @@ bool PointWork::is_contiguous(std::size_t dim) const {
   return true;
 }
 
-double PointWork::stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows) const {
+double PointWork::stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows,
+                         std::uint32_t row_count) const {
+  const Tile tile{dim, rows, lanes, row_count, 1};
   double all = 0;
   for (const Access& write : op_.writes) {
-    double each = kind(write.projection.start.rows, dim) == Along::strided ? 2.0 * lanes : registers_of(lanes);
+    double each = registers_of(lanes);
+    if (kind(write.projection.start.rows, dim) == Along::strided)
+      each = lanes * (2 + far_lines(write, op_.results[write.tensor], tile));
     if (rows && stores_across(dim, *rows)) each = (std::log2(lanes) + 1) * registers_of(lanes);
     all += each;
   }
   return all;
+}
+
+// Of one cell, when the line that holds it has left the caches that are smaller than the tensor.
+double PointWork::far_line(const Access& access, const TensorType& type) const {
+  constexpr double from_memory = 4.0 * reference_machine.line_cycles, from_l2 = reference_machine.line_cycles;
+  double bytes = static_cast<double>(size_of(type.element));
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    if (uses(access, d)) bytes *= static_cast<double>(extents_.sizes[d]);
+  return bytes > reference_machine.l2_bytes ? from_memory : bytes > reference_machine.l1_bytes ? from_l2 : 0;
+}
+
+// The lines that a strided lane takes alone: the cells of a line may also be those of the next lanes. Its other cells are used for other
+// points, when it has left the near caches; unless they are those of the next rows or steps of the reduction.
+double PointWork::far_lines(const Access& access, const TensorType& type, const Tile& tile) const {
+  constexpr double line = reference_machine.line_bytes;
+  if (!monoid_) return 0;
+  auto distance = [&](std::size_t d) { return static_cast<double>(distance_along(type, access, d)); };
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    if ((op_.dims[d].role == DimRole::reduction || d == tile.rows) && uses(access, d) && distance(d) < line) return 0;
+  return std::min(distance(tile.dim) / line, 1.0) * far_line(access, type);
 }
 
 bool PointWork::stores_across(std::size_t dim, std::size_t rows) const {
@@ -117,7 +141,10 @@ double PointWork::cost(CellId id, const Tile& tile) const {
     case Along::same:
       return (is_folded(id, tile) ? 0.5 : 1) + (is_window(id, access, tile) ? 0 : guard(access, tile)) +
              line_cost(access, tile);
-    case Along::dense: return (access.fill && may_be_outside(op_, access) ? 4 : 1) + far_memory_cost(id, access, tile);
+    case Along::dense:
+      if (const auto copied = lane_copy(access, tile)) return *copied;
+      return (access.fill && may_be_outside(op_, access) ? 4 : 1) + far_memory_cost(id, access, tile) +
+             line_crossings(access, tile) + short_of_line(id, access, tile);
     case Along::strided: return strided(id, access, tile) + far_memory_cost(id, access, tile);
   }
   return 1;
@@ -179,11 +206,13 @@ double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& t
   const double far = static_cast<double>(reference_machine.line_cycles) / registers_of(tile.lanes);
   const bool follows_rows = tile.rows && follows(id, *tile.rows);
   if (follows_rows && is_read_again(access, tile) && footprint(access) > near_bytes) return far;
+  if (op_.dims[tile.dim].role == DimRole::reduction && bytes_between_reads(access, tile) > near_bytes) return far;
   double steps = follows_rows ? tile.row_count : 1;
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
     for (const AffineExpr& row : access.projection.start.rows)
       if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
-        steps *= static_cast<double>(extents_.sizes[d]);
+        steps *= d == tile.dim ? std::ceil(static_cast<double>(extents_.sizes[d]) / (tile.lanes * tile.vectors))
+                               : static_cast<double>(extents_.sizes[d]);
   const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
   return bytes > near_bytes ? far : 0;
 }
@@ -197,6 +226,23 @@ bool PointWork::is_read_again(const Access& access, const Tile& tile) const {
   return false;
 }
 
+// What is read of the operand until the same cells are read again; 0 if they are not. Loops are as declared, then the one over
+// groups of rows.
+double PointWork::bytes_between_reads(const Access& access, const Tile& tile) const {
+  double bytes = 0;
+  double inside = static_cast<double>(size_of(op_.operands[access.tensor].element));
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    if (op_.dims[d].role == DimRole::reduction && uses(access, d)) inside *= static_cast<double>(extents_.sizes[d]);
+  auto enclose = [&](std::size_t d) {
+    if (uses(access, d)) inside *= static_cast<double>(extents_.sizes[d]);
+    else bytes = inside;
+  };
+  if (tile.rows && extents_.sizes[*tile.rows] > tile.row_count) enclose(*tile.rows);
+  for (std::size_t d = op_.dims.size(); d-- > 0;)
+    if (op_.dims[d].role != DimRole::reduction && d != tile.rows && extents_.sizes[d] > 1) enclose(d);
+  return bytes;
+}
+
 double PointWork::footprint(const Access& access) const {
   double all = static_cast<double>(size_of(op_.operands[access.tensor].element));
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
@@ -204,8 +250,43 @@ double PointWork::footprint(const Access& access) const {
   return all;
 }
 
+std::optional<double> PointWork::lane_copy(const Access& access, const Tile& tile) const {
+  if (!monoid_ || op_.dims[tile.dim].role != DimRole::reduction) return {};
+  const auto uses = uses_of_lane_copy(op_, access, tile.dim, extents_);
+  if (!uses) return {};
+  return 1 + 1.5 * tile.lanes / registers_of(tile.lanes) / *uses;
+}
+
+// A load that crosses a cache line is two.
+double PointWork::line_crossings(const Access& access, const Tile& tile) const {
+  const bool long_vectors = tile.lanes * bytes_ >= static_cast<std::uint32_t>(reference_machine.line_bytes);
+  return monoid_ && op_.dims[tile.dim].role == DimRole::reduction && long_vectors &&
+                 crosses_lines(op_, access, tile.dim)
+             ? 1
+             : 0;
+}
+
+// Rows of few lanes that lie apart in memory use a part of each line. Unless the next step of the reduction uses the next part, the
+// line may have left the first cache by then, which holds those of all rows and steps.
+double PointWork::short_of_line(CellId id, const Access& access, const Tile& tile) const {
+  if (!monoid_ || !tile.rows || !follows(id, *tile.rows)) return 0;
+  const auto used = static_cast<std::int64_t>(tile.lanes * tile.vectors * bytes_);
+  if (used >= reference_machine.line_bytes || distance_along(op_, access, *tile.rows) < reference_machine.line_bytes)
+    return 0;
+  double lines = static_cast<double>(extents_.sizes[*tile.rows]);
+  for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+    if (op_.dims[d].role != DimRole::reduction || !uses(access, d)) continue;
+    if (distance_along(op_, access, d) < reference_machine.line_bytes) return 0;
+    lines *= static_cast<double>(extents_.sizes[d]);
+  }
+  if (lines * reference_machine.line_bytes <= reference_machine.l1_bytes) return 0;
+  return far_line(access, op_.operands[access.tensor]) > 0 ? reference_machine.line_cycles : 0;
+}
+
 double PointWork::strided(CellId id, const Access& access, const Tile& tile) const {
-  double direct = 1.5 * tile.lanes / registers_of(tile.lanes);
+  const double direct =
+      (1.5 + far_lines(access, op_.operands[access.tensor], tile)) * tile.lanes / registers_of(tile.lanes);
+  if (const auto copied = lane_copy(access, tile)) return *copied;
   if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || follows(id, *tile.rows) ||
       !can_be_packed(op_, access, extents_))
     return direct;

@@ -42,7 +42,8 @@ class PointWork {
   // Whether all results are contiguous along the dim, and all that is read, unless it is the same there.
   bool is_contiguous(std::size_t dim) const;
   // Storing a vector along the dim. Rows that are contiguous in the result are stored across, after a transpose in registers.
-  double stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows = {}) const;
+  double stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows = {},
+                std::uint32_t row_count = 1) const;
   // Y[i, j] = X[j, i], lanes along i, rows along j: what lanes read is contiguous along one dim, and what is written along another.
   bool stores_across(std::size_t dim, std::size_t rows) const;
   double reads() const;
@@ -68,8 +69,15 @@ class PointWork {
   bool rows_crowd(const ir::Access& access, const Tile& tile) const;
   // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
   bool is_read_again(const ir::Access& access, const Tile& tile) const;
+  double far_line(const ir::Access& access, const ir::TensorType& type) const;
+  double short_of_line(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+  double far_lines(const ir::Access& access, const ir::TensorType& type, const Tile& tile) const;
   double footprint(const ir::Access& access) const;
+  double bytes_between_reads(const ir::Access& access, const Tile& tile) const;
   double far_memory_cost(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+  // Along a reduction: the load from a copy that is contiguous, and its share of the copying.
+  std::optional<double> lane_copy(const ir::Access& access, const Tile& tile) const;
+  double line_crossings(const ir::Access& access, const Tile& tile) const;
   // One load per lane; or, for a copy that is reused enough, one for all lanes, and its share of the copy.
   double strided(ir::CellId id, const ir::Access& access, const Tile& tile) const;
 

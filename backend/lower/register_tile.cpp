@@ -172,7 +172,7 @@ class Chooser {
         cost += row_steps * lane_steps * time({tile.dim, tile.rows, tile.lanes, rows, vectors});
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
-    else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows) / 2;
+    else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows, tile.row_count) / 2;
     if (cost > best_cost_) return;  // the last of equal ones: later dims of an index space are nearer in memory
     best_cost_ = cost;
     best_ = tile;

@@ -70,6 +70,7 @@ int run(const Arguments& arguments) {
   backend::Executable executable(passes::expand(program), how);
   auto end = peers::Clocks::now();
   std::fprintf(stderr, "tapestry: %zu kernels compiled in %.3f s\n", executable.kernel_count(), end.wall - begin.wall);
+  executable.prepare(inputs);
   peers::Peer peer{"tapestry", [&] { executable.run(inputs, outputs); },
                    [&] { return std::pair(outputs.at(0).as<float>().data(), outputs[0].as<float>().size()); }};
   return peers::serve({peer});

@@ -43,11 +43,11 @@ std::string listed(const List& list, Show show) {
 
 template <class Id>
 std::string numbers(const std::vector<Id>& ids) {
-  return listed(ids, [](Id id) { return fmt::format("{}", id.index()); });
+  return listed(ids, [](Id id) { return std::to_string(id.index()); });
 }
 
 std::string integers(const std::vector<std::int64_t>& list) {
-  return listed(list, [](std::int64_t n) { return fmt::format("{}", n); });
+  return listed(list, [](std::int64_t n) { return std::to_string(n); });
 }
 
 class ProgramPrinter {

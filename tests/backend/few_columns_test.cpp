@@ -11,6 +11,7 @@
 #include "backend/lower/lowered.h"
 #include "backend/lower/register_tile.h"
 #include "ir/graph.h"
+#include "tests/backend/compare.h"
 #include "tests/frontend/compile_source.h"
 
 namespace tap::backend::test {
@@ -81,6 +82,60 @@ TEST(FewColumns, RemainingRowsArePackedInGroups) {
   EXPECT_NE(loops.find("of 16\n"), std::string::npos) << loops;
   EXPECT_NE(loops.find("unroll i in i0_2 of 8"), std::string::npos) << loops;
   EXPECT_NE(loops.find("unroll i in i0_3 of 4"), std::string::npos) << loops;
+}
+
+// Lanes that are strided in a large result write a line each, which is written again for every a: they run along a instead.
+TEST(FewColumns, LanesOfALargeResultAreContiguous) {
+  auto outcome = tap::test::compile_text(
+      "program p(A: f32[24, 24, 480], B: f32[400, 20, 24]) -> (C: f32[20, 480, 400, 24]) {\n"
+      "    C[f, d, b, a] = sum[g] A[a, g, d] * B[b, f, g] }");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  const ir::Program& program = outcome.compiled->program;
+  const ir::Operator& op = product_of(program);
+  EXPECT_EQ(choose_tile(program, op, extents_of(op), true, ir::reference_machine).value().dim, 3u);
+}
+
+// Lanes along c would read a line each, whose other cells are read much later: they run along e, which is contiguous in what is read.
+TEST(FewColumns, LanesOfALargeOperandAreContiguous) {
+  auto outcome = tap::test::compile_text(
+      "program p(A: f32[32, 2, 1134, 188], B: f32[2]) -> (C: f32[1134, 188, 32]) { C[b, e, c] = sum[d] A[c, d, b, e] * "
+      "B[d] }");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  const ir::Program& program = outcome.compiled->program;
+  const ir::Operator& op = product_of(program);
+  EXPECT_EQ(choose_tile(program, op, extents_of(op), true, ir::reference_machine).value().dim, 1u);
+}
+
+// Lanes along the reduction: B is copied so that its columns are contiguous and begin at whole cache lines.
+TEST(FewColumns, OperandsOfLanesAlongAReductionAreCopied) {
+  for (auto [text, copy] :
+       {std::pair{"B: f32[107, 4]) -> (C: f32[1291, 4]) { C[i, j] = sum[t] A[i, t] * B[t, j] }", true},
+        {"B: f32[4, 107]) -> (C: f32[1291, 4]) { C[i, j] = sum[t] A[i, t] * B[j, t] }", true},
+        {"B: f32[1, 107]) -> (C: f32[1291]) { C[i] = sum[t] A[i, t] * B[0, t] }", false}}) {
+    auto outcome = tap::test::compile_text(fmt::format("program p(A: f32[1291, 107], {}", text));
+    ASSERT_TRUE(outcome.compiled) << outcome.messages;
+    const ir::Program& program = outcome.compiled->program;
+    const std::string loops = print(lowered(program, product_of(program), {}));
+    EXPECT_EQ(loops.find("local p3: f32[4, 112]") != std::string::npos, copy) << loops;
+  }
+}
+
+TEST(FewColumns, CopiedOperandsGiveTheSameResults) {
+  for (const char* type : {"f32", "f64", "i32", "i64"})
+    for (const char* combined : {"sum", "max"})
+      for (auto [b, read] :
+           {std::pair{"87, 3", "B[t, j]"}, {"3, 87", "B[j, t]"}, {"3, 90", "B[j, t + 2]"}, {"90, 3", "B[88 - t, j]"}}) {
+        auto outcome = tap::test::compile_text(fmt::format(
+            "program p(A: {0}[70, 87], B: {0}[{1}]) -> (C: {0}[70, 3]) {{ C[i, j] = {2}[t] A[i, t] * {3} }}", type, b,
+            combined, read));
+        ASSERT_TRUE(outcome.compiled) << outcome.messages;
+        const ir::Program& program = outcome.compiled->program;
+        const ir::Operator& op = product_of(program);
+        std::vector<Tensor> inputs;
+        for (const TensorType& operand : op.operands)
+          inputs.push_back(whole_numbers(operand.element, operand.shape, 5));
+        expect_native_is_oracle(program, op, inputs);
+      }
 }
 
 }  // namespace

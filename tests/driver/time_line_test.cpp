@@ -146,7 +146,7 @@ TEST(ReadTrace, SaysWhatIsWrong) {
   EXPECT_EQ(mistake_of(good), "");
   EXPECT_EQ(mistake_of(with("\"pid\":0", "\"pid\":2")), "`pid` must be an integer from 0 to 1");
   EXPECT_EQ(mistake_of(with("\"tid\":0", "\"tid\":5000")), "`tid` must be an integer from 0 to 4095");
-  EXPECT_EQ(mistake_of(with("\"tid\":0,", "")), "this lacks the field `tid`");
+  EXPECT_EQ(mistake_of(with("\"tid\":0,", "")), "the field `tid` is missing here");
   EXPECT_EQ(mistake_of(with("\"dur\":2.5", "\"dur\":-1")), "`dur` must not be negative");
   EXPECT_EQ(mistake_of(with("\"ts\":1", "\"ts\":1e99")), "`ts` must be a number of at most 1e+15");
   EXPECT_EQ(mistake_of(with("\"ts\":1", "\"ts\":\"now\"")), "`ts` must be a number of at most 1e+15");
@@ -155,8 +155,8 @@ TEST(ReadTrace, SaysWhatIsWrong) {
             "`trips` must be an integer from 0 to 9223372036854775807");
   EXPECT_EQ(mistake_of("3"), "an event must be an object");
   EXPECT_EQ(mistake_of("{}]", ""), "invalid JSON from here");
-  EXPECT_EQ(mistake_of("", ""), "this lacks the field `format`");
-  EXPECT_EQ(mistake_of("", R"("format":"perf")"), "this is no trace of tapc, whose format is `tap-trace`");
+  EXPECT_EQ(mistake_of("", ""), "the field `format` is missing here");
+  EXPECT_EQ(mistake_of("", R"("format":"perf")"), "this is not a trace of tapc: `format` must be `tap-trace`");
   EXPECT_EQ(mistake_of("", R"("format":"tap-trace","version":2)"), "this version of the format is not known");
 }
 

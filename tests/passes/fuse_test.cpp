@@ -49,7 +49,7 @@ TEST(Fuse, RefusesTheReductionLoopForReadersOfItsResult) {
   EXPECT_EQ(refusal(program, {"Y.s", "Y"}, {"i", "j"}),
             "every point of j reads the final `Y.s`, whose own loop over k cannot be nested in one over j");
   EXPECT_EQ(refusal(program, {"Y.m", "Y.s"}, {"i", "k"}),
-            "`Y.s` reads the final `Y.m` inside the loop over k that computes it");
+            "`Y.s` reads the final value of `Y.m` inside the loop over k that computes `Y.m`");
 }
 
 TEST(Fuse, RefusesOperationsInBetween) {

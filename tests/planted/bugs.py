@@ -106,6 +106,8 @@ KERNEL_BUGS = [
      "d == along.dim ? c * (along.step - 1) : c;"),
     ("the second block of a reduction begins anew", "backend/lower/lower_packed.cpp",
      "{{assign(state.slots, result_cells(monoid, true))}})};", "{{assign(state.slots, identity(monoid))}})};"),
+    ("rows of copied lanes lie too close", "backend/lower/lower_lane_copies.cpp",
+     "extent = (extent + tile.lanes - 1) / tile.lanes * tile.lanes;", "extent = extent / tile.lanes * tile.lanes;"),
     ("accumulators begin with what is in the result", "backend/lower/lower_tiles.cpp",
      "across(tile, rows, &lanes, {{assign(state.slots, beginning(monoid))}});",
      "across(tile, rows, &lanes, {{assign(state.slots, can_keep() ? result_cells(monoid, true) : beginning(monoid))}});"),

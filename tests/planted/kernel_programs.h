@@ -132,6 +132,8 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"running sums of columns", "program p(X: f32[40, 77]) -> (Y: f32[40, 77]) { Y[i, j] = max[k in i..40] X[k, j] }"},
     {"product with a short reduction",
      "program p(A: f32[70, 8], B: f32[8, 700]) -> (Y: f32[70, 700]) { Y[i, j] = sum[k] A[i, k] * B[k, j] }"},
+    {"product with few columns",
+     "program p(A: f32[70, 107], B: f32[107, 3]) -> (Y: f32[70, 3]) { Y[i, j] = sum[k] A[i, k] * B[k, j] }"},
     {"sums of windows",
      "program p(x: f32[40, 150]) -> (y: f32[40, 150]) { y[i, j] = sum[u in 0..3, v in 0..3] x[i + u - 1, j + v - 1 "
      "else 0] }"},

@@ -209,7 +209,7 @@ class Onnx(TapcTest):
             self.write("specs.json", json.dumps(specs(*tensors, *more)))
             return self.expect(code, pattern, "sharding", "p.tap", "--from", "onnx-json", "specs.json").stdout.decode()
 
-        outcome(1, r"(?s)no device has all parts of its shard 0: some are on \{0\}, some on \{1\}.*rule `composable`",
+        outcome(1, r"(?s)no single device holds all parts of shard 0: some are on \{0\}, some on \{1\}.*rule `composable`",
                 ([0, 1], [0, 1]))
         listed = outcome(0, "^$", ([0, 1], [2, 3]), {"tensor_name": "Y", "device": [0, 1, 2, 3],
                                                    "sharded_dim": [{"axis": 0, "simple_sharding": [{"num_shards": 4}]}]})

@@ -64,12 +64,12 @@ class Ops(TapcTest):
     def test_int_packs(self):
         self.assertIn("e = [4, 4]", self.own(0, r"^$", "fill"))
         self.assertIn("f32[2, 3, 5]", self.own(0, r"^$", "fill", "--param", "e=2,3, 5"))
-        self.own(2, r"`--param e=-2` is not legal for `fill`: .*sizes are 0 or more", "fill", "--param", "e=-2")
+        self.own(2, r"`--param e=-2` is not legal for `fill`: .*sizes must not be negative", "fill", "--param", "e=-2")
         self.own(2, r"the parameter `e` is a list of integers", "fill", "--param", "e=2,,3")
 
     def test_an_int_pack_that_is_no_shape_is_refused_in_programs(self):
         self.write("a.tap", "use std\nprogram main(X: f32[4]) -> (Y: f32[4]) { Y = reshape<-4>(X) }\n")
-        self.expect(1, r"error\[T0504\]: `e` has the sizes \[-4\]; sizes are 0 or more", "check", "a.tap")
+        self.expect(1, r"error\[T0504\]: `e` has the sizes \[-4\]; sizes must not be negative", "check", "a.tap")
 
     def test_sizes_of_dims_and_packs(self):
         self.assertIn("n = 100", self.own(0, r"^$", "countdown", "--dim", "n=100"))

@@ -240,7 +240,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
 """)
         for lines in (["unroll u 2", "split u/w dim i into 3"], ["split u/w dim i into 3", "unroll u 2"]):
             self.write("p.plan", "\n".join(["plan 2", *lines, ""]))
-            self.expect(1, "unknown operation `u/w`(.|\n)*this line unrolls, and `u/w` then becomes one operation per "
+            self.expect(1, "unknown operation `u/w`(.|\n)*this line unrolls the iterate, so `u/w` becomes one operation per "
                         "trip", "verify", "p.tap", "--plan", "p.plan")
 
     def test_later_stages_are_no_programs(self):

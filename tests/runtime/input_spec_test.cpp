@@ -131,9 +131,9 @@ TEST(InputSpec, MalformedLiterals) {
 }
 
 TEST(InputSpec, UnrepresentableValues) {
-  refused_input("X=128", ElementType::i8, Shape{}, 2, "stores the number 128 in a tensor of i8");
-  refused_input("X=-1", ElementType::u8, Shape{}, 2, "the number -1");
-  refused_input("X=2", ElementType::boolean, Shape{}, 2, "the number 2");
+  refused_input("X=128", ElementType::i8, Shape{}, 2, "stores 128, which is beyond the range of i8");
+  refused_input("X=-1", ElementType::u8, Shape{}, 2, "stores -1, which is beyond the range of u8");
+  refused_input("X=2", ElementType::boolean, Shape{}, 2, "stores 2, which is beyond the range of bool");
   refused_input("X=1.5", ElementType::i32, Shape{}, 2, "stores the float 1.5 in a tensor of i32");
   refused_input("X=true", ElementType::f32, Shape{}, 2, "stores true in a tensor of f32");
   refused_input("X=randn:1", ElementType::i32, Shape{2}, 2, "needs a tensor of floats");

@@ -108,7 +108,7 @@ TEST(Npz, E10EncryptedAndUnknownMethods) {
   refused_npz(zip({entry}), "encrypted");
   entry.flags = 0;
   entry.method = 12;
-  refused_npz(zip({entry}), "packed by method 12");
+  refused_npz(zip({entry}), "compressed with method 12");
 }
 
 TEST(Npz, E10Bombs) {
@@ -147,7 +147,7 @@ TEST(Npz, E10SizesThatLie) {
   refused_npz(zip({entry}), "has two sizes");
   entry = stored("a.npy", array);
   entry.packed_size = entry.size = 100000;
-  refused_npz(zip({entry}), "is truncated: it takes 100000 bytes");
+  refused_npz(zip({entry}), "is truncated: it needs 100000 bytes");
 }
 
 TEST(Npz, E10DamagedData) {

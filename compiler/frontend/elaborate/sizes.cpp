@@ -16,7 +16,7 @@ void refuse_negative(Elaboration& elaboration, const Shape& sizes, Span span) {
     if (size < 0)
       elaboration.fail(Diagnostic(
           Code::bad_size, span,
-          quoted(source_of(elaboration, span)) + " has the sizes " + to_string(sizes) + "; sizes are 0 or more"));
+          quoted(source_of(elaboration, span)) + " has the sizes " + to_string(sizes) + "; sizes must not be negative"));
 }
 
 // a - 1 for `(a - 1)`, a divisor
@@ -286,7 +286,7 @@ ShapeAndPattern shape_of(Elaboration& elaboration, const Env& env, const ast::Ty
     if (n < 0)
       elaboration.fail(Diagnostic(Code::bad_size, item.span,
                                   "the size " + quoted(source_of(elaboration, item.span)) + " is " + std::to_string(n) +
-                                      "; sizes are 0 or more"));
+                                      "; sizes must not be negative"));
     result.pattern.push_back({});
     result.shape.push_back(n);
   }
