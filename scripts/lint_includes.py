@@ -63,8 +63,9 @@ ROOMS = {
     "compiler/driver/machines": {"compiler/driver/show"},
     "compiler/driver/metrics": {"compiler/driver/show"},
     "compiler/driver/keep": set(),
+    "compiler/driver/reshard": set(),
     "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings", "compiler/driver/machines",
-                                 "compiler/driver/metrics", "compiler/driver/keep"},
+                                 "compiler/driver/metrics", "compiler/driver/keep", "compiler/driver/reshard"},
     "runtime/tensors": set(),
     "runtime/embedded": set(),
 }

@@ -6,11 +6,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "runtime/bus_guard.h"
 #include "runtime/failure.h"
 
 namespace tap {
+
+Failure cannot_read(const std::string& path, const std::string& why) {
+  return resource_failure(Code::cannot_read, quoted(path) + " cannot be read: " + why);
+}
+
 namespace {
 
 struct Descriptor {
@@ -43,10 +49,6 @@ std::string kind_of(mode_t mode) {
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
   if (S_ISSOCK(mode)) return "a socket";
   return "not a file";
-}
-
-Failure cannot_read(const std::string& path, const std::string& why) {
-  return resource_failure(Code::cannot_read, quoted(path) + " cannot be read: " + why);
 }
 
 void require_regular(const std::string& path, const struct stat& status) {
@@ -97,7 +99,7 @@ struct MappedFile::State {
   timespec modified{};
 };
 
-MappedFile MappedFile::open(const std::string& path, std::uint64_t map_from) {
+int open_regular(const std::string& path) {
   struct stat status {};
   // Checked before opening: opening a device may have side effects.
   if (stat(path.c_str(), &status) != 0) throw cannot_read(path, system_reason(errno));
@@ -106,6 +108,13 @@ MappedFile MappedFile::open(const std::string& path, std::uint64_t map_from) {
   if (file.fd < 0) throw cannot_read(path, system_reason(errno));
   if (fstat(file.fd, &status) != 0) throw cannot_read(path, system_reason(errno));
   require_regular(path, status);
+  return std::exchange(file.fd, -1);
+}
+
+MappedFile MappedFile::open(const std::string& path, std::uint64_t map_from) {
+  Descriptor file(open_regular(path));
+  struct stat status {};
+  if (fstat(file.fd, &status) != 0) throw cannot_read(path, system_reason(errno));
 
   auto state = std::make_shared<State>();
   state->path = path;

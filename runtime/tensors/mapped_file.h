@@ -18,6 +18,7 @@
 #include <string>
 
 #include "runtime/shared_bytes.h"
+#include "support/diagnostic.h"
 
 namespace tap {
 
@@ -43,6 +44,10 @@ class MappedFile {
   explicit MappedFile(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
 };
+
+// A descriptor for reading, and the failure of it. Throws Failure, as `MappedFile::open` does; the caller closes it.
+int open_regular(const std::string& path);
+Failure cannot_read(const std::string& path, const std::string& why);
 
 // Whether two paths lead to one file, through symbolic and hard links. False if one of them does not exist.
 bool same_file(const std::string& a, const std::string& b);

@@ -49,16 +49,28 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& 
   return {type.type, type.big_endian, fields.fortran_order, std::move(fields.shape), preamble + length};
 }
 
+std::uint64_t npy_head_bytes(std::span<const std::byte> start) {
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  if (start.size() < npy_preamble || !text.starts_with(magic)) return start.size();
+  if (start[6] == std::byte{1}) return preamble_1 + load_little<std::uint16_t>(start.data() + 8);
+  return preamble_2 + std::uint64_t{load_little<std::uint32_t>(start.data() + 8)};
+}
+
+void require_npy_size(const NpyHeader& header, std::uint64_t file_bytes, const std::string& source_name,
+                      const DataLimits& limits) {
+  const std::uint64_t expected = checked_byte_size(header.type, header.shape, source_name, limits);
+  const std::uint64_t found = file_bytes - header.data_offset;
+  if (found == expected) return;
+  throw wrong_data(Code::data_malformed,
+                   source_name + (found < expected ? " is truncated in its data: " : " has data after its end: ") +
+                       describe(header.type, header.shape) + " takes " + plural(expected, "byte") + ", and " +
+                       std::to_string(found) + " follow the header");
+}
+
 Tensor parse_npy(const SharedBytes& bytes, const std::string& source_name, const DataLimits& limits) {
   NpyHeader header = parse_npy_header(bytes.span(), source_name, limits);
-  std::uint64_t expected = checked_byte_size(header.type, header.shape, source_name, limits);
-  std::uint64_t found = bytes.size() - header.data_offset;
-  if (found != expected) {
-    throw wrong_data(Code::data_malformed,
-                     source_name + (found < expected ? " is truncated in its data: " : " has data after its end: ") +
-                         describe(header.type, header.shape) + " takes " + plural(expected, "byte") + ", and " +
-                         std::to_string(found) + " follow the header");
-  }
+  require_npy_size(header, bytes.size(), source_name, limits);
+  const std::uint64_t expected = bytes.size() - header.data_offset;
   return unpack(bytes.slice(header.data_offset, expected), {header.type, header.big_endian, header.fortran_order},
                 std::move(header.shape), source_name);
 }

@@ -29,7 +29,14 @@ struct NpyHeader {
 // `source_name` names the file in messages, already quoted. All throw Failure.
 NpyHeader parse_npy_header(std::span<const std::byte> bytes, const std::string& source_name,
                            const DataLimits& limits = {});
+// Throws Failure unless a file of this size ends with the last cell.
+void require_npy_size(const NpyHeader& header, std::uint64_t file_bytes, const std::string& source_name,
+                      const DataLimits& limits = {});
 Tensor parse_npy(const SharedBytes& bytes, const std::string& source_name, const DataLimits& limits = {});
+
+// Of a file that begins with these bytes, at least `npy_preamble` of them if it has so many: where its header ends.
+inline constexpr std::size_t npy_preamble = 12;
+std::uint64_t npy_head_bytes(std::span<const std::byte> start);
 
 bool npy_can_hold(ElementType type);
 // What precedes the data, a multiple of 64 bytes. Pre: npy_can_hold(type).

@@ -11,7 +11,6 @@
 namespace tap {
 namespace {
 
-constexpr std::size_t length_size = 8;
 constexpr std::uint64_t longest_header = 100'000'000;
 
 Failure wrong_tensors(const std::string& source_name, const std::string& what) {
@@ -55,25 +54,39 @@ void require_cover(const std::vector<SafetensorsEntry>& entries, std::uint64_t s
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string source_name, const DataLimits& limits)
-    : source_name_(std::move(source_name)) {
-  if (bytes.size() < length_size) {
-    throw wrong_tensors(source_name_, " is truncated in its header length: 8 bytes expected, " +
-                                          std::to_string(bytes.size()) + " found");
+SafetensorsLayout parse_safetensors_layout(const SharedBytes& head, std::uint64_t file_bytes,
+                                           const std::string& source_name, const DataLimits& limits) {
+  if (head.size() < safetensors_preamble) {
+    throw wrong_tensors(
+        source_name, " is truncated in its header length: 8 bytes expected, " + std::to_string(head.size()) + " found");
   }
-  auto length = load_little<std::uint64_t>(bytes.data());
+  const auto length = load_little<std::uint64_t>(head.data());
   if (length > longest_header) {
-    throw wrong_data(Code::data_limit, source_name_ + " has a header of " + plural(length, "byte") + ", and at most " +
+    throw wrong_data(Code::data_limit, source_name + " has a header of " + plural(length, "byte") + ", and at most " +
                                            std::to_string(longest_header) + " are allowed");
   }
-  if (length > bytes.size() - length_size) {
-    throw wrong_tensors(source_name_, " is truncated in its header: " + plural(length, "byte") + " expected, " +
-                                          std::to_string(bytes.size() - length_size) + " found");
+  if (length > head.size() - safetensors_preamble) {
+    throw wrong_tensors(source_name, " is truncated in its header: " + plural(length, "byte") + " expected, " +
+                                         std::to_string(head.size() - safetensors_preamble) + " found");
   }
-  entries_ = parse_safetensors_header(bytes.text().substr(length_size, length), source_name_, limits);
-  data_ = bytes.slice(length_size + length, bytes.size() - length_size - length);
-  require_sizes(entries_, source_name_, limits);
-  require_cover(entries_, data_.size(), source_name_);
+  SafetensorsLayout layout;
+  layout.entries = parse_safetensors_header(head.text().substr(safetensors_preamble, length), source_name, limits);
+  layout.data_offset = safetensors_preamble + length;
+  require_sizes(layout.entries, source_name, limits);
+  require_cover(layout.entries, file_bytes - layout.data_offset, source_name);
+  return layout;
+}
+
+std::uint64_t safetensors_head_bytes(std::span<const std::byte> start) {
+  if (start.size() < safetensors_preamble) return start.size();
+  return safetensors_preamble + std::min(load_little<std::uint64_t>(start.data()), longest_header);
+}
+
+SafetensorsFile::SafetensorsFile(SharedBytes bytes, std::string source_name, const DataLimits& limits)
+    : source_name_(std::move(source_name)) {
+  SafetensorsLayout layout = parse_safetensors_layout(bytes, bytes.size(), source_name_, limits);
+  entries_ = std::move(layout.entries);
+  data_ = bytes.slice(layout.data_offset, bytes.size() - layout.data_offset);
 }
 
 std::vector<std::string> SafetensorsFile::names() const {
@@ -112,9 +125,9 @@ Content encode_safetensors(const std::vector<NamedTensor>& tensors) {
     offset = end;
   }
   header += '}';
-  header.append((64 - (header.size() + length_size) % 64) % 64, ' ');
+  header.append((64 - (header.size() + safetensors_preamble) % 64) % 64, ' ');
   std::string length;
-  for (std::size_t i = 0; i < length_size; ++i) length += static_cast<char>(header.size() >> (8 * i));
+  for (std::size_t i = 0; i < safetensors_preamble; ++i) length += static_cast<char>(header.size() >> (8 * i));
   Content content{length + header};
   for (const NamedTensor* t : sorted) content.emplace_back(t->tensor);
   return content;

@@ -24,9 +24,22 @@ struct SafetensorsEntry {
   std::uint64_t begin = 0, end = 0;  // in the data
 };
 
+// Where the tensors of a file lie.
+struct SafetensorsLayout {
+  std::vector<SafetensorsEntry> entries;
+  std::uint64_t data_offset = 0;
+};
+// From the start of a file of this size, its first `safetensors_head_bytes`. `source_name` names the file in messages, already
+// quoted. Throws Failure.
+SafetensorsLayout parse_safetensors_layout(const SharedBytes& head, std::uint64_t file_bytes,
+                                           const std::string& source_name, const DataLimits& limits = {});
+// Of a file that begins with these bytes, at least `safetensors_preamble` of them if it has so many. No more than are allowed.
+inline constexpr std::size_t safetensors_preamble = 8;
+std::uint64_t safetensors_head_bytes(std::span<const std::byte> start);
+
 class SafetensorsFile {
  public:
-  // `source_name` names the file in messages, already quoted. Throws Failure.
+  // Throws Failure.
   SafetensorsFile(SharedBytes bytes, std::string source_name, const DataLimits& limits = {});
 
   std::vector<std::string> names() const;  // in the header's order

@@ -234,6 +234,9 @@ class Mpi(MpiTest):
                 self.assertTrue(numpy.array_equal(whole[of][slices], found), name)
                 cells += found.size
         self.assertEqual(cells, sum(one.size for one in whole.values()))
+        for name in ("Y", "h", "s"):
+            self.expect(0, ".*", "reshard", f"own.safetensors:{name}", "-o", f"{name}.npy")
+            self.assert_same_bytes(f"one.{name}.npy", f"{name}.npy")
 
     def test_outputs_that_not_all_processes_see(self):
         self.write("p.tap", FAILING)

@@ -18,6 +18,7 @@ Action declare_new(CLI::App& app);
 Action declare_ops(CLI::App& app);
 Action declare_opt(CLI::App& app);
 Action declare_plan(CLI::App& app);
+Action declare_reshard(CLI::App& app);
 Action declare_run(CLI::App& app);
 Action declare_sharding(CLI::App& app);
 Action declare_simulate(CLI::App& app);
@@ -36,6 +37,7 @@ constexpr Command all_commands[] = {
     {"diff", "Compare two plans of a program, or two programs: time, memory, traffic", declare_diff},
     {"calibrate", "Measure this machine, and write a machine file", declare_calibrate},
     {"cmp", "Compare two tensor files", declare_cmp},
+    {"reshard", "Divide the tensors of files differently", declare_reshard},
     {"verify", "Prove that the compiled program computes what the source computes", declare_verify},
     {"inspect", "Show the graph of a program", declare_inspect},
     {"opt", "Run passes on a program and print the result", declare_opt},
