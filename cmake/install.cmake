@@ -6,12 +6,14 @@ install(FILES ${CMAKE_SOURCE_DIR}/cmake/TapestryConfig.cmake ${CMAKE_BINARY_DIR}
         DESTINATION lib/cmake/Tapestry)
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 file(GLOB runtime_sources ${runtime}/executor*.cpp ${runtime}/executor*.h ${runtime}/library*.cpp
-     ${runtime}/library*.h ${runtime}/processor.*)
+     ${runtime}/library*.h ${runtime}/processor.* ${runtime}/mpi_job.* ${runtime}/supervise.*)
 install(FILES ${runtime_sources} ${runtime}/distribution.h ${runtime}/keeper.h ${runtime}/kernel_abi.h
         ${runtime}/recorder.h ${runtime}/schedule_tables.h
         DESTINATION share/tapestry/runtime)
+install(FILES ${runtime}/mpi/shim.h DESTINATION share/tapestry/runtime/mpi)
 install(FILES ${runtime}/embedded/executor.cpp DESTINATION share/tapestry/runtime/embedded)
-install(FILES ${CMAKE_SOURCE_DIR}/support/alignment.h ${CMAKE_SOURCE_DIR}/support/large_memory.h
+install(FILES ${CMAKE_SOURCE_DIR}/support/alignment.h ${CMAKE_SOURCE_DIR}/support/exit_code.h
+        ${CMAKE_SOURCE_DIR}/support/large_memory.h
         DESTINATION share/tapestry/support)
 
 # Man pages, made from the help of tapc. Without Python there are none.

@@ -39,6 +39,7 @@ enum class Status : int32_t {
   wrong_argument = 4,   // by the caller of a compiled library
   wrong_processor = 5,  // it lacks features that the compiled library needs
   lost_process = 6,     // a message of another process did not arrive
+  no_mpi = 7,           // MPI cannot be used, or its shim is missing
 };
 
 struct Call;

@@ -7,21 +7,12 @@
 #include <new>
 
 #include "runtime/executor_copy.h"
+#include "runtime/library_context.h"
 #include "runtime/library_views.h"
 #include "runtime/processor.h"
 #include "support/large_memory.h"
 
 namespace tap::library {
-
-struct Context {
-  Program program;
-  executor::Executor executor = {};
-  bool started = false;
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // for the text
-  char* text = nullptr;
-  OutsideFunction* kernels = nullptr;  // the caller's, copied
-  TensorView* constants = nullptr;     // copies, by number of the input; null data for other inputs
-};
 
 namespace {
 
@@ -29,17 +20,6 @@ struct Which {
   bool constants;
   bool includes(const Tensor& tensor) const { return (tensor.constant != 0) == constants; }
 };
-
-int32_t report(Context& context, Status status, const Message& message) {
-  if (status == Status::done) return 0;
-  auto* text = static_cast<char*>(malloc(message.size() + 1));
-  if (text) memcpy(text, message.text(), message.size() + 1);
-  pthread_mutex_lock(&context.mutex);
-  free(context.text);
-  context.text = text;
-  pthread_mutex_unlock(&context.mutex);
-  return static_cast<int32_t>(status);
-}
 
 Status copy_constant(const Reader& tables, const Tensor& tensor, const TensorView& from, TensorView& to) {
   int64_t bytes = bytes_of(tables, tensor), rank = tensor.extents.count;
@@ -77,42 +57,6 @@ Status check_processor(const Reader& tables, Message& message) {
   return lacking == 0 ? Status::done : Status::wrong_processor;
 }
 
-Status start(Context& context, const TensorView* constants, const Options* options, Message& message) {
-  Reader tables(context.program.tables);
-  const auto& head = tables.head();
-  if (head.magic != tables::magic || head.version != tables::version) {
-    message.add("the library's tables have an unsupported version");
-    return Status::wrong_argument;
-  }
-  if (check_processor(tables, message) != Status::done) return Status::wrong_processor;
-  context.constants = static_cast<TensorView*>(calloc(static_cast<size_t>(head.inputs.count + 1), sizeof(TensorView)));
-  if (!context.constants) return Status::no_memory;
-  for (int64_t k = 0, given = 0; k < head.inputs.count; ++k) {
-    const Tensor& tensor = tables.all<Tensor>(head.inputs)[k];
-    if (!tensor.constant) continue;
-    if (!constants || (!constants[given].data && bytes_of(tables, tensor) > 0)) {
-      message.add("the constant ");
-      add_name(message, tables, tensor);
-      message.add(" is missing");
-      return Status::wrong_argument;
-    }
-    if (copy_constant(tables, tensor, constants[given++], context.constants[k]) != Status::done)
-      return Status::no_memory;
-  }
-  int64_t threads = options ? options->threads : 1;
-  if (threads <= 0) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  }
-  if (options && options->kernels && !copy_kernels(context, head.outside.count, options->kernels))
-    return Status::no_memory;
-  Status status = context.executor.start({context.program.tables, context.program.kernels, context.kernels}, threads);
-  if (status == Status::done) status = context.executor.prepare(context.constants, message);
-  context.started = status == Status::done;
-  return status;
-}
-
 // All inputs: the constants, and those of this run, if given.
 TensorView* all_inputs(const Context& context, const TensorView* given) {
   const auto& head = Reader(context.program.tables).head();
@@ -142,12 +86,63 @@ TensorView* views_of(const Reader& tables, const tables::List& list, Which which
   return nullptr;
 }
 
+}  // namespace
+
+int32_t report(Context& context, Status status, const Message& message) {
+  if (status == Status::done) return 0;
+  auto* text = static_cast<char*>(malloc(message.size() + 1));
+  if (text) memcpy(text, message.text(), message.size() + 1);
+  pthread_mutex_lock(&context.mutex);
+  free(context.text);
+  context.text = text;
+  pthread_mutex_unlock(&context.mutex);
+  return static_cast<int32_t>(status);
+}
+
+int64_t threads_of(const Options* options) {
+  if (!options || options->threads > 0) return options ? options->threads : 1;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+Status start(Context& context, const TensorView* constants, const Options* options, Message& message) {
+  Reader tables(context.program.tables);
+  const auto& head = tables.head();
+  if (head.magic != tables::magic || head.version != tables::version) {
+    message.add("the library's tables have an unsupported version");
+    return Status::wrong_argument;
+  }
+  if (check_processor(tables, message) != Status::done) return Status::wrong_processor;
+  context.constants = static_cast<TensorView*>(calloc(static_cast<size_t>(head.inputs.count + 1), sizeof(TensorView)));
+  if (!context.constants) return Status::no_memory;
+  for (int64_t k = 0, given = 0; k < head.inputs.count; ++k) {
+    const Tensor& tensor = tables.all<Tensor>(head.inputs)[k];
+    if (!tensor.constant) continue;
+    if (!constants || (!constants[given].data && bytes_of(tables, tensor) > 0)) {
+      message.add("the constant ");
+      add_name(message, tables, tensor);
+      message.add(" is missing");
+      return Status::wrong_argument;
+    }
+    if (copy_constant(tables, tensor, constants[given++], context.constants[k]) != Status::done)
+      return Status::no_memory;
+  }
+  const int64_t threads = threads_of(options);
+  if (options && options->kernels && !copy_kernels(context, head.outside.count, options->kernels))
+    return Status::no_memory;
+  context.executor.distribute(context.job.mpi ? &context.among : nullptr);
+  Status status = context.executor.start({context.program.tables, context.program.kernels, context.kernels}, threads);
+  if (status == Status::done) status = context.executor.prepare(context.constants, message);
+  context.started = status == Status::done;
+  return status;
+}
+
 Context* new_context(const Program& program) {
   void* memory = malloc(sizeof(Context));
   return memory ? new (memory) Context{program} : nullptr;
 }
 
-}  // namespace
 }  // namespace tap::library
 
 using namespace tap::library;
@@ -173,6 +168,7 @@ int32_t tap_library_run(Context* context, const TensorView* inputs, const Tensor
   if (status == Status::done) status = check_views(tables, tables.head().outputs, outputs, true, message);
   if (status == Status::done) status = check_overlap(tables, all, outputs, message);
   if (status == Status::done) status = context->executor.run(all, outputs, message);
+  if (status == Status::lost_process) message.add("a message of another process did not arrive");
   free(all);
   return report(*context, status, message);
 }
@@ -219,6 +215,7 @@ size_t tap_library_message(Context* context, char* text, size_t size) {
 void tap_library_release(Context* context) {
   if (!context) return;
   context->executor.stop();
+  if (context->job.mpi) context->job.mpi->leave(context->job.job);
   if (context->constants)
     for (int64_t k = 0; k < Reader(context->program.tables).head().inputs.count; ++k) free(context->constants[k].data);
   free(context->constants);

@@ -56,6 +56,7 @@ class LibraryEmitter {
                                                    {"message", 3, false},
                                                    {"release", 1, false}}};
     for (const Exported& e : exported) emit(e);
+    if (!library_.processes.empty()) emit_for_mpi();
     emit_version();
   }
 
@@ -83,17 +84,32 @@ class LibraryEmitter {
     return global;
   }
 
+  llvm::GlobalVariable* words(const std::vector<std::int64_t>& list, const char* name) {
+    const llvm::ArrayRef<std::uint64_t> all(reinterpret_cast<const std::uint64_t*>(list.data()), list.size());
+    return constant(llvm::ConstantDataArray::get(b_.getContext(), all), name);
+  }
+
   void emit_program() {
-    auto* words = llvm::ConstantDataArray::get(
-        b_.getContext(), llvm::ArrayRef<std::uint64_t>(reinterpret_cast<const std::uint64_t*>(library_.tables.data()),
-                                                       library_.tables.size()));
     auto* list = llvm::ConstantArray::get(llvm::ArrayType::get(b_.getPtrTy(), kernels_.size()), kernels_);
     llvm::GlobalVariable* kernels = constant(list, "t_kernels");
     kernels->setName(kernel_list(library_.prefix));  // for their self-check (self_check.h)
     kernels->setLinkage(llvm::GlobalValue::ExternalLinkage);
     kernels->setVisibility(llvm::GlobalValue::HiddenVisibility);
-    auto* pair = llvm::ConstantStruct::getAnon({constant(words, "t_words"), kernels});
-    program_ = constant(pair, library_.standalone ? "tap_standalone_program" : "t_program");
+    std::vector<llvm::Constant*> processes;
+    for (const ProcessCode& one : library_.processes)
+      processes.push_back(llvm::ConstantStruct::getAnon({b_.getInt64(static_cast<std::uint64_t>(one.rank)),
+                                                         b_.getInt64(static_cast<std::uint64_t>(one.ranks)),
+                                                         b_.getInt64(static_cast<std::uint64_t>(one.devices)),
+                                                         words(one.tables, "t_words"), words(one.parts, "t_parts")}));
+    llvm::Constant* list_of_processes = llvm::ConstantPointerNull::get(b_.getPtrTy());
+    if (!processes.empty())
+      list_of_processes = constant(
+          llvm::ConstantArray::get(llvm::ArrayType::get(processes.front()->getType(), processes.size()), processes),
+          "t_processes");
+    auto* all =
+        llvm::ConstantStruct::getAnon({words(library_.tables, "t_words"), kernels, b_.getInt64(processes.size()),
+                                       list_of_processes, b_.getInt64(static_cast<std::uint64_t>(library_.identity))});
+    program_ = constant(all, library_.standalone ? "tap_standalone_program" : "t_program");
     if (!library_.standalone) return;
     program_->setLinkage(llvm::GlobalValue::ExternalLinkage);  // for the standalone main program
     program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
@@ -115,6 +131,26 @@ class LibraryEmitter {
     for (llvm::Argument& a : function->args()) arguments.push_back(&a);
     llvm::Value* value = b_.CreateCall(callee, arguments);
     result->isVoidTy() ? b_.CreateRetVoid() : b_.CreateRet(value);
+  }
+
+  // PREFIX_prepare_mpi(context, communicator, constants, options), PREFIX_part(kind, rank, ranks, number, bounds)
+  void emit_for_mpi() {
+    llvm::Type *pointer = b_.getPtrTy(), *int32 = b_.getInt32Ty(), *int64 = b_.getInt64Ty();
+    auto prepare = module_.getOrInsertFunction(
+        "tap_library_prepare_mpi",
+        llvm::FunctionType::get(int32, {pointer, pointer, pointer, pointer, pointer}, false));
+    llvm::Function* made =
+        define("prepare_mpi", llvm::FunctionType::get(int32, {pointer, int32, pointer, pointer}, false));
+    llvm::Value* communicator = b_.CreateAlloca(int32);
+    b_.CreateStore(made->getArg(1), communicator);
+    b_.CreateRet(b_.CreateCall(prepare, {program_, made->getArg(0), communicator, made->getArg(2), made->getArg(3)}));
+    auto part = module_.getOrInsertFunction(
+        "tap_library_part", llvm::FunctionType::get(int64, {pointer, int32, int64, int64, int64, pointer}, false));
+    llvm::Function* asked =
+        define("part", llvm::FunctionType::get(int64, {int32, int64, int64, int64, pointer}, false));
+    std::vector<llvm::Value*> arguments{program_};
+    for (llvm::Argument& a : asked->args()) arguments.push_back(&a);
+    b_.CreateRet(b_.CreateCall(part, arguments));
   }
 
   void emit_version() {

@@ -28,12 +28,20 @@ std::vector<std::string> missing_features(const std::vector<std::string>& requir
 // Features that the loader of the code must check, with `missing_features`.
 std::vector<std::string> features_of(const Target& target);
 
+// What one process of an MPI job runs (runtime/library.h).
+struct ProcessCode {
+  std::int64_t rank = 0, ranks = 1, devices = 1;
+  std::vector<std::int64_t> tables, parts;
+};
+
 // The exported functions are PREFIX_prepare and so on; all other symbols are numbered and hidden.
 struct Library {
   std::string prefix;
   const std::vector<Kernel>* kernels = nullptr;
   std::vector<std::int64_t> tables;
   bool standalone = false;  // may also be linked to a standalone program
+  std::vector<ProcessCode> processes = {};
+  std::int64_t identity = 0;  // differs for other programs
 };
 struct LibraryCode {
   std::string object;          // the program without the runtime

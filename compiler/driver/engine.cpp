@@ -19,6 +19,7 @@
 #include "compiler/pipeline/limits.h"
 #include "compiler/pipeline/pipeline.h"
 #include "cost/machine/host.h"
+#include "ir/graphs/program_hash.h"
 #include "ir/interpret/interpret.h"
 #include "support/phase.h"
 
@@ -122,7 +123,9 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
            .recorder = watch.recorder,
            .progress = watch.progress,
            .keeper = watch.keeper,
-           .agreed = (options.keep.wanted() ? 1 : 0) + (options.keep.resume ? 2 : 0),
+           .agreed = options.host ? ir::short_hash(ir::hash_of(program)) + (options.keep.wanted() ? 1 : 0) +
+                                        (options.keep.resume ? 2 : 0)
+                                  : 0,
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 

@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/distribution.h"
-
-struct tap_mpi;
+#include "runtime/mpi_job.h"
 
 namespace tap::driver {
 
@@ -33,7 +31,7 @@ class MpiHost {
 
  private:
   MpiHost();
-  const tap_mpi* mpi_ = nullptr;
+  executor::MpiJob job_;
   std::int64_t rank_ = 0, size_ = 1;
 };
 

@@ -14,4 +14,9 @@ std::string hash_of_text(std::string_view text) {
 
 std::string hash_of(const Program& program) { return hash_of_text(print(program)); }
 
+std::int64_t short_hash(const std::string& hash) {
+  constexpr std::size_t digits = 14;  // 56 bits, so that the product is not negative
+  return static_cast<std::int64_t>(std::stoull(hash.substr(0, digits), nullptr, 16) * 4);
+}
+
 }  // namespace tap::ir

@@ -8,5 +8,8 @@
 #include "runtime/executor_progress.cpp"
 #include "runtime/executor_tasks.cpp"
 #include "runtime/library.cpp"
+#include "runtime/library_mpi.cpp"
 #include "runtime/library_views.cpp"
+#include "runtime/mpi_job.cpp"
 #include "runtime/processor.cpp"
+#include "runtime/supervise.cpp"

@@ -8,88 +8,122 @@
 
 static const int64_t most = (int64_t)1 << 30;
 
-static MPI_Request* requests = NULL;
-static int started = 0, room = 0;
+struct job {
+  MPI_Comm all;
+  int32_t is_ours; /* MPI was started for this job */
+  MPI_Request* requests;
+  int started, room;
+};
 
-static MPI_Request* next_request(void) {
-  if (started == room) {
-    int larger = room == 0 ? 64 : 2 * room;
-    MPI_Request* moved = realloc(requests, (size_t)larger * sizeof *moved);
+static MPI_Request* next_request(struct job* job) {
+  if (job->started == job->room) {
+    int larger = job->room == 0 ? 64 : 2 * job->room;
+    MPI_Request* moved = realloc(job->requests, (size_t)larger * sizeof *moved);
     if (!moved) return NULL;
-    requests = moved;
-    room = larger;
+    job->requests = moved;
+    job->room = larger;
   }
-  return &requests[started++];
+  return &job->requests[job->started++];
 }
 
+/* Only the thread that runs the program calls MPI. */
 static int32_t start(void) {
   int granted = MPI_THREAD_SINGLE;
-  if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &granted) != MPI_SUCCESS) return 1;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  return granted < MPI_THREAD_FUNNELED ? 2 : 0;
+  if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &granted) != MPI_SUCCESS) return TAP_MPI_DOES_NOT_START;
+  return granted < MPI_THREAD_FUNNELED ? TAP_MPI_TOO_FEW_THREADS : 0;
 }
 
-static int64_t rank(void) {
+static int32_t require_started(int64_t threads) {
+  int is_started = 0, is_over = 0, granted = MPI_THREAD_SINGLE, is_main = 0;
+  MPI_Initialized(&is_started);
+  MPI_Finalized(&is_over);
+  if (!is_started || is_over) return TAP_MPI_NOT_STARTED;
+  MPI_Query_thread(&granted);
+  MPI_Is_thread_main(&is_main);
+  if (granted < MPI_THREAD_FUNNELED && threads > 1) return TAP_MPI_TOO_FEW_THREADS;
+  return granted < MPI_THREAD_SERIALIZED && !is_main ? TAP_MPI_TOO_FEW_THREADS : 0;
+}
+
+static int32_t join(const int32_t* communicator, int64_t threads, void** made) {
+  const int32_t trouble = communicator ? require_started(threads) : start();
+  if (trouble) return trouble;
+  struct job* job = calloc(1, sizeof *job);
+  if (!job) return TAP_MPI_NO_MEMORY;
+  job->all = MPI_COMM_WORLD;
+  job->is_ours = !communicator;
+  if (communicator && MPI_Comm_dup(MPI_Comm_f2c((MPI_Fint)*communicator), &job->all) != MPI_SUCCESS) {
+    free(job);
+    return TAP_MPI_DOES_NOT_START;
+  }
+  MPI_Comm_set_errhandler(job->all, MPI_ERRORS_RETURN);
+  *made = job;
+  return 0;
+}
+
+static int64_t rank(void* self) {
   int own = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  MPI_Comm_rank(((struct job*)self)->all, &own);
   return own;
 }
 
-static int64_t size(void) {
+static int64_t size(void* self) {
   int all = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  MPI_Comm_size(((struct job*)self)->all, &all);
   return all;
 }
 
 struct message {
+  struct job* job;
   char* data;
   int other;  // the process at the other end
 };
 
 static int32_t send_chunk(void* self, int64_t at, int bytes) {
   const struct message* one = self;
-  MPI_Request* request = next_request();
+  MPI_Request* request = next_request(one->job);
   if (!request) return 1;
-  return MPI_Isend(one->data + at, bytes, MPI_BYTE, one->other, 0, MPI_COMM_WORLD, request) != MPI_SUCCESS;
+  return MPI_Isend(one->data + at, bytes, MPI_BYTE, one->other, 0, one->job->all, request) != MPI_SUCCESS;
 }
 
 static int32_t receive_chunk(void* self, int64_t at, int bytes) {
   const struct message* one = self;
-  MPI_Request* request = next_request();
+  MPI_Request* request = next_request(one->job);
   if (!request) return 1;
-  return MPI_Irecv(one->data + at, bytes, MPI_BYTE, one->other, 0, MPI_COMM_WORLD, request) != MPI_SUCCESS;
+  return MPI_Irecv(one->data + at, bytes, MPI_BYTE, one->other, 0, one->job->all, request) != MPI_SUCCESS;
 }
 
 static int32_t send(void* self, int64_t to, const void* data, int64_t bytes) {
-  struct message one = {(char*)data, (int)to};
-  (void)self;
+  struct message one = {self, (char*)data, (int)to};
   return tap_each_chunk(bytes, most, send_chunk, &one);
 }
 
 static int32_t receive(void* self, int64_t from, void* data, int64_t bytes) {
-  struct message one = {data, (int)from};
-  (void)self;
+  struct message one = {self, data, (int)from};
   return tap_each_chunk(bytes, most, receive_chunk, &one);
 }
 
 static int32_t wait_for_all(void* self) {
-  (void)self;
-  int failed = started > 0 && MPI_Waitall(started, requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
-  started = 0;
+  struct job* job = self;
+  int failed = job->started > 0 && MPI_Waitall(job->started, job->requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+  job->started = 0;
   return failed;
 }
 
-static void stop(void) {
-  int over = 0;
-  MPI_Finalized(&over);
-  if (!over) MPI_Finalize();
+static void leave(void* self) {
+  struct job* job = self;
+  int is_over = 0;
+  MPI_Finalized(&is_over);
+  if (!is_over && job->is_ours) MPI_Finalize();
+  else if (!is_over) MPI_Comm_free(&job->all);
+  free(job->requests);
+  free(job);
 }
 
-static void abort_all(int32_t code) { MPI_Abort(MPI_COMM_WORLD, code); }
+static void abort_all(void* self, int32_t code) { MPI_Abort(((struct job*)self)->all, code); }
 
 __attribute__((visibility("default"))) const struct tap_mpi* tap_mpi_shim(void) {
   static const struct tap_mpi functions = {
-      TAP_MPI_SHIM_VERSION, start, rank, size, send, receive, wait_for_all, stop, abort_all,
+      TAP_MPI_SHIM_VERSION, join, rank, size, send, receive, wait_for_all, leave, abort_all,
   };
   return &functions;
 }

@@ -146,6 +146,15 @@ class Mpi(MpiTest):
             self.expect(0, ".*", "cmp", "one.npz", "several.npz")
             (self.folder / "several.npz").unlink()
 
+    def test_h06_processes_with_another_equation(self):
+        """The schedules are the same."""
+        self.write("p.tap", FAILING)
+        self.write("q.tap", FAILING.replace("a[i] / b[i]", "a[i] - b[i]"))
+        inputs = ["-i", "a=iota", "-i", "b=[1, 1, 1, 1, 1, 1, 1, 1]", "--mpi"]
+        result = self.job(1, "run", "p.tap", *inputs, ":", "-n", "1", TAPC, "run", "q.tap", *inputs)
+        self.assertEqual(result.returncode, 6, result.stderr)
+        self.assertRegex(result.stderr, "process . of the job has another program")
+
     def test_h06_processes_with_other_maps(self):
         self.write("p.tap", FAILING)
         inputs = ["-i", "a=iota", "-i", "b=[1, 1, 1, 1, 1, 1, 1, 1]", "--mpi", "--map"]

@@ -16,7 +16,9 @@ enum tapestry_status {
   TAPESTRY_NO_MEMORY = 2,
   TAPESTRY_MISSING_KERNEL = 3,  /* an outside kernel is missing */
   TAPESTRY_WRONG_ARGUMENT = 4,
-  TAPESTRY_WRONG_PROCESSOR = 5  /* the processor lacks instructions that the code uses; nothing was executed */
+  TAPESTRY_WRONG_PROCESSOR = 5, /* the processor lacks instructions that the code uses; nothing was executed */
+  TAPESTRY_LOST_PROCESS = 6,    /* a message of another process of the job did not arrive */
+  TAPESTRY_NO_MPI = 7           /* MPI cannot be used; the message names what is missing */
 };
 
 /* A tensor of the caller: the address of its first cell, and its strides in elements. Null strides mean row-major without
@@ -76,6 +78,23 @@ std::string list(std::string_view title, const std::vector<backend::ProgramTenso
   return out.empty() ? fmt::format("   No {}.\n", title) : fmt::format("   The {}:\n{}", title, out);
 }
 
+std::string for_mpi(const std::string& prefix) {
+  return fmt::format(R"(
+/* The same in an MPI job: called by all processes of the communicator, given as MPI_Comm_c2f(communicator); their number is one that
+   the program was compiled for, or one. Each process has parts of the tensors: constants here, inputs and outputs of {0}_run
+   are its parts, in the order of {0}_part. One thread at a time may run such a context; all processes run it the same number of
+   times, and release it before MPI_Finalize. If one fails, others wait for it: end the job, for example by MPI_Abort. */
+int32_t {0}_prepare_mpi({0}_context **context, int32_t communicator, const tapestry_tensor *constants,
+                        const tapestry_options *options);
+
+/* The parts of a process: kind 0 are constants, 1 inputs, 2 outputs; `number` counts its parts of this kind from 0. Returns the number of
+   the tensor, as listed above, and its box: bounds[2 * axis] up to, not including, bounds[2 * axis + 1]. -1: there are no more parts.
+   Parts of inputs may overlap; each cell of an output is in one part of one process. */
+int64_t {0}_part(int32_t kind, int64_t rank, int64_t ranks, int64_t number, int64_t *bounds);
+)",
+                     prefix);
+}
+
 }  // namespace
 
 std::string c_header(const LibraryFacts& facts) {
@@ -114,14 +133,14 @@ int32_t {0}_run_dlpack({0}_context *context, const tapestry_dltensor *const *inp
 size_t {0}_message({0}_context *context, char *text, size_t size);
 
 void {0}_release({0}_context *context);
-
+{1}
 #ifdef __cplusplus
 }}
 #endif
 
 #endif
 )",
-                      p);
+                      p, facts.processes.empty() ? "" : for_mpi(p));
   return text;
 }
 

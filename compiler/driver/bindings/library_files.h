@@ -23,7 +23,8 @@ struct LibraryFacts {
   backend::Target target;
   std::vector<std::string> features;
   const backend::Schedule* schedule = nullptr;
-  std::int64_t scratch_bytes = 0;  // per thread, beyond the arena
+  std::vector<std::int64_t> processes;  // of the MPI jobs in which it may run
+  std::int64_t scratch_bytes = 0;       // per thread, beyond the arena
   ProgramWork work;
 };
 

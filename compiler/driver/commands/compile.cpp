@@ -15,11 +15,13 @@
 #include "backend/loops/loops_text.h"
 #include "backend/schedule/schedule.h"
 #include "compiler/driver/bindings/library_files.h"
+#include "compiler/driver/bindings/process_programs.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/compile_outputs.h"
 #include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/compile_file.h"
 #include "compiler/driver/depfile.h"
+#include "compiler/driver/device_processes.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/read_source.h"
@@ -38,6 +40,7 @@ struct CompileCommand {
   std::string file, output, name, machine, depfile, target = "native";
   DecisionOptions decisions;
   std::vector<std::string> emit;
+  std::vector<std::int64_t> mpi;  // numbers of processes
   bool self_check = true;
   SourceOptions source;
   PassOptions passes;
@@ -81,7 +84,8 @@ struct Made {
   Compiled compiled;
   ir::Plan plan;
   pipeline::Compilation pipeline = {};
-  std::string mlir = {};  // if requested: the program before the plan fuses and splits it
+  backend::BufferFacts facts = {};  // for jobs of several processes
+  std::string mlir = {};            // if requested: the program before the plan fuses and splits it
 };
 
 // `machine`: the target's; without one, only MLIR is expected.
@@ -108,6 +112,8 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   if (!machine) return made;
   config.stop = pipeline::Stage::schedule;
   config.machine = *machine;
+  config.scheduling.facts = command.mpi.empty() ? nullptr : &made.facts;
+  config.scheduling.shared = !command.mpi.empty();
   made.pipeline = compile(session, std::move(input), config, passes, dumps);
   if (!outputs.includes("mlir")) made.plan = made.pipeline.plan;
   if (!outputs.includes("mlir")) made.compiled = std::move(made.pipeline.source);
@@ -115,13 +121,21 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
 }
 
 std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOutputs& outputs, LibraryFacts& facts,
-                                  const backend::CompiledProgram& lowered, const std::string& mlir) {
+                                  const Made& made) {
+  const backend::CompiledProgram& lowered = *made.pipeline.lowered;
   Phase phase("generating code");
   const bool links = facts.target.linkable && outputs.is_library;
-  backend::LibraryCode code = backend::emit(
-      {facts.prefix, &lowered.kernels.kernels,
-       backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features), outputs.includes("exe")},
-      facts.target, {outputs.includes("llvm"), outputs.includes("asm")});
+  backend::Library library{facts.prefix, &lowered.kernels.kernels,
+                           backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features),
+                           outputs.includes("exe")};
+  if (!command.mpi.empty()) {
+    library.processes = process_programs(command.mpi, count_devices(made.pipeline.program), lowered, *facts.schedule,
+                                         made.facts, facts.features);
+    const std::string_view words(reinterpret_cast<const char*>(library.tables.data()),
+                                 library.tables.size() * sizeof(std::int64_t));
+    library.identity = ir::short_hash(ir::hash_of_text(facts.graph_hash + facts.target.name + std::string(words)));
+  }
+  backend::LibraryCode code = backend::emit(library, facts.target, {outputs.includes("llvm"), outputs.includes("asm")});
   if (backend::runs_here(facts.target)) {
     Phase trying("testing the kernels");
     backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
@@ -144,7 +158,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
                        : output.word == "asm"      ? code.assembly
                        : output.word == "loops"    ? print(lowered.kernels.kernels)
                        : output.word == "schedule" ? ir::print(*facts.schedule)
-                       : output.word == "mlir"     ? mlir
+                       : output.word == "mlir"     ? made.mlir
                        : output.word == "py"       ? python_module(facts)
                        : output.word == "cmake"    ? cmake_config(facts)
                        : output.word == "pc"       ? pkg_config(facts)
@@ -205,9 +219,10 @@ int compile(Session& session, const CompileCommand& command) {
   facts.plan = ir::print(made.plan);
   facts.work = work_of(program.program);
   facts.schedule = &*program.schedule;
+  facts.processes = command.mpi;
   facts.scratch_bytes = backend::most_scratch(program.lowered->kernels.kernels);
   if (outputs.includes("exe")) require_standalone(facts);
-  std::vector<OutputFile> files = files_for(command, outputs, facts, *program.lowered, made.mlir);
+  std::vector<OutputFile> files = files_for(command, outputs, facts, made);
   Phase writing("writing the library");
   write_with_depfile(session, command, std::move(files));
   return exit_code::done;
@@ -234,6 +249,10 @@ Action declare_compile(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(emit_words()));
+  app.add_option("--mpi", command->mpi, "The program may also run in MPI jobs of so many processes, such as 2,4")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(2, 4096));
   app.add_option("--target", command->target, "The processor to generate code for")
       ->check(CLI::IsMember(backend::target_names()));
   app.add_option("--depfile", command->depfile,
@@ -247,6 +266,8 @@ Action declare_compile(CLI::App& app) {
   add_pass_options(app, command->passes);
   return [command](Session& session) {
     take(command->passes, command->source);
+    std::sort(command->mpi.begin(), command->mpi.end());
+    command->mpi.erase(std::unique(command->mpi.begin(), command->mpi.end()), command->mpi.end());
     return compile(session, *command);
   };
 }
