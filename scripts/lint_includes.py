@@ -80,7 +80,7 @@ LIBRARIES = [
     (("boost/multiprecision/",), r"compiler/frontend/proofs/laws[^/]*\.(cpp|h)", "compiler/frontend/proofs/laws*"),
     (("isl/",), r"compiler/frontend/proofs/(legality|isl)[^/]*\.(cpp|h)", "compiler/frontend/proofs/legality*"),
     (("z3",), r"compiler/frontend/proofs/laws[^/]*\.(cpp|h)", "compiler/frontend/proofs/laws*"),
-    (("mpi.h",), r"runtime/transport_mpi[^/]*\.cpp", "runtime/transport_mpi*.cpp"),
+    (("mpi.h",), r"bench/peers/mpi_peers\.cpp", "runtime/mpi/shim.c and bench/peers/mpi_peers.cpp"),
     (("CLI/",), r"compiler/driver/([a-z]+/)?[^/]*\.(cpp|h)", "compiler/driver/*"),
     (("nlohmann/",), r"(runtime|compiler/driver)/([a-z]+/)?[^/]*\.(cpp|h)", "runtime/* and compiler/driver/*"),
     (("xxhash.h",), r"ir/graphs/program_hash\.cpp", "ir/graphs/program_hash.cpp"),

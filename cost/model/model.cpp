@@ -27,6 +27,7 @@ struct Model::Run {
   Recency recency;
   std::vector<std::size_t> numbers;  // by kernel, its number in the table of works
   std::int64_t device = 0;           // the device that runs it
+  bool awake = false;                // the other threads take part in this batch
   ProgramCost made = {};
 };
 
@@ -57,6 +58,8 @@ void Model::all(Run& run, const Trace& trace, double times, bool priced) {
       }
       continue;
     }
+    if (event.batch != batch) run.awake = false;
+    batch = event.batch;
     Cost cost = std::visit(
         [&](const auto& does) -> Cost {
           if constexpr (std::is_same_v<std::decay_t<decltype(does)>, Repeat>) return {};
@@ -64,8 +67,6 @@ void Model::all(Run& run, const Trace& trace, double times, bool priced) {
         },
         event.does);
     if (!priced) continue;
-    if (event.batch != batch && threads_ > 1) cost.starting += device().wake;
-    batch = event.batch;
     finish(cost);
     cost *= times;
     run.made.rows.push_back({event.name, event.what, times, std::move(cost)});
@@ -81,15 +82,37 @@ void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, doubl
   if (one > 0) cost.moving[level] += bytes / std::min(one * threads, std::max(all, one));
 }
 
+// One thread begins at once; the others help as soon as they are awake. What is done by then takes as long as on one thread:
+//
+//   A alone, P on all threads, w to wake them:   A if A <= w, else w + (A - w) * P / A
+Cost Model::of(Run& run, const KernelEvent& event) {
+  Cost cost = on_threads(run, event, 1);
+  if (threads_ > 1) {
+    Cost shared = on_threads(run, event, threads_);
+    const double alone = cost.total(), together = shared.total(), wake = run.awake ? 0 : device().wake;
+    if (together < alone && wake < alone) {
+      shared.starting += wake * (1 - together / alone);
+      cost = std::move(shared);
+      run.awake = true;
+    }
+  }
+  const std::vector<TensorWork>& tensors =
+      works_.of(run.numbers[event.kernel], run.kernels[event.kernel], event.box, device()).tensors;
+  for (std::size_t t = 0; t < event.touches.size() && t < tensors.size(); ++t) {
+    const Touch& touch = event.touches[t];
+    run.recency.touch(touch.memory, std::min(tensors[t].bytes * event.calls, touch.bytes * touch.members));
+  }
+  return cost;
+}
+
 // Threads run the same kernel on different parts, so the time is that of one thread, times the imbalance of their
 // shares.
-Cost Model::of(Run& run, const KernelEvent& event) {
+Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wanted) {
   const backend::Kernel& kernel = run.kernels[event.kernel];
   const double tiles = std::max(event.calls * event.portions, 1.0);
-  const double at_a_time = threads_ == 1 ? tiles
-                                         : std::ceil(tiles / (portions_per_thread * static_cast<double>(threads_)));
+  const double at_a_time = wanted == 1 ? tiles : std::ceil(tiles / (portions_per_thread * static_cast<double>(wanted)));
   const double portions = std::ceil(tiles / at_a_time);
-  const double threads = std::min({static_cast<double>(threads_), static_cast<double>(device().threads), portions});
+  const double threads = std::min({static_cast<double>(wanted), static_cast<double>(device().threads), portions});
   ir::Box box = event.box;
   double repeated = event.calls;
   if (at_a_time < event.portions && kernel.tile_dim) {
@@ -98,6 +121,10 @@ Cost Model::of(Run& run, const KernelEvent& event) {
     const double mine = std::max(std::round(grains * at_a_time / event.portions), 1.0);
     const double cells = std::min(mine * static_cast<double>(kernel.grain), static_cast<double>(range.size()));
     repeated *= static_cast<double>(range.size()) / cells;
+    // From the middle, since the work may grow with the position: sums over what comes before.
+    const double before =
+        std::floor((static_cast<double>(range.size()) - cells) / 2 / static_cast<double>(kernel.grain));
+    range.lo += static_cast<std::int64_t>(before) * kernel.grain;
     range.hi = range.lo + static_cast<std::int64_t>(cells);
   }
   const KernelWork& work = works_.of(run.numbers[event.kernel], kernel, box, device());
@@ -138,10 +165,6 @@ Cost Model::of(Run& run, const KernelEvent& event) {
       if (c > 0 && nearer > missed) move(cost, c, nearer - missed, tensor.writes, threads);
       nearer = missed;
     }
-  }
-  for (std::size_t t = 0; t < event.touches.size() && t < work.tensors.size(); ++t) {
-    const Touch& touch = event.touches[t];
-    run.recency.touch(touch.memory, std::min(work.tensors[t].bytes * repeated, touch.bytes * touch.members));
   }
   const double core = cost.compute + cost.waiting, bytes = std::accumulate(cost.moving.begin(), cost.moving.end(), 0.0);
   cost.hidden = device().overlap * std::min(core, bytes);

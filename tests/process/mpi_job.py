@@ -23,7 +23,7 @@ def still_running(launcher):
 
 class MpiTest(TapcTest):
     def environment(self, more=None):
-        return {**LAUNCH, "PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": str(self.folder), **(more or {})}
+        return {**LAUNCH, **SANITIZER, "PATH": os.environ["PATH"], "HOME": str(self.folder), "TMPDIR": str(self.folder), **(more or {})}
 
     def job(self, ranks, *arguments, timeout=60, data_kib=None, environment=None):
         """All processes of a job; whatever they print. `data_kib` limits the memory of each."""
@@ -33,7 +33,7 @@ class MpiTest(TapcTest):
         process = subprocess.Popen(command, cwd=self.folder, env=self.environment(environment), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True)
         try:
-            out, err = process.communicate(timeout=timeout)
+            out, err = process.communicate(timeout=timeout * SLOWNESS)
         except subprocess.TimeoutExpired:
             running = still_running(process.pid)
             os.killpg(process.pid, signal.SIGKILL)

@@ -17,6 +17,9 @@ sys.path.insert(0, str(ROOT / "tests/forks"))
 import forks  # noqa: E402
 SANITIZED = "asan" in str(TAPC) or "tsan" in str(TAPC)  # sanitizers reserve terabytes of addresses
 
+SANITIZER = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+SLOWNESS = 20 if SANITIZED else 1
+
 # The usual passes, and groups that move the fewest bytes, whether or not the cost model would choose them.
 FUSED = ["--passes=inline_calls,simplify_graph,simplify_cells,share_equal_operations,remove_dead_code,offer_choices,"
          "pick_choices,compose_maps,simplify_cells,share_equal_operations,remove_dead_code,fuse_auto"]
@@ -68,8 +71,9 @@ class TapcTest(unittest.TestCase):
         env = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.folder), "TMPDIR": str(self.folder),
                "TAPC_SELF_CHECK": "thorough"}
         env.update({name: os.environ[name] for name in os.environ if name.startswith("TAP_MUTANT")})  # tests/mutation
+        env.update(SANITIZER)
         env.update(environment or {})
-        result = forks.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout, memory=memory, before=before, **options)
+        result = forks.run([TAPC, *arguments], cwd=self.folder, env=env, timeout=timeout * SLOWNESS, memory=memory, before=before, **options)
         output = (result.stderr or b"").decode(errors="replace")
         self.assertGreaterEqual(result.returncode, 0, f"died of signal {-result.returncode}: {output}")
         self.assertNotEqual(result.returncode, 70, output)
@@ -94,5 +98,5 @@ class TapcTest(unittest.TestCase):
 
 
 GIB = 1 << 30
-__all__ = ["DOUBLE", "FUSED", "GIB", "PROGRAM", "ROOT", "SANITIZED", "TAPC", "TapcTest", "forks", "option", "os", "resource", "signal",
+__all__ = ["DOUBLE", "FUSED", "GIB", "PROGRAM", "ROOT", "SANITIZED", "SANITIZER", "SLOWNESS", "TAPC", "TapcTest", "forks", "option", "os", "resource", "signal",
            "subprocess", "sys", "unittest", "without_written"]
