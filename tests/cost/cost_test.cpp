@@ -123,6 +123,33 @@ TEST(Cost, MoreThreadsAreFasterUntilWorkRunsOut) {
   EXPECT_GE(cost_of(many, made).total.total(), before * 0.9);
 }
 
+// The first thread begins at once; the others help when they are awake.
+TEST(Cost, LittleWorkTakesAsLongAsOnOneThread) {
+  double before = 0;
+  for (int cells = 16; cells <= 1 << 22; cells *= 4) {
+    const pipeline::Compilation made = compiled("program p(X: f32[" + std::to_string(cells) + "]) -> (Y: f32[" +
+                                                std::to_string(cells) + "]) { Y[i] = exp(X[i]) }");
+    Model one(one_device(), 1), four(one_device(), 4);
+    const double alone = cost_of(one, made).total.total(), together = cost_of(four, made).total.total();
+    EXPECT_LE(together, alone) << cells;
+    EXPECT_GT(together, before) << cells;
+    before = together;
+    if (alone < builtin({}, 4).wake) { EXPECT_EQ(together, alone) << cells; }
+    if (alone > 100 * builtin({}, 4).wake) { EXPECT_LT(together, alone / 2) << cells; }
+  }
+}
+
+// Of 1024 sums with 1, 2, … 1024 terms, parts have as much work as there is, on average.
+TEST(Cost, WorkThatGrowsWithThePositionIsDivided) {
+  const pipeline::Compilation made = compiled(
+      "program p(X: f32[1024, 64], W: f32[1024, 1024]) -> (Y: f32[1024, 64]) { Y[i, j] = sum[k in 0..i+1] W[i, k] * "
+      "X[k, j] }");
+  for (int threads : {1, 2, 4}) {
+    Model model(one_device(), threads);
+    EXPECT_NEAR(cost_of(model, made).total.operations, 2. * 64 * 1024 * 1025 / 2, 0.02 * 64 * 1024 * 1024) << threads;
+  }
+}
+
 TEST(Cost, ReuseDistances) {
   Recency recency(1000);
   recency.touch(1, 100);

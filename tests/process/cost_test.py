@@ -139,7 +139,8 @@ class Cost(TapcTest):
     def test_it_measures_this_machine(self):
         self.write("p.tap", PRODUCT)
         output = self.tapc("calibrate", "-o", "here.toml", timeout=120).stdout.decode()
-        self.assertRegex(output, r"rates\.f32\.arithmetic +\S+ +\+- \S+ %")
+        for kind in ("arithmetic", "gather", "exponential"):
+            self.assertRegex(output, rf"rates\.f32\.{kind} +\S+ +\+- \S+ %")
         text = (self.folder / "here.toml").read_text()
         self.assertRegex(text, "^# Measured")
         cost = self.json("p.tap", "--dim", "n=256", "--machine", "here.toml")
