@@ -129,6 +129,12 @@ export function shardsOf(report: Report, stage: Stage, operation: Operation): Sh
   return shards;
 }
 
+// The dims on which applications differ, without those that number blocks.
+export const differingDims = (op: Operator, shards: Shard[]): number[] =>
+  op.dims.flatMap((_, dim) =>
+    !op.blockings.some((b) => b[1] === dim) && new Set(shards.map((shard) => shard.points[dim].join())).size > 1 ? [dim] : [],
+  );
+
 // A part of a value, who holds it, and which applications write it.
 export interface Part {
   box: Box;
@@ -169,6 +175,17 @@ export function readersOf(graph: Graph, value: number): number[] {
 
 // The parts of a value: what its writers' shards write; without them, what its sharding says; else all of it.
 export function partsOf(report: Report, stage: Stage, graph: Graph, number: number): Part[] {
+  const graphs = knownParts.get(report) ?? new Map<Graph, Map<number, Part[]>>();
+  knownParts.set(report, graphs);
+  const values = graphs.get(graph) ?? new Map<number, Part[]>();
+  graphs.set(graph, values);
+  const parts = values.get(number) ?? findParts(report, stage, graph, number);
+  values.set(number, parts);
+  return parts;
+}
+const knownParts = new WeakMap<Report, Map<Graph, Map<number, Part[]>>>();
+
+function findParts(report: Report, stage: Stage, graph: Graph, number: number): Part[] {
   const value = graph.values[number];
   const all = whole(value.shape);
   const writers = writersOf(graph, number);

@@ -1,5 +1,5 @@
 // The column beside every panel: what is selected, with its equation, index space, projections, shards and source.
-import { shardsOf, type Shard } from "./boxes";
+import { differingDims, shardsOf, type Shard } from "./boxes";
 import { devicesText } from "./colours";
 import { bytesText, el, name, plural } from "./dom";
 import { moveText, sourceLink } from "./lists";
@@ -80,9 +80,9 @@ export class Details {
             "button",
             {
               type: "button",
-              click: () => this.store.set({ panel: "graph", graph: region.graph, op: null, value: null, view: [] }),
+              click: () => this.store.openAround(region.graph),
             },
-            `Open the ${region.kind}'s graph`,
+            `Open the ${region.kind} in the graph`,
           ),
         ),
       el("h3", {}, "Results"),
@@ -95,12 +95,7 @@ export class Details {
 
   // The dims that differ between shards.
   private shardTable(op: Operator, shards: Shard[]): HTMLElement {
-    const differing = op.dims
-      .map((_, dim) => dim)
-      .filter(
-        (dim) =>
-          !op.blockings.some((b) => b[1] === dim) && new Set(shards.map((shard) => shard.points[dim].join())).size > 1,
-      );
+    const differing = differingDims(op, shards);
     const head = ["on", ...differing.map((dim) => op.dims[dim][0])];
     const rows = shards
       .slice(0, mostShown)

@@ -1,6 +1,7 @@
 // Draws a laid-out graph on a canvas, as much of it as the scale can show.
-import { colourOf } from "./colours";
-import type { LaidNode, Layout } from "./model";
+import { colourOf, inkOn } from "./colours";
+import type { LaidNode } from "./model";
+import type { Opened } from "./opened";
 
 export interface Palette {
   background: string;
@@ -13,7 +14,8 @@ export interface Palette {
 }
 export interface NodeLook {
   fill: string; // a key of the palette's fills
-  devices: number[]; // the strip below the text
+  devices: number[]; // the strip below the text; the colour of a shard
+  opens?: "open" | "closed"; // an operation that can be opened
 }
 export interface View {
   x: number; // the graph's point in the canvas's upper left corner
@@ -25,7 +27,7 @@ const lineHeight = 15;
 const padding = 9;
 const farBelow = 0.12; // of the scale: nodes are plain boxes without text, edges straight
 const strokedTogether = 200; // edges; longer paths take more than their share of time
-const allLinesFrom = 0.62; // of the scale: below, a node shows its title alone
+export const allLinesFrom = 0.62; // of the scale: below, a node shows its title alone
 
 export function paletteNow(): Palette {
   const style = getComputedStyle(document.documentElement);
@@ -61,14 +63,26 @@ function arrow(context: CanvasRenderingContext2D, points: number[]): void {
   context.lineTo(x + 3.5, y - 7);
 }
 
-export interface Scene {
-  layout: Layout;
+export interface Scene extends Opened {
   looks: NodeLook[];
   devices: number; // of all meshes, for colours
   selected: Set<number>; // nodes
   related: Set<number>; // edges of the selection
   found: Set<number>;
+  lit: Set<number>; // shards that the selected one reads
 }
+
+// One device gives a shard its colour.
+function fillOf(scene: Scene, palette: Palette, index: number): [fill: string, ink: string | null] {
+  const { fill, devices } = scene.looks[index];
+  if (fill !== "shard") return [palette.fills[fill], null];
+  if (devices.length !== 1) return [palette.fills.operation, null];
+  const colour = colourOf(devices[0], scene.devices);
+  return [colour, inkOn(colour)];
+}
+const stripOf = ({ fill, devices }: NodeLook): number[] => (fill === "shard" && devices.length === 1 ? [] : devices.slice(0, 16));
+const frameOpacity = 0.3;
+export const cornerSize = 16; // of a node, where a click opens it
 
 function drawNode(
   context: CanvasRenderingContext2D,
@@ -80,46 +94,76 @@ function drawNode(
 ): void {
   const [kind, , x, y, w, h, lines] = node;
   const look = scene.looks[index];
-  if (scale < farBelow && !scene.selected.has(index) && !scene.found.has(index)) {
+  const isFrame = scene.frames.has(index);
+  const [fill, ink] = fillOf(scene, palette, index);
+  if (scale < farBelow && !isFrame && !scene.selected.has(index) && !scene.found.has(index)) {
     context.fillStyle = palette.line;
     context.fillRect(x, y, w, h);
-    context.fillStyle = palette.fills[look.fill];
+    context.fillStyle = fill;
     const edge = Math.min(0.7 / scale, h / 3);
     context.fillRect(x + edge, y + edge, w - 2 * edge, h - 2 * edge);
     return;
   }
   context.beginPath();
-  context.roundRect(x, y, w, h, kind === "operation" ? 4 : 11);
-  context.fillStyle = palette.fills[look.fill];
+  context.roundRect(x, y, w, h, kind === "operation" || kind === "shard" ? 4 : 11);
+  context.fillStyle = fill;
+  if (isFrame) context.globalAlpha = frameOpacity;
   context.fill();
+  context.globalAlpha = 1;
   const isSelected = scene.selected.has(index);
-  context.lineWidth = isSelected ? 3 : scene.found.has(index) ? 2.5 : 1;
-  context.strokeStyle = isSelected ? palette.accent : scene.found.has(index) ? palette.found : palette.line;
+  const isLit = scene.lit.has(index);
+  context.lineWidth = isSelected ? 3 : scene.found.has(index) || isLit ? 2.5 : 1;
+  context.strokeStyle = isSelected || isLit ? palette.accent : scene.found.has(index) ? palette.found : palette.line;
+  if (isLit) context.setLineDash([5, 3]);
   context.stroke();
+  context.setLineDash([]);
   if (scale < farBelow) return;
+  if (look.opens && scale > 0.3) drawCorner(context, palette, x, y, isFrame);
+  if (isFrame) {
+    const size = Math.min(11 / Math.min(scale, 1), 18);
+    context.font = `bold ${size}px ui-monospace, monospace`;
+    context.fillStyle = palette.text;
+    context.textAlign = "left";
+    context.textBaseline = "alphabetic";
+    context.fillText(lines[0], x + cornerSize + 4, y + 17, w - cornerSize - 8);
+    return;
+  }
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
   if (scale < allLinesFrom) {
     // Only the title, in letters that stay readable as long as they fit.
     const size = Math.min(11 / scale, h * 0.62, (w - 6) / Math.max(1, [...lines[0]].length * 0.61));
     context.font = `bold ${size}px ui-monospace, monospace`;
-    context.fillStyle = palette.text;
+    context.fillStyle = ink ?? palette.text;
     context.fillText(lines[0], x + w / 2, y + (h - (look.devices.length > 0 ? 6 : 0)) / 2 + size * 0.35, w - 4);
   }
   lines.forEach((line, i) => {
     if (scale < allLinesFrom) return;
     context.font = `${i === 0 ? "bold " : ""}11px ui-monospace, monospace`;
-    context.fillStyle = i === 0 ? palette.text : palette.faint;
+    context.fillStyle = ink ?? (i === 0 ? palette.text : palette.faint);
     context.fillText(line, x + w / 2, y + padding + 11 + i * lineHeight, w - 6);
   });
-  if (look.devices.length > 0) {
-    const shown = Math.min(look.devices.length, 16);
+  const strip = stripOf(look);
+  if (strip.length > 0) {
+    const shown = strip.length;
     const step = Math.min(12, (w - 8) / shown);
-    look.devices.slice(0, shown).forEach((device, i) => {
+    strip.forEach((device, i) => {
       context.fillStyle = colourOf(device, scene.devices);
       context.fillRect(x + w / 2 - (shown * step) / 2 + i * step + 0.5, y + h - 7, step - 1, 5);
     });
   }
+}
+
+// ▸ of a node that opens, ▾ of one that is open.
+function drawCorner(context: CanvasRenderingContext2D, palette: Palette, x: number, y: number, isOpen: boolean): void {
+  context.beginPath();
+  cornerPoints(x, y, isOpen).forEach(([cx, cy], i) => (i === 0 ? context.moveTo(cx, cy) : context.lineTo(cx, cy)));
+  context.fillStyle = palette.faint;
+  context.fill();
+}
+function cornerPoints(x: number, y: number, isOpen: boolean): [number, number][] {
+  if (isOpen) return [[x + 5, y + 8], [x + 15, y + 8], [x + 10, y + 15]];
+  return [[x + 3, y + 3], [x + 8, y + 6.5], [x + 3, y + 10]];
 }
 
 export function drawScene(
@@ -148,6 +192,11 @@ export function drawScene(
     return x1 >= left && x0 <= right && y1 >= top && y0 <= bottom;
   };
   const { nodes, edges, trunks } = scene.layout;
+  const drawIfShown = (i: number): void => {
+    const [, , x, y, w, h] = nodes[i];
+    if (x + w >= left && x <= right && y + h >= top && y <= bottom) drawNode(context, scene, palette, nodes[i], i, view.scale);
+  };
+  for (const frame of scene.frames) drawIfShown(frame);
   context.strokeStyle = palette.line;
   const far = view.scale < farBelow;
   context.lineWidth = far ? 0.7 / view.scale : 1;
@@ -181,11 +230,7 @@ export function drawScene(
     }
     context.stroke();
   }
-  nodes.forEach((node, i) => {
-    const [, , x, y, w, h] = node;
-    if (x + w >= left && x <= right && y + h >= top && y <= bottom)
-      drawNode(context, scene, palette, node, i, view.scale);
-  });
+  nodes.forEach((_, i) => !scene.frames.has(i) && drawIfShown(i));
   context.restore();
 }
 
@@ -203,24 +248,44 @@ export function sceneAsSvg(scene: Scene, palette: Palette): string {
   };
   const { width, height, nodes, edges, trunks } = scene.layout;
   let out = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`;
-  out += `<rect width="100%" height="100%" fill="${palette.background}"/><g fill="none" stroke="${palette.line}">`;
+  out += `<rect width="100%" height="100%" fill="${palette.background}"/>`;
+  const letters = `<g font-family="ui-monospace, monospace" font-size="11" text-anchor="middle">`;
+  out += letters;
+  for (const frame of scene.frames) out += frameAsSvg(scene, palette, frame, escape);
+  out += `</g><g class="edges" fill="none" stroke="${palette.line}">`;
   for (const trunk of trunks) if (trunk.length >= 4) out += `<path d="${path(trunk)}"/>`;
   for (const [, , points] of edges) {
     const [x, y] = [points[points.length - 2], points[points.length - 1]];
     if (points.length >= 4) out += `<path d="${path(points)}M${x - 3.5} ${y - 7}L${x} ${y}L${x + 3.5} ${y - 7}"/>`;
   }
-  out += `</g><g font-family="ui-monospace, monospace" font-size="11" text-anchor="middle">`;
+  out += `</g>${letters}`;
   nodes.forEach(([kind, , x, y, w, h, lines], index) => {
+    if (scene.frames.has(index)) return;
     const look = scene.looks[index];
-    out += `<rect x="${x}" y="${y}" width="${w}" height="${h}" rx="${kind === "operation" ? 4 : 11}" fill="${palette.fills[look.fill]}" stroke="${palette.line}"/>`;
+    const [fill, ink] = fillOf(scene, palette, index);
+    out += `<g class="node ${kind}"><rect x="${x}" y="${y}" width="${w}" height="${h}" rx="${kind === "operation" || kind === "shard" ? 4 : 11}" fill="${fill}" stroke="${palette.line}"/>`;
+    if (look.opens) out += cornerAsSvg(palette, x, y, false);
     lines.forEach((line, i) => {
-      out += `<text x="${x + w / 2}" y="${y + padding + 11 + i * lineHeight}" fill="${i === 0 ? palette.text : palette.faint}"${i === 0 ? ' font-weight="bold"' : ""}>${escape(line)}</text>`;
+      out += `<text x="${x + w / 2}" y="${y + padding + 11 + i * lineHeight}" fill="${ink ?? (i === 0 ? palette.text : palette.faint)}"${i === 0 ? ' font-weight="bold"' : ""}>${escape(line)}</text>`;
     });
-    const shown = Math.min(look.devices.length, 16);
-    const step = Math.min(12, (w - 8) / shown);
-    look.devices.slice(0, shown).forEach((device, i) => {
-      out += `<rect x="${x + w / 2 - (shown * step) / 2 + i * step + 0.5}" y="${y + h - 7}" width="${step - 1}" height="5" fill="${colourOf(device, scene.devices)}"/>`;
+    const strip = stripOf(look);
+    const step = Math.min(12, (w - 8) / strip.length);
+    strip.forEach((device, i) => {
+      out += `<rect x="${x + w / 2 - (strip.length * step) / 2 + i * step + 0.5}" y="${y + h - 7}" width="${step - 1}" height="5" fill="${colourOf(device, scene.devices)}"/>`;
     });
+    out += "</g>";
   });
   return out + "</g></svg>";
+}
+
+const cornerAsSvg = (palette: Palette, x: number, y: number, isOpen: boolean): string =>
+  `<polygon points="${cornerPoints(x, y, isOpen).join(" ")}" fill="${palette.faint}"/>`;
+
+function frameAsSvg(scene: Scene, palette: Palette, index: number, escape: (text: string) => string): string {
+  const [, , x, y, w, h, lines] = scene.layout.nodes[index];
+  return (
+    `<g class="frame"><rect x="${x}" y="${y}" width="${w}" height="${h}" rx="4" fill="${palette.fills[scene.looks[index].fill]}" fill-opacity="${frameOpacity}" stroke="${palette.line}"/>` +
+    cornerAsSvg(palette, x, y, true) +
+    `<text x="${x + cornerSize + 4}" y="${y + 17}" text-anchor="start" font-weight="bold" fill="${palette.text}">${escape(lines[0])}</text></g>`
+  );
 }

@@ -1,13 +1,15 @@
 // The panel of the graph: pan, zoom, search, a small map, and a selection that the arrow keys lead along edges.
 import { el, plural } from "./dom";
 import { saveSvg, saveSvgAsPng } from "./export";
-import { drawScene, paletteNow, sceneAsSvg, type Palette, type Scene, type View } from "./graph_draw";
-import { legendItems, looksOf, trailItems } from "./graph_parts";
+import { allLinesFrom, cornerSize, drawScene, paletteNow, sceneAsSvg, type Palette, type Scene, type View } from "./graph_draw";
+import { foundNodes, legendItems, looksOf, operationOf, partOfShard, shardsRead } from "./graph_parts";
+import { nextNode } from "./graph_steps";
+import { coarsePicture, drawCoarse, pictureOf, type CoarsePicture } from "./graph_pictures";
+import { canOpen, openedGraph, pathsAround } from "./opened";
 import type { Store } from "./store";
 
 const map = { width: 180, height: 130 };
 const largeGraph = 2000; // nodes
-const mostPixels = 3000; // of the picture of a large graph, on its longer side
 
 export class GraphView {
   readonly element: HTMLElement;
@@ -15,7 +17,7 @@ export class GraphView {
     tabindex: 0,
     role: "application",
     "aria-label":
-      "Graph. Arrow keys select along edges, plus and minus zoom, 0 shows all, Enter opens, T shows the tensor.",
+      "Graph. Arrow keys select along edges, plus and minus zoom, 0 shows all, Enter opens and closes, T shows the tensor.",
     "aria-describedby": "selection",
   });
   private small = el("canvas", { class: "map", width: map.width, height: map.height, "aria-hidden": "true" });
@@ -27,12 +29,12 @@ export class GraphView {
   });
   private legend = el("ul", { class: "legend", "aria-label": "Kinds of nodes" });
   private matches = el("span", { class: "faint", role: "status" });
-  private trail = el("nav", { "aria-label": "Enclosing graphs", class: "trail" });
+  private current: number | null = null; // the selected node; others may show the same operation
   private view: View = { x: 0, y: 0, scale: 1 };
   private scene!: Scene;
   private palette!: Palette;
   private picture: HTMLCanvasElement | null = null; // of the small map
-  private coarse: HTMLCanvasElement | null = null; // of a large graph, shown while it moves
+  private coarse: CoarsePicture | null = null; // of a large graph, shown while it moves
   private moving = false;
   private drawn = false;
   private frame = 0;
@@ -47,7 +49,6 @@ export class GraphView {
       el(
         "div",
         { class: "bar" },
-        this.trail,
         this.legend,
         this.search,
         this.matches,
@@ -72,57 +73,63 @@ export class GraphView {
     new ResizeObserver(() => this.resized()).observe(this.canvas);
     this.prepare();
     store.onChange((changed) => {
-      if (changed.has("stage") || changed.has("graph") || changed.has("theme")) this.prepare();
-      else if (changed.has("op") || changed.has("value") || changed.has("find")) this.mark();
+      if (changed.has("open")) this.reopen(changed.has("stage"));
+      else if (changed.has("stage") || changed.has("theme")) this.prepare();
+      else if (["graph", "op", "value", "shard", "find"].some((key) => changed.has(key as never))) this.mark();
       if (changed.has("view") && store.state.view.length === 3) this.take(store.state.view);
       if (changed.has("panel") || (changed.has("op") && store.state.panel === "graph")) this.reveal();
+      this.showSelected();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.prepare());
   }
 
   private prepare(): void {
-    const { graph, report } = this.store;
+    const { stage, report, state } = this.store;
     this.palette = paletteNow();
-    const looks = looksOf(this.store);
+    const opened = openedGraph(report, stage, 0, new Set(state.open));
     const devices = Math.max(1, ...report.meshes.map((mesh) => mesh.devices));
-    this.scene = { layout: graph.layout, looks, devices, selected: new Set(), related: new Set(), found: new Set() };
+    const none = { selected: new Set<number>(), related: new Set<number>(), found: new Set<number>(), lit: new Set<number>() };
+    this.scene = { ...opened, looks: looksOf(this.store, opened), devices, ...none };
+    this.current = null;
     this.picture = this.coarse = null;
     this.legend.replaceChildren(...legendItems(this.scene, this.palette));
     this.search.value = this.store.state.find;
-    this.trail.replaceChildren(...trailItems(this.store));
     this.mark();
     if (this.store.state.view.length === 3) this.take(this.store.state.view);
     else this.fit();
   }
 
+  private isSelected(node: number): boolean {
+    const { graph, op, value, shard } = this.store.state;
+    const [kind, number] = this.scene.layout.nodes[node];
+    if (this.scene.refs[node].graph !== graph) return false;
+    if (kind === "shard") return operationOf(this.scene, node) === op && shard !== null && partOfShard(this.store, this.scene, node) === shard;
+    return kind === "operation" ? number === op : op === null && number === value;
+  }
   private nodeOf(): number {
-    const { op, value } = this.store.state;
-    return this.scene.layout.nodes.findIndex(([kind, number]) =>
-      kind === "operation" ? number === op : op === null && number === value,
-    );
+    if (this.current !== null && this.isSelected(this.current)) return this.current;
+    const { nodes } = this.scene.layout;
+    const shard = this.store.state.shard === null ? -1 : nodes.findIndex(([kind], i) => kind === "shard" && this.isSelected(i));
+    return shard >= 0 ? shard : nodes.findIndex((_, i) => this.isSelected(i));
+  }
+
+  // A selection inside what is closed opens it.
+  private showSelected(): void {
+    const { state, stage } = this.store;
+    if (state.panel !== "graph" || state.graph === 0 || (state.op === null && state.value === null) || this.nodeOf() >= 0) return;
+    const open = [...new Set([...state.open, ...pathsAround(stage, state.graph)])];
+    if (open.length > state.open.length) this.store.set({ open });
   }
 
   private mark(): void {
     const node = this.nodeOf();
+    const { layout } = this.scene;
     this.scene.selected = new Set(node < 0 ? [] : [node]);
+    this.scene.lit = node < 0 ? new Set() : shardsRead(this.store, this.scene, node);
     this.scene.related = new Set();
-    if (node >= 0)
-      this.scene.layout.edges.forEach(([from, to], i) => (from === node || to === node) && this.scene.related.add(i));
+    if (node >= 0) layout.edges.forEach(([from, to], i) => (from === node || to === node) && this.scene.related.add(i));
     const wanted = this.store.state.find.toLowerCase();
-    const { graph } = this.store;
-    const title = (index: number): string => {
-      const [kind, number] = this.scene.layout.nodes[index];
-      if (kind !== "operation") return graph.values[number].name;
-      const operation = graph.operations[number];
-      return [
-        operation.name,
-        ...operation.results.map((v) => graph.values[v].name),
-        ...this.scene.layout.nodes[index][6],
-      ].join("\n");
-    };
-    this.scene.found = new Set();
-    if (wanted)
-      this.scene.layout.nodes.forEach((_, i) => title(i).toLowerCase().includes(wanted) && this.scene.found.add(i));
+    this.scene.found = wanted ? foundNodes(this.store, this.scene, wanted) : new Set();
     this.matches.textContent = wanted ? plural(this.scene.found.size, "match", "matches") : "";
     this.redraw();
   }
@@ -136,42 +143,59 @@ export class GraphView {
 
   private select(node: number): void {
     const [kind, number] = this.scene.layout.nodes[node];
-    if (kind === "operation") this.store.selectOperation(number);
-    else if (kind === "output") this.store.selectValue(number);
-    else this.store.set({ op: null, value: number, shard: null, axes: [], at: [] });
+    const { graph } = this.scene.refs[node];
+    const operation = operationOf(this.scene, node);
+    this.current = node;
+    if (operation !== null)
+      this.store.selectOperation(operation, { graph, shard: kind === "shard" ? partOfShard(this.store, this.scene, node) : null });
+    else this.store.set({ graph, op: null, value: number, shard: null, axes: [], at: [] });
+    this.current = node;
+    this.mark();
     this.reveal();
   }
 
   private open(): void {
-    const region = this.store.operation?.region;
-    if (region) this.store.set({ graph: region.graph, op: null, value: null, shard: null, view: [] });
-    else if (this.store.state.value !== null) this.store.set({ panel: "tensor" });
+    const { operation, state } = this.store;
+    const node = this.nodeOf();
+    if (operation && canOpen(operation) && node >= 0 && this.scene.layout.nodes[node][0] === "operation") this.toggle(node);
+    else if (state.value !== null) this.store.set({ panel: "tensor" });
   }
 
-  // The nearest node in that direction; up and down along edges where there are any.
+  private pathOf = (node: number): string => this.scene.refs[node].path + this.scene.layout.nodes[node][1];
+  private toggle(node: number): void {
+    const path = this.pathOf(node);
+    const isOpen = this.scene.frames.has(node);
+    const { open } = this.store.state;
+    // What was open inside is open again with it.
+    this.store.set({ open: isOpen ? open.filter((other) => other !== path) : [...open, path] });
+    this.matches.textContent = isOpen ? "closed" : "opened";
+  }
+
+  // Keeps the selected node where it is on the screen; an opened one is shown whole.
+  private reopen(isOther: boolean): void {
+    if (isOther || !this.drawn) return this.prepare();
+    const before = this.nodeOf();
+    const path = before < 0 ? null : this.pathOf(before);
+    const at = before < 0 ? null : this.scene.layout.nodes[before];
+    const { view } = this;
+    const whole = this.store.state.view.length === 0;
+    this.prepare();
+    const after = path === null ? -1 : this.scene.layout.nodes.findIndex(([kind], i) => kind === "operation" && this.pathOf(i) === path);
+    if (after < 0 || at === null) return;
+    this.current = after;
+    this.mark();
+    const [, , x, y, w, h] = this.scene.layout.nodes[after];
+    if (whole && this.view.scale >= allLinesFrom) return;
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const scale = Math.min(Math.max(view.scale, allLinesFrom), Math.max(0.05, Math.min((width - 30) / w, (height - 30) / h)));
+    if (!this.scene.frames.has(after)) this.move({ ...view, x: view.x + x + w / 2 - at[2] - at[4] / 2, y: view.y + y - at[3] });
+    else this.move({ scale, x: x + w / 2 - width / 2 / scale, y: y + h / 2 - height / 2 / scale });
+  }
+
   private step(dx: number, dy: number): void {
-    const { nodes, edges } = this.scene.layout;
     const at = this.nodeOf();
-    if (at < 0) {
-      if (nodes.length > 0) this.select(0);
-      return;
-    }
-    const centre = (i: number): [number, number] => [nodes[i][2] + nodes[i][4] / 2, nodes[i][3] + nodes[i][5] / 2];
-    const [x, y] = centre(at);
-    let candidates =
-      dy > 0
-        ? edges.filter((e) => e[0] === at).map((e) => e[1])
-        : dy < 0
-          ? edges.filter((e) => e[1] === at).map((e) => e[0])
-          : [];
-    if (dx !== 0)
-      candidates = nodes.flatMap((_, i) => {
-        const [cx, cy] = centre(i);
-        return i !== at && (cx - x) * dx > 0 && Math.abs(cy - y) < 60 ? [i] : [];
-      });
-    const distance = (i: number): number => Math.hypot(centre(i)[0] - x, centre(i)[1] - y);
-    candidates.sort((a, b) => distance(a) - distance(b));
-    if (candidates.length > 0) this.select(candidates[0]);
+    const next = at < 0 ? (this.scene.layout.nodes.length > 0 ? 0 : null) : nextNode(this.scene, at, dx, dy);
+    if (next !== null) this.select(next);
   }
 
   private key(event: KeyboardEvent): void {
@@ -212,12 +236,18 @@ export class GraphView {
     this.canvas.addEventListener("pointerup", (event) => {
       if (last && !last.moved) {
         const node = this.nodeAt(event.offsetX, event.offsetY);
-        if (node >= 0) this.select(node);
-        else this.store.set({ op: null, value: null, shard: null });
+        if (node >= 0) {
+          const inCorner = this.inCorner(node, event.offsetX, event.offsetY);
+          this.select(node);
+          if (inCorner) this.toggle(node);
+        } else this.store.set({ op: null, value: null, shard: null });
       }
       last = null;
     });
-    this.canvas.addEventListener("dblclick", (event) => this.nodeAt(event.offsetX, event.offsetY) >= 0 && this.open());
+    this.canvas.addEventListener("dblclick", (event) => {
+      const node = this.nodeAt(event.offsetX, event.offsetY);
+      if (node >= 0 && !this.inCorner(node, event.offsetX, event.offsetY)) this.open();
+    });
     this.canvas.addEventListener(
       "wheel",
       (event) => {
@@ -238,9 +268,17 @@ export class GraphView {
 
   private nodeAt(x: number, y: number): number {
     const [gx, gy] = [this.view.x + x / this.view.scale, this.view.y + y / this.view.scale];
-    return this.scene.layout.nodes.findIndex(
-      ([, , nx, ny, w, h]) => nx <= gx && gx <= nx + w && ny <= gy && gy <= ny + h,
-    );
+    const { nodes } = this.scene.layout; // what is inside a frame follows it
+    for (let i = nodes.length - 1; i >= 0; --i) {
+      const [, , nx, ny, w, h] = nodes[i];
+      if (nx <= gx && gx <= nx + w && ny <= gy && gy <= ny + h) return i;
+    }
+    return -1;
+  }
+  private inCorner(node: number, x: number, y: number): boolean {
+    if (!this.scene.looks[node].opens || this.view.scale < 0.3) return false;
+    const [, , nx, ny] = this.scene.layout.nodes[node];
+    return this.view.x + x / this.view.scale - nx < cornerSize && this.view.y + y / this.view.scale - ny < cornerSize;
   }
 
   private zoomBy(factor: number, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2): void {
@@ -324,44 +362,23 @@ export class GraphView {
     return Math.min(map.width / this.scene.layout.width, map.height / this.scene.layout.height);
   }
 
-  private pictureAt(scale: number, width: number, height: number): HTMLCanvasElement {
-    const picture = document.createElement("canvas");
-    picture.width = width;
-    picture.height = height;
-    drawScene(picture.getContext("2d")!, this.scene, this.palette, { x: 0, y: 0, scale }, width, height);
-    return picture;
-  }
-
-  // A large graph moves as a picture, and is drawn again where it stops.
-  private drawCoarse(context: CanvasRenderingContext2D): void {
-    const { width, height } = this.scene.layout;
-    const scale = Math.min(1, mostPixels / width, mostPixels / height);
-    this.coarse ??= this.pictureAt(scale, Math.ceil(width * scale), Math.ceil(height * scale));
-    context.fillStyle = this.palette.background;
-    context.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
-    const { x, y, scale: shown } = this.view;
-    context.imageSmoothingEnabled = false;
-    context.drawImage(
-      this.coarse,
-      -x * shown,
-      -y * shown,
-      (this.coarse.width / scale) * shown,
-      (this.coarse.height / scale) * shown,
-    );
+  private showCoarse(context: CanvasRenderingContext2D): void {
+    this.coarse ??= coarsePicture(this.scene, this.palette);
+    drawCoarse(context, this.coarse, this.palette, this.view, this.canvas.clientWidth, this.canvas.clientHeight);
   }
 
   private draw(): void {
     const ratio = window.devicePixelRatio || 1;
     const context = this.canvas.getContext("2d")!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (this.moving && this.scene.layout.nodes.length > largeGraph && this.view.scale < 0.5) this.drawCoarse(context);
+    if (this.moving && this.scene.layout.nodes.length > largeGraph && this.view.scale < 0.5) this.showCoarse(context);
     else drawScene(context, this.scene, this.palette, this.view, this.canvas.clientWidth, this.canvas.clientHeight);
     const [w, h] = [this.canvas.clientWidth / this.view.scale, this.canvas.clientHeight / this.view.scale];
     const { width, height } = this.scene.layout;
     this.small.hidden = this.view.x <= 0 && this.view.y <= 0 && this.view.x + w >= width && this.view.y + h >= height;
     if (this.small.hidden) return;
     const scale = this.mapScale();
-    this.picture ??= this.pictureAt(scale, map.width, map.height);
+    this.picture ??= pictureOf(this.scene, this.palette, scale, map.width, map.height);
     const small = this.small.getContext("2d")!;
     small.drawImage(this.picture, 0, 0);
     small.strokeStyle = this.palette.accent;

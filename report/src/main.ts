@@ -84,6 +84,20 @@ function start(): void {
     );
   listStages();
   store.onChange((changed) => changed.has("plan") && listStages());
+  // Graphs inside others; the panel Graph shows all of them in place.
+  const graphs = el("select", {
+    "aria-label": "Graph",
+    change: (event) =>
+      store.set({ graph: Number((event.target as HTMLSelectElement).value), op: null, value: null, shard: null, axes: [], at: [] }),
+  });
+  const graphLabel = el("label", { class: "within" }, "graph ", graphs);
+  const listGraphs = (): void => {
+    graphs.replaceChildren(
+      ...store.stage.graphs.map(({ path }, i) => el("option", { value: i }, path === "" ? "main" : path.replace(/\/$/, ""))),
+    );
+  };
+  listGraphs();
+  store.onChange((changed) => (changed.has("plan") || changed.has("stage")) && listGraphs());
   const themes = el("select", {
     "aria-label": "Colours",
     change: (event) => store.set({ theme: (event.target as HTMLSelectElement).value as State["theme"] }),
@@ -98,6 +112,8 @@ function start(): void {
       holders[i].hidden = !isShown;
     });
     stages.value = String(store.state.stage);
+    graphs.value = String(store.state.graph);
+    graphLabel.hidden = store.stage.graphs.length < 2 || !["tensor", "table"].includes(store.state.panel);
     themes.value = store.state.theme;
   };
   const tablist = el("div", { role: "tablist", "aria-label": "Panels" }, ...tabs);
@@ -125,6 +141,7 @@ function start(): void {
         el("h1", {}, name(report.program)),
         tablist,
         el("label", { class: "stage" }, "stage ", stages),
+        graphLabel,
         el("label", { class: "theme" }, "colours ", themes),
       ),
       el("main", {}, el("div", { class: "panels" }, ...holders), new Details(store).element),

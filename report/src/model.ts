@@ -60,7 +60,7 @@ export interface Operator {
   reads: Access[];
   writes: Access[];
 }
-export type NodeKind = "input" | "const" | "output" | "operation";
+export type NodeKind = "input" | "const" | "output" | "operation" | "shard"; // the last is made by the page
 export type LaidNode = [kind: NodeKind, number: number, x: number, y: number, w: number, h: number, lines: string[]];
 export type LaidEdge = [from: number, to: number, points: number[], direct: number];
 export interface Layout {

@@ -111,16 +111,13 @@ export class SourceView {
   }
 
   // In the last stage that has it.
-  private selectValue(value: string): void {
-    const { stages } = this.store.report;
-    for (let stage = stages.length - 1; stage >= 0; --stage)
-      for (const [graph, { path, values, operations }] of stages[stage].graphs.entries()) {
-        const index = values.findIndex((v) => path + v.name === value);
-        if (index < 0) continue;
-        const op = operations.findIndex((operation) => operation.results.includes(index));
-        this.store.set({ stage, graph, value: index, op: op < 0 ? null : op, shard: null, axes: [], at: [] });
-        return;
-      }
+  private selectValue(name: string): void {
+    for (let stage = this.store.report.stages.length - 1; stage >= 0; --stage) {
+      const at = this.store.valueNamed(stage, name);
+      if (!at) continue;
+      this.store.set({ stage, ...at, shard: null, axes: [], at: [], open: [] });
+      return;
+    }
   }
 
   // Another click on the same line goes on to its next operation.

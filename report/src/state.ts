@@ -23,6 +23,7 @@ export interface State {
   file: number;
   line: number | null;
   find: string;
+  open: string[]; // operations that are opened in the graph: 5, 5/2 inside it
   view: number[]; // x, y and scale of the graph; empty: all of it
   theme: "auto" | "light" | "dark";
 }
@@ -33,6 +34,9 @@ const numbers = (text: string | null): number[] => {
   const list = (text ?? "").split(",").map(Number);
   return text && list.every(Number.isFinite) ? list.slice(0, 32) : [];
 };
+
+const paths = (text: string | null): string[] =>
+  [...new Set((text ?? "").split(","))].filter((path) => /^\d{1,6}(\/\d{1,6})*$/.test(path)).slice(0, 256);
 
 export function parseState(hash: string, initial: State): State {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
@@ -56,6 +60,7 @@ export function parseState(hash: string, initial: State): State {
     file: wholeNumber(given.get("file")) ?? 0,
     line: wholeNumber(given.get("line")),
     find: given.get("find") ?? "",
+    open: paths(given.get("open")),
     view: numbers(given.get("view")).length === 3 ? numbers(given.get("view")) : [],
     theme: theme === "light" || theme === "dark" ? theme : "auto",
   };
@@ -70,9 +75,9 @@ export function printState(state: State): string {
     if (state[name] !== null) out.set(name, String(state[name]));
   if (state.step) out.set("step", String(state.step));
   if (state.file) out.set("file", String(state.file));
-  for (const name of ["axes", "at", "view", "pins", "time"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
+  for (const name of ["axes", "at", "view", "open", "pins", "time"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
   if (state.obligation) out.set("obligation", state.obligation);
   if (state.find) out.set("find", state.find);
   if (state.theme !== "auto") out.set("theme", state.theme);
-  return "#" + out.toString().replaceAll("%2C", ",");
+  return "#" + out.toString().replaceAll("%2C", ",").replaceAll("%2F", "/");
 }

@@ -1,5 +1,6 @@
 // The report and the state, and what every panel derives from them. A panel is a function that draws itself anew.
 import type { Graph, Lines, Operation, Report, Stage } from "./model";
+import { pathsAround } from "./opened";
 import { parseState, printState, type State } from "./state";
 
 export class Store {
@@ -33,27 +34,36 @@ export class Store {
     history.replaceState(null, "", printState(this.state));
   }
   selectOperation(op: number, more: Partial<State> = {}): void {
-    const results = this.graph.operations[op]?.results ?? [];
+    const graph = this.stage.graphs[more.graph ?? this.state.graph];
+    const results = graph.operations[op]?.results ?? [];
     this.set({ op, value: results[0] ?? null, shard: null, axes: [], at: [], ...more });
   }
   selectValue(value: number, more: Partial<State> = {}): void {
-    const op = this.graph.operations.findIndex((operation) => operation.results.includes(value));
+    const graph = this.stage.graphs[more.graph ?? this.state.graph];
+    const op = graph.operations.findIndex((operation) => operation.results.includes(value));
     this.set({ value, op: op < 0 ? null : op, shard: null, axes: [], at: [], ...more });
   }
   // The same value or operation in another stage, by its name: stages have no common numbers.
   showStage(stage: number): void {
-    const name = this.state.value === null ? null : this.graph.values[this.state.value].name;
-    const graph = this.report.stages[stage].graphs[0];
-    const value = graph.values.findIndex((v) => v.name === name);
-    const op = graph.operations.findIndex((operation) => operation.results.includes(value));
-    this.set({
-      stage,
-      graph: 0,
-      value: value < 0 ? null : value,
-      op: op < 0 ? null : op,
-      shard: null,
-      view: [],
-    });
+    const { path, values } = this.graph;
+    const name = this.state.value === null ? null : path + values[this.state.value].name;
+    const at = name === null ? null : this.valueNamed(stage, name);
+    const more = at ?? { graph: 0, value: null, op: null };
+    this.set({ stage, ...more, shard: null, view: [], open: [] });
+  }
+  valueNamed(stage: number, name: string): { graph: number; value: number; op: number | null } | null {
+    for (const [graph, { path, values, operations }] of this.report.stages[stage].graphs.entries()) {
+      const value = values.findIndex((v) => path + v.name === name);
+      if (value < 0) continue;
+      const op = operations.findIndex((operation) => operation.results.includes(value));
+      return { graph, value, op: op < 0 ? null : op };
+    }
+    return null;
+  }
+  // A graph inside others, with all of them open.
+  openAround(graph: number): void {
+    const open = [...new Set([...this.state.open, ...pathsAround(this.stage, graph)])];
+    this.set({ panel: "graph", open });
   }
   // The operation of that name in the last stage that has one.
   showOperation(name: string): void {
@@ -68,6 +78,7 @@ export class Store {
           op,
           value: g.operations[op].results[0] ?? null,
           shard: null,
+          open: pathsAround(this.report.stages[stage], graph),
           view: [],
         });
         return;
@@ -77,7 +88,7 @@ export class Store {
   showPlan(plan: number): void {
     const embedded = this.whole.plans?.points[plan]?.stage !== undefined;
     const stage = embedded ? this.reportFor(plan).stages.length - 1 : this.state.stage;
-    this.set({ plan, ...(embedded ? { stage, graph: 0, op: null, value: null, shard: null, axes: [], at: [], view: [] } : {}) });
+    this.set({ plan, ...(embedded ? { stage, graph: 0, op: null, value: null, shard: null, axes: [], at: [], open: [], view: [] } : {}) });
   }
   // Operations of the shown graph that come from a line.
   operationsAt(file: number, line: number): number[] {
@@ -114,6 +125,7 @@ export class Store {
       file: 0,
       line: null,
       find: "",
+      open: [],
       view: [],
       theme: "auto",
     };

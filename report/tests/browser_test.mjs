@@ -1,13 +1,15 @@
 // Opens reports in a real browser and compares what they show with what the test expects. tests/process/report_test.py
 // writes the pages and the expectations, and runs this:
 //
-//   node browser_test.mjs CASES.json       [{name, page, program, stage, values: {NAME: [{box, reads, lit, readers}]}}]
+//   node browser_test.mjs CASES.json [CHECK…]       [{name, page, program, stage, values: {NAME: [{box, reads, lit, readers}]}}]
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { axe, browser, data, open, sorted, tab } from "./page.mjs";
+import * as graphChecks from "./graph_checks.mjs";
 import * as panelChecks from "./panel_checks.mjs";
 
-const cases = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const only = process.argv.slice(3);
+const cases = JSON.parse(readFileSync(process.argv[2], "utf8")).filter(({ check }) => only.length === 0 || only.includes(check));
 
 // Each box of each value lights exactly what brute force over index points finds.
 async function boxesLight({ page: file, values }) {
@@ -200,7 +202,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...panelChecks };
+const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...graphChecks, ...panelChecks };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

@@ -61,6 +61,24 @@ PLANNED = """program layer(X: f32[64, 32], W: f32[32, 128], V: f32[128, 32]) -> 
 """
 
 
+NESTED = """use std
+mesh m = [x: 2]
+op twice(u: T[n]) -> (v: T[n]) where T: float {
+    w[i] = u[i] + u[n - 1 - i]
+    v = relu(w)
+}
+program nested(X: f32[12] @ m[{x}], B: f32[12]) -> (Y: f32[12] @ m[{x}], Z: f32[12]) {
+    S = twice(X)
+    Y = iterate 3 (u = S) {
+        a = twice(u)
+        b[i] = a[i] * 0.5 + B[i]
+        b
+    }
+    Z = relu(B)
+}
+"""
+
+
 def block(lo, hi, count, boundaries, number):
     if boundaries:
         return boundaries[number], boundaries[number + 1]
@@ -98,6 +116,16 @@ class Stage:
         for key, some in points.items():
             devices = ",".join(map(str, sorted(found[key]))) if found else "all"
             yield devices, some, op
+
+    def shards(self, number):
+        """The texts of each application: its devices, and the points of the dims on which they differ."""
+        found = []
+        for devices, points, op in self.applications(number):
+            blocks = {b["block_dim"] for b in op["blockings"]}
+            found.append((devices, [(op["dims"][d]["name"], lo, hi) for d, (lo, hi) in enumerate(ranges_of(points)) if d not in blocks]))
+        differ = [d for d in range(len(found[0][1])) if len({dims[d] for _, dims in found}) > 1]
+        word = {False: "device ", True: "devices "}
+        return [" | ".join([word["," in on] + on.replace(",", ", "), *("%s %d..%d" % dims[d] for d in differ)]) for on, dims in found]
 
     def devices(self):
         positions = itertools.product(*(range(axis["size"]) for axis in self.mesh["axes"]))
@@ -290,6 +318,17 @@ class Report(TapcTest):
             names = [value["name"] for value in stage.graph["values"]]
             yield {"check": "boxesLight", "name": name, "page": str(page), "values": {n: list(stage.expected(n)) for n in names}}
             yield {"check": "tableEqualsData", "name": name, "page": str(page)}
+            split = [o for o, placements in enumerate(stage.placements) if any(p["dim"] is not None for p in placements)]
+            self.assertGreater(len(split), 0)
+            yield {"check": "opensInPlace", "name": name, "page": str(page),
+                   "shards": {report["stages"][-1]["graphs"][0]["operations"][o]["name"]: stage.shards(o) for o in split}}
+        nested = str(self.page(self.write("nested.tap", NESTED)))
+        yield {"check": "opensInPlace", "name": "nested", "page": nested}
+        down, right = "ArrowDown", "ArrowRight"
+        for name, operation, keys, inside in (("layer", "Y.linear.y.sum.partial", [down, right, down, down], ["shard 0", "shard 1"]),
+                                              ("nested", "Y", [down] * 5, ["2 u", "2 Y/a", "2 Y/b", "2 b"])):
+            yield {"check": "opensByKeys", "name": name, "page": str(self.folder / (name + ".html")), "operation": operation,
+                   "keys": keys, "inside": inside}
         yield self.planned()
         blocked = self.write("blocked.tap", BLOCKED)
         yield {"check": "whyEqualsData", "name": "blocked", "page": str(self.page(blocked)),
