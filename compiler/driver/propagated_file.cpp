@@ -20,7 +20,8 @@ PropagatedFile propagate_file(Session& session, const std::string& path, const S
   out.file = input.file;
   pipeline::Compilation made = compile_file(session, input, config, observer);
   Phase phase("propagating shardings");
-  out.found = passes::propagate(std::move(made.program), how);
+  out.given = std::move(made.program);
+  out.found = passes::propagate(out.given, how);
   if (!out.found.conflicts.empty())
     throw Failure{exit_code::wrong_program, passes::contradicting_group(out.found.conflicts.front())};
   return out;

@@ -9,6 +9,7 @@ namespace tap::driver {
 
 struct PropagatedFile {
   FileId file = {};
+  ir::Program given;  // before propagation
   passes::Propagated found;
   ValueLocations locations;
 };

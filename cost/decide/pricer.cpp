@@ -87,7 +87,10 @@ std::optional<Prediction> Pricer::of(const ir::Program& program, const ir::Plan&
   if (auto known = known_.find(text); known != known_.end()) return known->second;
   const std::size_t cost = evaluations_for(program);
   if (end_ && std::chrono::steady_clock::now() >= *end_) left_ = 0;  // out of time counts as an exhausted budget
-  if (cost > left_) return std::nullopt;
+  if (cost > left_) {
+    refused_ = true;
+    return std::nullopt;
+  }
   left_ -= cost;
   used_ += cost;
   auto price = is_sharded ? on_device(program, plan) : on_all(program);

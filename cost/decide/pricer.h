@@ -54,6 +54,7 @@ class Pricer {
   bool is_justified(const ir::Program& before, const ir::Program& after, const ir::Step& step);
 
   std::size_t used() const { return used_; }
+  bool refused() const { return refused_; }  // an evaluation, since the budget was exhausted
   const Device& device() const { return model_.device(); }
 
  private:
@@ -63,6 +64,7 @@ class Pricer {
   Model model_;
   passes::Caution caution_;
   std::size_t left_, used_ = 0;
+  bool refused_ = false;
   std::optional<std::chrono::steady_clock::time_point> end_;
   std::unordered_map<std::string, Prediction> known_;  // by the text of the program and its plan
   std::unordered_map<std::string, bool> justified_;    // by the text of the step's result

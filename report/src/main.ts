@@ -38,7 +38,7 @@ function start(): void {
   setTheme(store.state.theme);
   store.onChange((changed) => changed.has("theme") && setTheme(store.state.theme));
 
-  const empty = { why: report.reasons.length === 0, plan: report.plans === null, time: report.time_line === null } as Partial<Record<Panel, boolean>>;
+  const empty = { why: report.reasons.length + report.decisions.length === 0, plan: report.plans === null, time: report.time_line === null } as Partial<Record<Panel, boolean>>;
   const shown = panels.filter((panel) => !empty[panel]);
   const bodies: Record<Panel, HTMLElement> = {
     graph: new GraphView(store).element,

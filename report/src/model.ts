@@ -125,6 +125,27 @@ export interface AxisReason {
   causes: Cause[];
   lost: Cause[];
 }
+export interface Price {
+  seconds: number;
+  memory: number; // bytes
+  received: number; // bytes
+  terms: Record<string, number>; // seconds
+}
+export interface PricedSharding extends Partial<Price> {
+  sharding: string;
+  as_it_is: boolean;
+}
+export interface Reason {
+  value: string;
+  sharding: string;
+  lines: string[];
+  axes: AxisReason[];
+  alternatives: PricedSharding[] | null;
+}
+export interface Decision {
+  operations: string[];
+  alternatives: (Price & { lines: string[]; remark: string })[];
+}
 export interface PlanPoint {
   time: number; // seconds
   memory: number; // bytes of a device
@@ -183,7 +204,8 @@ export interface Report {
   meshes: Mesh[];
   stages: Stage[];
   passes: Pass[];
-  reasons: { value: string; sharding: string; lines: string[]; axes: AxisReason[] }[];
+  reasons: Reason[];
+  decisions: Decision[];
   plans: Plans | null;
   proofs: Proofs;
   kernels: Kernel[] | null; // with `--code`

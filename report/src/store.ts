@@ -158,7 +158,7 @@ export class Store {
     const steps = report.passes.reduce((sum, pass) => sum + pass.steps.length, 0);
     if (out.step >= steps) out.step = Math.max(0, steps - 1);
     if (out.file >= report.files.length) out.file = 0;
-    if (out.panel === "why" && report.reasons.length === 0) out.panel = "graph";
+    if (out.panel === "why" && report.reasons.length + report.decisions.length === 0) out.panel = "graph";
     if (out.panel === "tensor" && graph.values.length === 0) out.panel = "graph";
     return out;
   }

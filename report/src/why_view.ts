@@ -1,8 +1,10 @@
-// Why each mesh axis shards a value, or does not: a row for each value and axis, with causes and source lines.
-import { el, name } from "./dom";
+// Why each mesh axis shards a value, or does not: a row for each value and axis, with causes and source lines; what other shardings
+// would cost; and what the cost model considers where the plan leaves something open.
+import { bytesText, el, name } from "./dom";
 import { mostRows, sourceLink } from "./lists";
-import type { AxisReason, Cause, Lines, Report } from "./model";
+import type { AxisReason, Cause, Lines, Price, PricedSharding, Reason } from "./model";
 import type { Store } from "./store";
+import { timeText } from "./units";
 
 // The lines of `tapc explain`; a place at the end of one is a link.
 export function reasonText(store: Store, lines: string[]): HTMLElement {
@@ -22,7 +24,7 @@ export function whyView(store: Store): HTMLElement {
   const section = el("section", { class: "list", "aria-label": "Why" });
   const show = (): void => {
     if (store.state.panel !== "why") return;
-    if (section.childElementCount === 0) section.append(whyTable(store));
+    if (section.childElementCount === 0) section.append(...(store.report.reasons.length > 0 ? [whyTable(store)] : []), ...decisions(store));
     const selected = store.state.value === null ? null : store.graph.path + store.graph.values[store.state.value].name;
     for (const part of section.querySelectorAll<HTMLElement>("tbody"))
       part.classList.toggle("selected", part.dataset.value === selected);
@@ -43,14 +45,94 @@ function whyTable(store: Store): HTMLElement {
   );
 }
 
-function valueRows(store: Store, reason: Report["reasons"][number]): HTMLElement {
+// A column for each term that some row has.
+function priceTable(title: string, rows: { label: string[]; remark: string; price: Partial<Price> }[]): HTMLElement {
+  const terms = [...new Set(rows.flatMap(({ price }) => Object.keys(price.terms ?? {})))];
+  const seconds = (value: number | undefined): string => (value === undefined ? "-" : value === 0 ? "0" : timeText(value));
+  const bytes = (value: number | undefined): string => (value === undefined ? "-" : bytesText(value));
+  const numbers = ({ seconds: time, memory, received, terms: own }: Partial<Price>): string[] => [
+    seconds(time),
+    bytes(memory),
+    bytes(received),
+    ...terms.map((term) => (own?.[term] === undefined ? "-" : timeText(own[term]))),
+  ];
+  const head = ["", "Time", "Memory", "Received", ...terms];
+  const table = el(
+    "table",
+    { class: "prices" },
+    el(
+      "thead",
+      {},
+      el("tr", {}, el("th", { scope: "col" }, title), ...head.map((h) => (h ? el("th", { scope: "col", class: "number" }, h) : el("td", {})))),
+    ),
+    el(
+      "tbody",
+      {},
+      ...rows.map(({ label, remark, price }) =>
+        el(
+          "tr",
+          {},
+          el("th", { scope: "row" }, ...label.map((line) => el("code", { class: "rule" }, name(line)))),
+          el("td", { class: "remark" }, remark),
+          ...numbers(price).map((text) => el("td", { class: "number" }, text)),
+        ),
+      ),
+    ),
+  );
+  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Prices by ${title.toLowerCase()}` }, table);
+}
+
+function shardingPrices(alternatives: PricedSharding[]): HTMLElement {
+  const [now, ...others] = alternatives;
+  const rank = ({ seconds }: PricedSharding): number => seconds ?? Infinity;
+  const rows = [now, ...others.sort((a, b) => rank(a) - rank(b))].map((one) => ({
+    label: [one.sharding],
+    remark: one.as_it_is
+      ? "as it is"
+      : one.seconds === undefined
+        ? "contradicts another sharding"
+        : `${(one.seconds / Math.max(now.seconds!, 1e-12)).toFixed(2)} × the time`,
+    price: one,
+  }));
+  return priceTable("Sharding", rows);
+}
+
+function decisions(store: Store): HTMLElement[] {
+  const { decisions: all } = store.report;
+  if (all.length === 0) return [];
+  return [
+    el("h2", {}, "Decisions of the cost model"),
+    el("p", { class: "faint" }, "Where the plan leaves something open, ", el("code", {}, "tapc run"), " takes the first of these."),
+    ...all.map(({ operations, alternatives }) =>
+      el(
+        "div",
+        { class: "decision" },
+        el("h3", {}, name(operations.join(", "))),
+        priceTable(
+          "Lines of the plan",
+          alternatives.map(({ lines, remark, ...price }) => ({ label: lines.length > 0 ? lines : ["as they are"], remark, price })),
+        ),
+      ),
+    ),
+  ];
+}
+
+function valueRows(store: Store, reason: Reason): HTMLElement {
+  const priced = reason.alternatives && reason.alternatives.length > 1 ? reason.alternatives : null;
   const span = Math.max(1, reason.axes.length);
   const first = [
     el("th", { scope: "rowgroup", rowspan: span }, name(reason.value)),
     el("td", { rowspan: span }, el("code", {}, reason.sharding)),
   ];
   const rows = reason.axes.map((axis, k) => el("tr", {}, ...(k === 0 ? first : []), ...axisCells(store, axis)));
-  return el("tbody", { "data-value": reason.value }, ...(rows.length > 0 ? rows : [el("tr", {}, ...first)]));
+  if (rows.length === 0) rows.push(el("tr", {}, ...first));
+  if (priced) {
+    const details = el("details", {}, el("summary", {}, "its sharding and others, as predicted for one device"));
+    // Made when it is first opened.
+    details.addEventListener("toggle", () => details.childElementCount === 1 && details.append(shardingPrices(priced)));
+    rows.push(el("tr", {}, el("td", { colspan: 6 }, details)));
+  }
+  return el("tbody", { "data-value": reason.value }, ...rows);
 }
 
 const stateText = ({ state, dim }: AxisReason): string =>

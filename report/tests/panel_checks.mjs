@@ -253,7 +253,7 @@ export async function whyEqualsData({ page: file, kinds }) {
   const shown = await page.$$eval("table.why tbody", (all) =>
     all.map((part) => ({
       value: part.dataset.value,
-      axes: [...part.rows].map((row) => {
+      axes: [...part.rows].filter((row) => !row.querySelector("details")).map((row) => {
         const cells = [...row.cells].slice(-4);
         const texts = (kind) => [...cells[3].querySelectorAll("." + kind)].map((c) => [c.dataset.kind, c.firstChild.textContent]);
         return [cells[0].textContent, cells[1].className, texts("cause"), texts("lost")];
@@ -269,6 +269,31 @@ export async function whyEqualsData({ page: file, kinds }) {
     })),
   );
   assert.deepEqual(sorted(new Set(report.reasons.flatMap((r) => r.axes.flatMap((a) => a.causes.map((c) => c.kind))))), sorted(kinds));
+  // Each price is the one of the data, and so is each term.
+  await page.$$eval("table.why details", (all) => all.forEach((one) => (one.open = true)));
+  await page.waitForFunction(() => [...document.querySelectorAll("table.why details")].every((one) => one.querySelector("table")));
+  const tables = await page.$$eval("table.prices", (all) =>
+    all.map((one) => [...one.rows].map((row) => [...row.cells].map((cell) => cell.textContent))),
+  );
+  const units = { s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9, bytes: 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 1 << 30 };
+  const quantity = (text) => (text === "-" || text === "0" ? 0 : Number(text.split(" ")[0]) * units[text.split(" ")[1]]);
+  const near = (text, value) => Math.abs(quantity(text) - value) <= 0.006 * Math.abs(value) + 1e-12;
+  const priced = [
+    ...report.reasons.filter(({ alternatives }) => alternatives?.length > 1).map(({ alternatives }) => alternatives.map((one) => [one.sharding, one])),
+    ...report.decisions.map(({ alternatives }) => alternatives.map((one) => [one.lines.join("") || "as they are", one])),
+  ];
+  assert.ok(priced.length > 1);
+  assert.equal(tables.length, priced.length);
+  for (const [k, [head, ...rows]] of tables.entries()) {
+    assert.deepEqual(sorted(rows.map(([label]) => label)), sorted(priced[k].map(([label]) => label)));
+    for (const [label, , time, memory, received, ...terms] of rows) {
+      const [, price] = priced[k].find(([own]) => own === label);
+      assert.deepEqual(new Set(Object.keys(price.terms ?? {})), new Set(head.slice(5).filter((_, i) => terms[i] !== "-")));
+      assert.ok(near(time, price.seconds ?? 0) && near(memory, price.memory ?? 0) && near(received, price.received ?? 0), `${label}: ${time}, ${memory}, ${received}`);
+      for (const [i, term] of terms.entries()) assert.ok(near(term, price.terms?.[head[5 + i]] ?? 0), `${label}: ${head[5 + i]} ${term}`);
+    }
+  }
+  await isAccessible(page);
   // A cause leads to its line.
   await page.locator(".cause .link").first().click();
   assert.equal(await page.getByRole("tab", { selected: true }).textContent(), "Source");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "compiler/driver/commands/command.h"
@@ -17,6 +18,8 @@
 #include "compiler/driver/show/sharding_report.h"
 #include "compiler/driver/show/why_moved.h"
 #include "compiler/driver/show/why_sharded.h"
+#include "compiler/pipeline/rewrite_rules.h"
+#include "cost/decide/mesh_splits.h"
 #include "ir/graphs/operation_names.h"
 
 namespace tap::driver {
@@ -62,6 +65,52 @@ std::string decisions_about(Session& session, const std::string& file, const std
   return text.empty() ? lines_about(made.plan, name) : text;
 }
 
+std::optional<passes::ValueInGraph> value_named(const ir::Program& program, const std::string& name) {
+  for (const auto& [graph, path] : ir::graph_paths(program))
+    for (std::uint32_t v = 0; v < program[graph].values.size(); ++v)
+      if (path + program[graph].values[v].name == name) return {{graph, ir::ValueId(v)}};
+  return std::nullopt;
+}
+
+// Its sharding and others, priced as if they were given.
+std::string priced_shardings(Session& session, const PropagatedFile& from, const std::string& file,
+                             const std::string& name, const ExplainOptions& options) {
+  constexpr std::size_t most_evaluations = 2000;
+  const HowToPropagate usual;
+  const bool as_compiled = options.specs.from.empty() && options.how.strategy == usual.strategy &&
+                           options.how.conservative == usual.conservative;
+  if (!as_compiled || from.given.meshes.empty() || options.decisions.evaluations == 0) return "";
+  const auto value = value_named(from.given, name);
+  if (!value) return "";
+  PassOptions passes;
+  read_decisions(session, options.decisions, passes);
+  take(passes, options.source);
+  const auto& lines = passes.plan.decisions;
+  if (std::any_of(lines.begin(), lines.end(), cost::is_over_mesh))
+    return "";  // they divide operations, whatever values say
+  const ProgramFile program = read_program_file(session, file, options.source);
+  Diagnostics reported;
+  pipeline::RewriteRules rules({&session.sources, program.file, program.how, &reported});
+  const cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), options.machine);
+  const passes::Caution caution{passes.strict_fp, passes.require_proof};
+  cost::Pricer pricer(cluster, cluster.types.front().threads, caution, {most_evaluations});
+  passes::PassContext context{passes.plan, passes.strict_fp, rules.chosen_from(passes.plan, {}), passes.require_proof,
+                              passes.no_distribute};
+  std::vector<passes::Pass> then(passes::lowering().begin(), passes::lowering().end());
+  then.insert(then.end(), passes::planned_passes().begin(), passes::planned_passes().end());
+  cost::ShardingAlternatives alternatives(from.given, std::move(then), std::move(context), pricer);
+  const auto found = value_named(from.found.program, name);
+  const auto& now = from.found.program[found->first][found->second].sharding;
+  std::string text;
+  for (std::size_t m = 0; m < from.given.meshes.size(); ++m) {
+    if (now && now->mesh != ir::MeshId(m)) continue;
+    const std::size_t rank = from.given[value->first][value->second].type.shape.size();
+    const ir::Sharding held = now ? *now : ir::Sharding{ir::MeshId(m), std::vector<ir::DimSharding>(rank), {}, {}, ""};
+    text += other_shardings(alternatives.of(value->first, value->second, held), from.given, cluster);
+  }
+  return text;
+}
+
 Failure no_value(const std::string& file, const ir::Program& program, const std::string& name) {
   const std::vector<std::string> names = names_of_values(program);
   auto near = did_you_mean(name, names);
@@ -70,13 +119,6 @@ Failure no_value(const std::string& file, const ir::Program& program, const std:
   return {exit_code::wrong_command_line,
           Diagnostic(Code::command_line, Span{}, fmt::format("{} has no value `{}`", file, name))
               .help(near ? "did you mean `" + *near + "`?" : "`tapc sharding " + file + "` lists them")};
-}
-
-std::optional<passes::ValueInGraph> value_named(const ir::Program& program, const std::string& name) {
-  for (const auto& [graph, path] : ir::graph_paths(program))
-    for (std::uint32_t v = 0; v < program[graph].values.size(); ++v)
-      if (path + program[graph].values[v].name == name) return {{graph, ir::ValueId(v)}};
-  return std::nullopt;
 }
 
 std::string move_between(const std::string& file, const ShardingReasons& reasons, const passes::Propagated& found,
@@ -116,7 +158,8 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   const auto value = value_named(from.found.program, name);
   if (!value) throw no_value(file, from.found.program, name);
   const std::string text = why_sharded(reasons, from.found, value->first, value->second);
-  session.print(text + decisions_about(session, file, name, options));
+  session.print(text + priced_shardings(session, from, file, name, options) +
+                decisions_about(session, file, name, options));
   return exit_code::done;
 }
 

@@ -23,6 +23,7 @@
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/commands/split_list.h"
+#include "compiler/driver/machine_file.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/graph_json.h"
@@ -37,9 +38,10 @@ namespace tap::driver {
 namespace {
 
 struct InspectOptions {
-  std::string file, format, output, plan, trace;  // format: empty if neither --format nor the output's ending gives it
-  std::string after, diff;                        // passes
-  std::string shards;                             // a value
+  std::string file, format, output, plan, trace,
+      machine;              // format: empty if neither --format nor the output's ending gives it
+  std::string after, diff;  // passes
+  std::string shards;       // a value
   bool splits = false, choices = false, code = false, times = false;
   std::optional<std::int64_t> device;
   SourceOptions source;
@@ -149,8 +151,9 @@ int inspect(Session& session, InspectOptions options) {
     throw wrong_command(Code::command_line, of_report, "write one: `-o report.html`");
   std::string text;
   if (options.format == page || options.format == data_of_page) {
-    text = inspect_report(session, options.file, {options.plan, options.trace, options.code, options.times},
-                          options.source, options.format == page);
+    text = inspect_report(session, options.file,
+                          {options.plan, options.trace, options.machine, options.code, options.times}, options.source,
+                          options.format == page);
     return show(session, options, std::move(text));
   }
   if (!options.shards.empty()) {
@@ -229,6 +232,7 @@ Action declare_inspect(CLI::App& app) {
       ->excludes(after)
       ->excludes(diff)
       ->excludes(shards);
+  add_machine_option(app, options->machine);
   add_source_options(app, options->source);
   add_reshard_option(app, options->source);
   add_shape_option(app, options->source);

@@ -18,6 +18,7 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/show/report.h"
+#include "cost/decide/mesh_splits.h"
 #include "ir/graphs/program_hash.h"
 #include "passes/pass_table.h"
 #include "passes/shardings/plan_shardings.h"
@@ -93,6 +94,47 @@ nlohmann::ordered_json code_of(const pipeline::Compilation& made, const backend:
   return report_kernels(*made.schedule, kernels, code.assembly);
 }
 
+// What the cost model considers where the plan leaves something open, and what values would cost with other shardings. Of programs
+// of this size; the number of evaluations is limited, too.
+class OtherDecisions {
+ public:
+  static constexpr std::size_t most_operations = 200, most_evaluations = 240;
+
+  OtherDecisions(Session& session, const ProgramFile& input, const PassOptions& passes, const ReportOptions& options,
+                 const ir::Program& graph)
+      : cluster_(cluster_for(session, *backend::target_named("native"), options.machine)),
+        threads_(cluster_.types.front().threads),
+        pricer_(cluster_, threads_, {passes.strict_fp, passes.require_proof}, {most_evaluations}) {
+    if (operations_in(graph) > most_operations) return;
+    consider(session, input, passes);
+    const auto& lines = passes.plan.decisions;
+    if (graph.meshes.empty() || std::any_of(lines.begin(), lines.end(), cost::is_over_mesh)) return;
+    passes::PassContext context{passes.plan, passes.strict_fp, nullptr, passes.require_proof, passes.no_distribute};
+    const std::span<const passes::Pass> planned = passes::planned_passes();
+    alternatives_.emplace(graph, std::vector(planned.begin(), planned.end()), std::move(context), pricer_);
+  }
+  ReportedCosts costs() { return {cluster_, considered_, alternatives_ ? &*alternatives_ : nullptr, &pricer_}; }
+
+ private:
+  static std::size_t operations_in(const ir::Program& program) {
+    std::size_t count = 0;
+    for (const ir::Graph& graph : program.graphs) count += graph.operations.size();
+    return count;
+  }
+  void consider(Session& session, const ProgramFile& input, PassOptions passes) {
+    passes.verify = false;
+    pipeline::Options config = pipeline_options(passes, pipeline::Stage::decided);
+    config.decide = pipeline::Deciding{.cluster = cluster_, .threads = threads_};
+    considered_ = compile_file(session, input, config).considered;
+  }
+
+  cost::Cluster cluster_;
+  std::int64_t threads_;
+  cost::Pricer pricer_;
+  std::vector<cost::Consideration> considered_;
+  std::optional<cost::ShardingAlternatives> alternatives_;
+};
+
 nlohmann::ordered_json data_of(Session& session, const std::string& file, PassOptions passes,
                                const ReportOptions& options, const SourceOptions& source, const ReportedPlans* plans) {
   std::optional<TraceFile> traced;
@@ -123,8 +165,10 @@ nlohmann::ordered_json data_of(Session& session, const std::string& file, PassOp
     how.keep_net = true;
     propagated = passes::propagate(graph, how);
   }
+  OtherDecisions others(session, input, passes, options, graph);
+  const ReportedCosts costs = others.costs();
   return report_json(session, {input.file, options.plan, made, propagated ? &*propagated : nullptr, locations, plans,
-                               options.times ? &seconds : nullptr, &kernels, &time_line});
+                               options.times ? &seconds : nullptr, &costs, &kernels, &time_line});
 }
 
 }  // namespace

@@ -10,9 +10,10 @@
 namespace tap::driver {
 
 struct ReportOptions {
-  std::string plan, trace;  // files; empty: none
-  bool code = false;        // with the loop nests and the assembly of kernels
-  bool times = false;       // with the time of each pass
+  std::string plan, trace;   // files; empty: none
+  std::string machine = {};  // its file: for the costs of other decisions
+  bool code = false;         // with the loop nests and the assembly of kernels
+  bool times = false;        // with the time of each pass
 };
 
 // The page, or its data alone. Throws as compile_program does, and if the trace is of another program.

@@ -1,5 +1,5 @@
 // Why the cost model decided as it did: the alternatives that it priced, the one that it took first, with the terms in which
-// they differ.
+// they differ. And what a value would cost if it were sharded otherwise.
 //
 //   the cost model considered 2 alternatives for S, P.m, P.s, P, Y:
 //     alternative                                          time    bytes  compute      l2  memory
@@ -7,10 +7,13 @@
 //     as they are                       1.31 x the time  143 ms  769 MiB  61.5 ms   54 ms   55 ms
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <vector>
 
 #include "cost/decide/considered.h"
+#include "cost/decide/sharding_alternatives.h"
 
 namespace tap::driver {
 
@@ -19,5 +22,14 @@ std::string why_decided(const std::vector<cost::Consideration>& considered, cons
                         const cost::Cluster& cluster);
 // The lines of the plan that name it. Empty: none.
 std::string lines_about(const ir::Plan& plan, const std::string& name);
+
+// Empty if there is no other sharding.
+std::string other_shardings(const std::vector<cost::PricedSharding>& alternatives, const ir::Program& program,
+                            const cost::Cluster& cluster);
+
+// The same for reports, with every term that is not 0.
+nlohmann::ordered_json decisions_json(const std::vector<cost::Consideration>& considered, const cost::Cluster& cluster);
+nlohmann::ordered_json alternatives_json(const std::vector<cost::PricedSharding>& alternatives,
+                                         const ir::Program& program, const cost::Cluster& cluster);
 
 }  // namespace tap::driver

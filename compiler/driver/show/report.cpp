@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/driver/show/report_geometry.h"
 #include "compiler/driver/show/report_graph.h"
@@ -14,7 +15,9 @@
 #include "compiler/driver/show/why_sharded.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_names.h"
+#include "ir/tensor_bytes.h"
 #include "support/check.h"
+#include "support/plural.h"
 
 namespace tap::driver {
 namespace {
@@ -77,6 +80,41 @@ std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
+using ValueAt = std::pair<ir::GraphId, ir::ValueId>;
+
+ordered_json priced_json(const ReportInput& input, const ValueAt& at) {
+  const ir::Program& program = input.propagated->program;
+  const ir::Value& value = program[at.first][at.second];
+  ordered_json out = ordered_json::array();
+  for (std::size_t m = 0; m < program.meshes.size(); ++m) {
+    if (value.sharding && value.sharding->mesh != ir::MeshId(m)) continue;
+    const std::size_t rank = value.type.shape.size();
+    const ir::Sharding none{ir::MeshId(m), std::vector<ir::DimSharding>(rank), {}, {}, ""};
+    const auto found = input.costs->alternatives->of(at.first, at.second, value.sharding.value_or(none));
+    if (found.size() < 2 || !found.front().price) continue;
+    for (ordered_json& one : alternatives_json(found, program, input.costs->cluster)) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// The shardings that values could have, with their prices: of the largest values, as far as the budget allows.
+std::map<ValueAt, ordered_json> priced_values(const ReportInput& input) {
+  std::map<ValueAt, ordered_json> out;
+  if (!input.costs || !input.costs->alternatives) return out;
+  const ir::Program& program = input.propagated->program;
+  std::vector<ValueAt> order;
+  for (const auto& [graph, path] : ir::graph_paths(program))
+    for (std::uint32_t v = 0; v < program[graph].values.size(); ++v) order.emplace_back(graph, ir::ValueId(v));
+  auto bytes = [&](const ValueAt& at) { return ir::total_bytes(program[at.first][at.second].type); };
+  std::stable_sort(order.begin(), order.end(), [&](const ValueAt& a, const ValueAt& b) { return bytes(a) > bytes(b); });
+  for (const ValueAt& at : order) {
+    ordered_json priced = priced_json(input, at);
+    if (input.costs->pricer->refused()) break;
+    out[at] = std::move(priced);
+  }
+  return out;
+}
+
 // What `tapc explain FILE:NAME` says about shardings.
 ordered_json reasons_json(const Session& session, const ReportInput& input, ReportSources& sources,
                           std::vector<std::string>& left_out) {
@@ -84,6 +122,7 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
   if (!input.propagated) return reasons;
   const ir::Program& program = input.propagated->program;
   ShardingReasons of(session, *input.propagated, input.locations);
+  std::map<ValueAt, ordered_json> priced = priced_values(input);
   for (const auto& [graph, path] : ir::graph_paths(program))
     for (std::uint32_t v = 0; v < program[graph].values.size(); ++v) {
       if (reasons.size() == most_explained) {
@@ -100,8 +139,14 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
       reasons.push_back({{"value", path + value.name},
                          {"sharding", value.sharding ? to_string(program.meshes, *value.sharding) : "not sharded"},
                          {"lines", lines},
-                         {"axes", axes}});
+                         {"axes", axes},
+                         {"alternatives", std::move(priced[{graph, ir::ValueId(v)}])}});
     }
+  const auto unpriced = std::count_if(reasons.begin(), reasons.end(),
+                                      [](const auto& reason) { return reason["alternatives"].is_null(); });
+  if (unpriced > 0)
+    left_out.push_back(fmt::format("what other shardings of {} would cost: `tapc explain FILE:VALUE`",
+                                   plural(static_cast<std::uint64_t>(unpriced), "value")));
   return reasons;
 }
 
@@ -128,6 +173,8 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
       report_passes(input.made.stages, input.made.certificate, input.made.remarks, input.seconds, sources);
   ordered_json reasons = reasons_json(session, input, sources, left_out);
   ordered_json plans = input.plans ? report_plans(*input.plans, sources) : ordered_json();
+  ordered_json decisions = input.costs ? decisions_json(input.costs->considered, input.costs->cluster)
+                                       : ordered_json::array();
   ordered_json kernels = input.kernels ? *input.kernels : ordered_json();
   ordered_json time_line = input.time_line ? *input.time_line : ordered_json();
   return {{"format", "tap-report"},
@@ -138,6 +185,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
           {"stages", std::move(stages)},
           {"passes", std::move(passes)},
           {"reasons", std::move(reasons)},
+          {"decisions", std::move(decisions)},
           {"plans", std::move(plans)},
           {"proofs", report_proofs(input.made)},
           {"kernels", std::move(kernels)},

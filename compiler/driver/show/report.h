@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "compiler/driver/session.h"
+#include "compiler/driver/show/decision_report.h"
 #include "compiler/driver/show/report_plans.h"
 #include "compiler/driver/show/value_locations.h"
 #include "compiler/pipeline/pipeline.h"
@@ -15,6 +16,14 @@
 #include "passes/shardings/propagate.h"
 
 namespace tap::driver {
+
+// What other decisions would cost: for values, in the program that `graph` names as the shardings' one.
+struct ReportedCosts {
+  const cost::Cluster& cluster;
+  const std::vector<cost::Consideration>& considered;
+  cost::ShardingAlternatives* alternatives = nullptr;  // null: not priced
+  const cost::Pricer* pricer = nullptr;
+};
 
 struct ReportInput {
   FileId file;
@@ -24,6 +33,7 @@ struct ReportInput {
   const ValueLocations& locations;                    // of annotations
   const ReportedPlans* plans = nullptr;               // that `tapc plan` found, of which `made` has one
   const passes::PassSeconds* seconds = nullptr;       // of each pass
+  const ReportedCosts* costs = nullptr;               // of other decisions
   const nlohmann::ordered_json* kernels = nullptr;    // with their code (report_kernels.h)
   const nlohmann::ordered_json* time_line = nullptr;  // of a run (metrics/time_line_json.h)
 };
