@@ -68,20 +68,20 @@ const meshOf = ({ meshes }) => meshes[0].axes.map(({ name, size }) => `${name}=$
 // Two pages: one with code and a time line, one with the front.
 function report({ name, file }) {
   const source = file();
-  const [page, front, complete, trace] = ["html", "front.html", "plan", "json"].map((ending) => `${name}.${ending}`);
+  const [page, front, trace] = ["html", "front.html", "json"].map((ending) => `${name}.${ending}`);
   run("inspect", source, "-o", page);
   const { values, inputs } = dataOf(page).stages[0].graphs[0];
   const given = inputs.flatMap((input, i) => ["-i", `${values[input].name}=rand:${i + 1}`]);
   // The quickest of several runs: in the others, the machine did something else, too.
   let quickest = Infinity;
   for (let k = 0; k < 12; ++k) {
-    run("run", source, ...given, "--plan-out", complete, "--trace", "again.json", "-o", "@results.npz");
+    run("run", source, ...given, "--trace", "again.json", "-o", "@results.npz");
     const events = JSON.parse(readFileSync(join(folder, "again.json"), "utf8")).traceEvents;
     const end = Math.max(...events.map(({ ts, dur }) => (ts ?? 0) + (dur ?? 0)));
     if (end < quickest) renameSync(join(folder, "again.json"), join(folder, trace));
     quickest = Math.min(quickest, end);
   }
-  run("inspect", source, "--plan", complete, "--trace", trace, "--code", "--time-passes", "-o", page);
+  run("inspect", source, "--trace", trace, "--code", "--time-passes", "-o", page);
   if (!only.length || only.some((one) => `${name}_plan`.startsWith(one)))
     run("plan", source, `--mesh=${meshOf(dataOf(page))}`, "--threads=1", "--front", front);
   return { page, front };

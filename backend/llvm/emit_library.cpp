@@ -1,6 +1,8 @@
 // The LLVM module of a library: the kernels, the words of the schedule, and the exported functions, which pass both
 // to the runtime (runtime/library.h).
 #include <fmt/format.h>
+#include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
@@ -42,8 +44,9 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const Target& target) {
 
 class LibraryEmitter {
  public:
-  LibraryEmitter(const Library& library, llvm::Module& module, const llvm::TargetMachine& machine)
-      : library_(library), module_(module), machine_(machine), b_(module.getContext()) {}
+  LibraryEmitter(const Library& library, llvm::Module& module, const llvm::TargetMachine& machine,
+                 llvm::DICompileUnit* lines = nullptr)
+      : library_(library), module_(module), machine_(machine), b_(module.getContext()), lines_(lines) {}
 
   void run() {
     emit_kernels();
@@ -70,7 +73,7 @@ class LibraryEmitter {
   void emit_kernels() {
     for (const Kernel& kernel : *library_.kernels) {
       std::string symbol = fmt::format("k_{:04}", kernels_.size() + 1);
-      tap::backend::emit(kernel, symbol, module_, machine_);
+      tap::backend::emit(kernel, symbol, module_, machine_, lines_);
       llvm::Function* function = module_.getFunction(symbol);
       function->setLinkage(llvm::GlobalValue::InternalLinkage);  // objects of several programs may be linked together
       kernels_.push_back(function);
@@ -170,6 +173,7 @@ class LibraryEmitter {
   llvm::Module& module_;
   const llvm::TargetMachine& machine_;
   llvm::IRBuilder<> b_;
+  llvm::DICompileUnit* lines_;  // null: instructions have no source lines
   std::vector<llvm::Constant*> kernels_;
   llvm::GlobalVariable* program_ = nullptr;
 };
@@ -178,13 +182,37 @@ class LibraryEmitter {
 
 std::string kernel_list(std::string_view prefix) { return fmt::format("{}_kernels", prefix); }
 
+namespace {
+
+void prepare(llvm::Module& module, const Target& target, const llvm::TargetMachine& machine) {
+  module.setTargetTriple(llvm::Triple(target.triple));
+  module.setDataLayout(machine.createDataLayout());
+}
+
+// A module of its own: the code that runs knows nothing of lines.
+std::string located_assembly(const Library& library, const Target& target, llvm::TargetMachine& machine) {
+  llvm::LLVMContext context;
+  llvm::Module module("library", context);
+  prepare(module, target, machine);
+  module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  llvm::DIBuilder builder(module);
+  llvm::DICompileUnit* unit = builder.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C),
+                                                        builder.createFile("loops", "."), "tapc", true, "", 0, "",
+                                                        llvm::DICompileUnit::LineTablesOnly);
+  LibraryEmitter(library, module, machine, unit).run();
+  builder.finalize();
+  optimize(module, machine);
+  return machine_code(module, machine, CodeFile::assembly);
+}
+
+}  // namespace
+
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options) {
   InLlvm llvm_guard;
   auto machine = machine_for(target);
   llvm::LLVMContext context;
   llvm::Module module("library", context);
-  module.setTargetTriple(llvm::Triple(target.triple));
-  module.setDataLayout(machine->createDataLayout());
+  prepare(module, target, *machine);
   LibraryEmitter(library, module, *machine).run();
   optimize(module, *machine);
   LibraryCode result;
@@ -193,6 +221,7 @@ LibraryCode emit(const Library& library, const Target& target, const CodeOptions
     module.print(out, nullptr);
   }
   if (options.assembly) result.assembly = machine_code(*llvm::CloneModule(module), *machine, CodeFile::assembly);
+  if (options.located) result.located = located_assembly(library, target, *machine);
   result.object = machine_code(module, *machine, CodeFile::object);
   return result;
 }

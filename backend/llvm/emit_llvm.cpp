@@ -2,6 +2,7 @@
 // then its statements (emit_statements.h). Accumulators are stack slots, which LLVM turns into registers.
 #include "backend/llvm/emit_llvm.h"
 
+#include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
@@ -21,7 +22,7 @@ namespace {
 class KernelEmitter {
  public:
   KernelEmitter(const Kernel& kernel, const std::string& symbol, llvm::Module& module,
-                const llvm::TargetMachine& machine);
+                const llvm::TargetMachine& machine, llvm::DICompileUnit* lines);
   void run();
 
  private:
@@ -31,6 +32,7 @@ class KernelEmitter {
   void emit_scopes();
   void emit_accumulators();
   void note_folded(const std::vector<Statement>& body);
+  void begin_lines(const std::string& symbol, llvm::Module& module, llvm::DICompileUnit& unit);
 
   const Kernel& kernel_;
   llvm::IRBuilder<> b_;
@@ -38,7 +40,7 @@ class KernelEmitter {
 };
 
 KernelEmitter::KernelEmitter(const Kernel& kernel, const std::string& symbol, llvm::Module& module,
-                             const llvm::TargetMachine& machine)
+                             const llvm::TargetMachine& machine, llvm::DICompileUnit* lines)
     : kernel_(kernel), b_(module.getContext()), s_{kernel, b_} {
   s_.stores_under_masks = stores_under_masks(machine);
   llvm::Type* pointer = llvm::PointerType::getUnqual(module.getContext());
@@ -48,6 +50,21 @@ KernelEmitter::KernelEmitter(const Kernel& kernel, const std::string& symbol, ll
   s_.function = llvm::Function::Create(signature, llvm::Function::ExternalLinkage, symbol, module);
   s_.function->setDoesNotThrow();
   b_.SetInsertPoint(s_.new_block("entry"));
+  if (lines) begin_lines(symbol, module, *lines);
+}
+
+// Line 0 is the code before the first statement.
+void KernelEmitter::begin_lines(const std::string& symbol, llvm::Module& module, llvm::DICompileUnit& unit) {
+  llvm::DIBuilder builder(module, true, &unit);
+  auto* type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
+  llvm::DISubprogram* function =
+      builder.createFunction(&unit, symbol, symbol, unit.getFile(), 0, type, 0, llvm::DINode::FlagZero,
+                             llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagLocalToUnit);
+  builder.finalizeSubprogram(function);
+  s_.function->setSubprogram(function);
+  s_.lines.emplace().function = function;
+  s_.lines->number(kernel_.body, 1);
+  b_.SetCurrentDebugLocation(llvm::DILocation::get(b_.getContext(), 0, 0, function));
 }
 
 void KernelEmitter::run() {
@@ -148,8 +165,9 @@ bool stores_under_masks(const llvm::TargetMachine& machine) {
   return machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+avx512bw,+avx512vl");
 }
 
-void emit(const Kernel& kernel, const std::string& symbol, llvm::Module& module, const llvm::TargetMachine& machine) {
-  KernelEmitter(kernel, symbol, module, machine).run();
+void emit(const Kernel& kernel, const std::string& symbol, llvm::Module& module, const llvm::TargetMachine& machine,
+          llvm::DICompileUnit* lines) {
+  KernelEmitter(kernel, symbol, module, machine, lines).run();
 }
 
 }  // namespace tap::backend

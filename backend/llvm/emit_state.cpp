@@ -1,6 +1,7 @@
 // Addresses, accumulators and failures: shared by the emission of statements and cells.
 #include "backend/llvm/emit_state.h"
 
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -9,6 +10,31 @@
 #include "support/check.h"
 
 namespace tap::backend {
+
+std::uint32_t StatementLines::number(const std::vector<Statement>& body, std::uint32_t next) {
+  for (const Statement& statement : body) {
+    line[&statement] = next++;
+    if (const auto* loop = std::get_if<For>(&statement.node)) next = number(loop->body, next);
+    if (const auto* guard = std::get_if<Guard>(&statement.node)) next = number(guard->body, next);
+    if (const auto* section = std::get_if<Section>(&statement.node)) next = number(section->body, next);
+  }
+  return next;
+}
+
+void StatementLines::erase(const std::vector<Statement>& body) {
+  for (const Statement& statement : body) {
+    line.erase(&statement);
+    if (const auto* loop = std::get_if<For>(&statement.node)) erase(loop->body);
+    if (const auto* guard = std::get_if<Guard>(&statement.node)) erase(guard->body);
+    if (const auto* section = std::get_if<Section>(&statement.node)) erase(section->body);
+  }
+}
+
+llvm::DILocation* EmitState::location_of(const Statement& statement, llvm::DILocation* around) const {
+  const auto found = lines->line.find(&statement);
+  if (found == lines->line.end()) return around;
+  return llvm::DILocation::get(b.getContext(), found->second, 0, lines->function);
+}
 
 using llvm::Value;
 

@@ -17,6 +17,8 @@
 
 namespace llvm {
 class BasicBlock;
+class DILocation;
+class DISubprogram;
 class Function;
 class Instruction;
 class MDNode;
@@ -46,6 +48,15 @@ struct FusedProduct {
 };
 std::optional<FusedProduct> fused_product(const Kernel& kernel, const ir::CellNode& sum);
 
+// The number of each statement, as the source line of its code.
+struct StatementLines {
+  llvm::DISubprogram* function = nullptr;
+  std::unordered_map<const Statement*, std::uint32_t> line;
+  // Each before those inside it. Returns the number after the last one.
+  std::uint32_t number(const std::vector<Statement>& body, std::uint32_t next);
+  void erase(const std::vector<Statement>& body);
+};
+
 struct EmitState {
   const Kernel& kernel;
   llvm::IRBuilderBase& b;
@@ -57,7 +68,8 @@ struct EmitState {
   std::optional<Lanes> lanes;
   bool stores_under_masks = true;  // else in parts (emit_leading.h)
   std::vector<bool> folded;        // by accumulator: whether its lanes are combined
-  bool straight = false;           // inside unrolled loops or lanes: no branches
+  std::optional<StatementLines> lines = {};
+  bool straight = false;  // inside unrolled loops or lanes: no branches
   std::uint32_t section = 0;
   // Values already computed in straight code that do not depend on accumulators, by cell and the versions of the
   // variables that it depends on.
@@ -83,6 +95,7 @@ struct EmitState {
   std::vector<llvm::MDNode*> scope;                     // by tensor: the alias scope of its accesses …
   std::vector<llvm::MDNode*> noalias_scopes;            // … and the scopes they do not alias
 
+  llvm::DILocation* location_of(const Statement& statement, llvm::DILocation* around) const;  // with `lines`
   llvm::BasicBlock* new_block(const char* name);
   llvm::Value* affine(const ir::AffineExpr& e);
   llvm::Value* slot(std::uint32_t number);  // the accumulator's address

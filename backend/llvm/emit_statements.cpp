@@ -62,7 +62,12 @@ class StatementEmitter {
 };
 
 void StatementEmitter::emit(const std::vector<Statement>& body) {
-  for (const Statement& statement : body) std::visit([&](const auto& node) { emit(node); }, statement.node);
+  for (const Statement& statement : body) {
+    llvm::DILocation* around = b_.getCurrentDebugLocation().get();
+    if (s_.lines) b_.SetCurrentDebugLocation(s_.location_of(statement, around));
+    std::visit([&](const auto& node) { emit(node); }, statement.node);
+    if (s_.lines) b_.SetCurrentDebugLocation(around);
+  }
   // Definitions of a block end with it.
   for (const Statement& statement : body) {
     if (const auto* define = std::get_if<Define>(&statement.node)) s_.variables[define->variable] = nullptr;
@@ -103,7 +108,9 @@ void StatementEmitter::emit_over_vectors(const For& loop) {
   For whole = loop;
   for (Bound& bound : whole.upper) bound.expr.offset -= loop.step - 1;
   std::get<For>(whole.body[0].node).upper.clear();
+  if (s_.lines) s_.lines->number(whole.body, s_.lines->line.at(loop.body.data()));
   emit_serial(whole);
+  if (s_.lines) s_.lines->erase(whole.body);
   Value *lower = tightest(loop.lower, true), *upper = tightest(loop.upper, false);
   Value* length = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateNSWSub(upper, lower), b_.getInt64(0));
   Value* rest = b_.CreateURem(length, b_.getInt64(static_cast<std::uint64_t>(loop.step)));

@@ -46,9 +46,10 @@ struct Library {
 struct LibraryCode {
   std::string object;          // the program without the runtime
   std::string llvm, assembly;  // empty unless requested
+  std::string located;         // the assembly again, with `.loc` lines that number statements (print_with_statements)
 };
 struct CodeOptions {
-  bool llvm = false, assembly = false;
+  bool llvm = false, assembly = false, located = false;
 };
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options = {});
 // The symbol of the object's kernel list, which the library does not export.

@@ -21,7 +21,7 @@ class Printer {
     words_.leaf = [this](const CellNode& node, const Show& show) { return leaf(node, show); };
     words_.constant = [](const Scalar& value) { return constant(value); };
   }
-  std::string run();
+  KernelText run();
 
  private:
   using Show = std::function<std::string(CellId)>;
@@ -52,7 +52,10 @@ class Printer {
 
   std::string tensor_access(std::uint32_t tensor, const std::vector<AffineExpr>& at) const;
 
-  void line(const std::string& text) { out_ += std::string(indent_, ' ') + text + '\n'; }
+  void line(const std::string& text) {
+    out_ += std::string(indent_, ' ') + text + '\n';
+    statements_.push_back(statement_);
+  }
   void block(const std::vector<Statement>& body);
   void print(const For& loop);
   void print(const Guard& guard);
@@ -84,6 +87,8 @@ class Printer {
   CellNames names_;  // of cells named before this statement
   std::size_t named_ = 0;
   std::string out_;
+  std::vector<std::uint32_t> statements_;  // by line
+  std::uint32_t statement_ = 0;
   std::size_t indent_ = 0;
 };
 
@@ -206,7 +211,10 @@ void Printer::print(const Store& store) {
 
 void Printer::block(const std::vector<Statement>& body) {
   indent_ += 2;
-  for (const Statement& s : body) std::visit([&](const auto& node) { print(node); }, s.node);
+  for (const Statement& s : body) {
+    ++statement_;
+    std::visit([&](const auto& node) { print(node); }, s.node);
+  }
   indent_ -= 2;
 }
 
@@ -262,18 +270,20 @@ void Printer::header() {
   indent_ -= 2;
 }
 
-std::string Printer::run() {
+KernelText Printer::run() {
   header();
   block(kernel_.body);
-  return out_;
+  return {std::move(out_), std::move(statements_)};
 }
 
 }  // namespace
 
-std::string print(const Kernel& kernel) {
+KernelText print_with_statements(const Kernel& kernel) {
   Kernel in_order = normal(kernel);
   return Printer(in_order).run();
 }
+
+std::string print(const Kernel& kernel) { return print_with_statements(kernel).text; }
 
 std::string print(const std::vector<Kernel>& kernels) {
   std::string text;

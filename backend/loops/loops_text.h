@@ -34,6 +34,14 @@ namespace tap::backend {
 // Pre: verify() finds nothing.
 Kernel normal(const Kernel& kernel);
 
+// The text, and for each of its lines the number of its statement in the kernel: from 1, each before those inside it; 0 for the
+// lines before the first statement.
+struct KernelText {
+  std::string text;
+  std::vector<std::uint32_t> statements;
+};
+KernelText print_with_statements(const Kernel& kernel);
+
 // One after another, separated by empty lines.
 std::string print(const std::vector<Kernel>& kernels);
 

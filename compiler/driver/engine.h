@@ -81,6 +81,7 @@ struct Evaluation {
   // Of a shared run: the types of the results, and their parts by process.
   std::vector<ir::TensorType> types = {};
   std::vector<std::vector<backend::HeldPart>> parts = {};
+  std::string plan = {};                           // complete; of a source file
   std::shared_ptr<const RunMetrics> metrics = {};  // if they are wanted and native code ran
 };
 Evaluation evaluate(const Session& session, const ir::Program& program, const std::vector<Tensor>& inputs,

@@ -110,6 +110,7 @@ void lower(Session& session, const ProgramFile& input, const RunnableOptions& op
     made.compiled = std::move(first.source);
     program = std::move(first.program);
     write_decisions(session, options.decisions, first.plan);
+    made.plan = ir::print(first.plan);
     config.plan = std::move(first.plan);
     config.decide.reset();
     // With an explicit list of passes there may still be calls, which cannot be split. A placed program may lack

@@ -30,6 +30,7 @@ void add_runnable_options(CLI::App& app, RunnableOptions& options);
 
 struct Runnable {
   Compiled compiled;
+  std::string plan = {};               // complete, as a text
   std::vector<Tensor> inputs;          // none of them with `in_parts`
   std::vector<InputSpec> input_specs;  // in the order of the inputs
   std::vector<ir::Program> earlier =

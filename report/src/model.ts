@@ -172,7 +172,9 @@ export interface Kernel {
   values: string[]; // that it computes, or whose operand it packs
   packs: boolean;
   loops: string;
+  loop_statements: number[]; // by line, from 1; 0: before the first
   assembly: string;
+  assembly_statements: number[]; // by line; 0: none
 }
 export type TimedEvent = [
   row: number,

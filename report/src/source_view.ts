@@ -14,6 +14,7 @@ export class SourceView {
     store.onChange((changed) => {
       if (["panel", "file", "line", "op", "value", "stage", "graph"].some((key) => changed.has(key as never)))
         this.draw();
+      else if (changed.has("code")) this.markCode(true);
     });
   }
 
@@ -68,6 +69,7 @@ export class SourceView {
     this.element.replaceChildren(el("div", { class: "text" }, files, list), this.code());
     const target = list.querySelector(".marked") ?? list.querySelector(".picked");
     target?.scrollIntoView({ block: "nearest" });
+    this.markCode(true);
   }
 
   private code(): HTMLElement {
@@ -89,14 +91,15 @@ export class SourceView {
     const links = kernel.values.map((value) =>
       el("button", { type: "button", class: "link", click: () => this.selectValue(value) }, name(value)),
     );
-    const listing = (title: string, text: string, kind: string) => {
+    const listing = (title: string, text: string, kind: string, statements: number[]) => {
       const lines = text.trimEnd().split("\n");
-      return el(
-        "details",
-        { open: true, class: kind },
-        el("summary", {}, `${title}, ${lines.length} lines`),
-        el("pre", { tabindex: 0, "data-kernel": number }, text),
+      const pre = el(
+        "pre",
+        { tabindex: 0, "data-kernel": number, "aria-label": `${title} of kernel ${number}; arrow keys select statements` },
+        ...lines.map((line, i) => el("span", { class: "statement", "data-statement": statements[i] || null }, line + "\n")),
       );
+      this.listen(pre, number);
+      return el("details", { open: true, class: kind }, el("summary", {}, `${title}, ${lines.length} lines`), pre);
     };
     return [
       el(
@@ -105,9 +108,45 @@ export class SourceView {
         `Kernel ${number} ${kernel.packs ? "packs an operand of" : "computes"} `,
         ...links.flatMap((link, i) => (i > 0 ? [", ", link] : [link])),
       ),
-      listing("Loop nest", kernel.loops, "loops"),
-      listing("Assembly", kernel.assembly, "assembly"),
+      listing("Loop nest", kernel.loops, "loops", kernel.loop_statements),
+      listing("Assembly", kernel.assembly, "assembly", kernel.assembly_statements),
     ];
+  }
+
+  // A statement of a loop nest and the instructions that it became are marked together: when hovered, and when selected by a click
+  // or the arrow keys.
+  private listen(pre: HTMLElement, kernel: number): void {
+    const statementAt = (target: EventTarget | null): number => {
+      const line = target instanceof Element ? target.closest<HTMLElement>("[data-statement]") : null;
+      return line ? Number(line.dataset.statement) : 0;
+    };
+    pre.addEventListener("pointerover", (event) => this.markCode(false, [kernel, statementAt(event.target)]));
+    pre.addEventListener("pointerleave", () => this.markCode(false));
+    pre.addEventListener("click", (event) => {
+      const statement = statementAt(event.target);
+      if (String(getSelection())) return; // of text
+      this.store.set({ code: statement > 0 ? [kernel, statement] : [] });
+    });
+    pre.addEventListener("keydown", (event) => {
+      const step = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[event.key];
+      if (event.key === "Escape") this.store.set({ code: [] });
+      if (!step) return;
+      event.preventDefault();
+      const last = Math.max(...this.store.report.kernels![kernel].loop_statements);
+      const [own, statement] = this.store.state.code;
+      const next = own === kernel ? statement + step : step > 0 ? 1 : last;
+      this.store.set({ code: [kernel, Math.min(last, Math.max(1, next))] });
+    });
+  }
+
+  private markCode(scrolls: boolean, [kernel, statement]: number[] = this.store.state.code): void {
+    for (const line of this.element.querySelectorAll(".statement.marked")) line.classList.remove("marked");
+    if (!statement) return;
+    for (const pre of this.element.querySelectorAll<HTMLElement>(`pre[data-kernel="${kernel}"]`)) {
+      const lines = pre.querySelectorAll<HTMLElement>(`[data-statement="${statement}"]`);
+      for (const line of lines) line.classList.add("marked");
+      if (scrolls && lines.length > 0) pre.scrollTop = lines[0].offsetTop - pre.offsetTop - pre.clientHeight / 3;
+    }
   }
 
   // In the last stage that has it.

@@ -22,6 +22,7 @@ export interface State {
   time: number[]; // from, to; empty: all
   file: number;
   line: number | null;
+  code: number[]; // a kernel and a statement of it; empty: none
   find: string;
   open: string[]; // operations that are opened in the graph: 5, 5/2 inside it
   view: number[]; // x, y and scale of the graph; empty: all of it
@@ -59,6 +60,7 @@ export function parseState(hash: string, initial: State): State {
     step: wholeNumber(given.get("step")) ?? 0,
     file: wholeNumber(given.get("file")) ?? 0,
     line: wholeNumber(given.get("line")),
+    code: numbers(given.get("code")).length === 2 ? numbers(given.get("code")) : [],
     find: given.get("find") ?? "",
     open: paths(given.get("open")),
     view: numbers(given.get("view")).length === 3 ? numbers(given.get("view")) : [],
@@ -75,7 +77,7 @@ export function printState(state: State): string {
     if (state[name] !== null) out.set(name, String(state[name]));
   if (state.step) out.set("step", String(state.step));
   if (state.file) out.set("file", String(state.file));
-  for (const name of ["axes", "at", "view", "open", "pins", "time"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
+  for (const name of ["axes", "at", "view", "open", "pins", "time", "code"] as const) if (state[name].length > 0) out.set(name, state[name].join(","));
   if (state.obligation) out.set("obligation", state.obligation);
   if (state.find) out.set("find", state.find);
   if (state.theme !== "auto") out.set("theme", state.theme);

@@ -124,6 +124,7 @@ export class Store {
       time: [],
       file: 0,
       line: null,
+      code: [],
       find: "",
       open: [],
       view: [],

@@ -110,6 +110,28 @@ export async function codeIsLinked({ page: file, loops }) {
     }
   }
   assert.equal(seen.size, kernels.length);
+  // Each statement of a loop nest marks its lines and the instructions that it became, by keys and by pointer; the address holds it.
+  const marked = (p) => p.$$eval(".code pre", (all) => all.map((pre) => [pre.dataset.kernel, [...pre.children].flatMap((line, i) => (line.classList.contains("marked") ? [i] : []))]));
+  const shownKernels = await page.$$eval(".code .loops pre", (all) => all.map((pre) => Number(pre.dataset.kernel)));
+  for (const number of shownKernels) {
+    const { loop_statements: loopLines, assembly_statements: instructions } = kernels[number];
+    const linesOf = (list, statement) => list.flatMap((own, i) => (own === statement ? [i] : []));
+    const expected = (statement) => [[String(number), linesOf(loopLines, statement)], [String(number), linesOf(instructions, statement)]];
+    const last = Math.max(...loopLines);
+    assert.ok(instructions.filter((statement) => statement > 0).length > instructions.length / 2);
+    assert.ok(instructions.every((statement) => statement <= last));
+    await page.locator(`.code .loops pre[data-kernel="${number}"]`).focus();
+    for (let statement = 1; statement <= last; ++statement) {
+      await page.keyboard.press("ArrowDown");
+      assert.deepEqual((await marked(page)).filter(([of]) => of === String(number)), expected(statement));
+    }
+    const again = await open(file, await page.evaluate(() => location.hash));
+    assert.deepEqual((await marked(again.page)).filter(([of]) => of === String(number)), expected(last));
+    await again.close();
+    await page.keyboard.press("Escape");
+    await page.locator(`.code .assembly pre[data-kernel="${number}"] [data-statement="${last}"]`).first().hover();
+    assert.deepEqual((await marked(page)).filter(([of]) => of === String(number)), expected(last));
+  }
   await isAccessible(page);
   await close();
 }

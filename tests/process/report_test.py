@@ -124,6 +124,18 @@ class Report(TapcTest):
         self.assertIsNone(self.report(source)["kernels"])
         self.expect(2, "`--time-passes` needs a report", "inspect", source, "--time-passes")
 
+    def test_every_store_of_a_loop_nest_has_instructions(self):
+        for text in (LAYER, HALO, GRID):
+            for kernel in self.report(self.write("code.tap", text), "--code")["kernels"]:
+                loops, assembly = (kernel[kind].rstrip("\n").split("\n") for kind in ("loops", "assembly"))
+                self.assertEqual((len(kernel["loop_statements"]), len(kernel["assembly_statements"])), (len(loops), len(assembly)))
+                statements = [number for number in kernel["loop_statements"] if number]
+                self.assertEqual(sorted(set(statements)), list(range(1, max(statements) + 1)))
+                stores = {number for number, line in zip(kernel["loop_statements"], loops) if re.match(r" *t\d+\[.*\] = ", line)}
+                self.assertTrue(stores and stores <= set(kernel["assembly_statements"]))
+                for number, line in zip(kernel["assembly_statements"], assembly):
+                    self.assertFalse(number and not re.match(r"\t[a-z]", line), line)
+
     def test_times_of_passes(self):
         source = self.write("layer.tap", LAYER)
         self.assertEqual({one["milliseconds"] for one in self.report(source)["passes"]}, {None})
@@ -211,9 +223,9 @@ class Report(TapcTest):
     def timed(self, source):
         """A report with the time line of a run."""
         page = self.folder / "timed.html"
-        self.expect(0, "(?m)^wrote", "run", source, "-i", "A=iota", "-i", "B=iota", "--plan-out", "timed.plan", "--trace", "t.json", "-o", "@timed.npz",
+        self.expect(0, "(?m)^wrote", "run", source, "-i", "A=iota", "-i", "B=iota", "--trace", "t.json", "-o", "@timed.npz",
                     "--threads", "2")
-        self.expect(0, "(?m)^wrote", "inspect", source, "--plan", "timed.plan", "--trace", "t.json", "-o", page)
+        self.expect(0, "(?m)^wrote", "inspect", source, "--trace", "t.json", "-o", page)
         return page
 
     def planned(self):

@@ -10,7 +10,15 @@ from mpi_job import *
 from tapc import *
 from traced_programs import LAYER, STENCIL
 
-INPUTS = {LAYER: ["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"], STENCIL: ["-i", "x=rand:1"]}
+FUSED = """mesh pod = [data: 4, model: 2]
+program layer(X: f32[64, 512] @ pod[{data}, {}], W: f32[512, 2048] @ pod[{}, {model}], V: f32[2048, 512] @ pod[{model}, {}])
+        -> (Y: f32[64, 512] @ pod[{data}, {}]) {
+    H[i, o] = sum[k] X[i, k] * W[k, o]
+    G[i, o] = max(H[i, o], 0)
+    Y[i, o] = sum[k] G[i, k] * V[k, o]
+}
+"""
+INPUTS = {FUSED: ["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"], LAYER: ["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"], STENCIL: ["-i", "x=rand:1"]}
 SCHEMA = json.loads((ROOT / "docs/schema/report.schema.json").read_text())
 SHOWN = {"kernel", "copy", "transfer", "fill", "outside", "message", "wait"}
 
@@ -108,6 +116,35 @@ class TimeLine(MpiTest):
         self.expect(2, "--trace.* needs a report", "inspect", "p.tap", "--trace", "t.json", "-o", "p.svg")
         self.expect(2, "`none.json` cannot be read", *inspect[:2], "none.json", "p.tap", "-o", "r.html")
         self.expect(2, "is a directory", *inspect[:2], ".", "p.tap", "-o", "r.html")
+
+    def test_the_plan_of_the_run_is_in_the_trace(self):
+        """A plain run, whatever the cost model decided; the plan by file gives the same report."""
+        for text in (LAYER, STENCIL, FUSED):
+            for options in ((), ("--evaluations=0",), ("--plan=none",)):
+                self.traced(text, *options)
+                report = json.loads(self.expect(0, "^", "inspect", "p.tap", "--trace", "t.json", "--format=report-json").stdout)
+                self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+                self.assertEqual(report["plan"], "t.json")
+                again = json.loads(self.expect(0, "^", "inspect", "p.tap", "--plan", "p.plan", "--trace", "t.json", "--format=report-json").stdout)
+                self.assertEqual(again.pop("plan"), "p.plan")
+                report.pop("plan")
+                self.assertEqual(report, again)
+        # Another plan than the one that ran is refused, given or in the trace; so is a trace without a plan that needs one.
+        self.traced(FUSED)
+        self.write("none.plan", "plan 2\nevaluations 0\n")
+        trace = json.loads((self.folder / "t.json").read_text())
+        self.assertIn("fuse", trace["otherData"]["plan"])
+        refused = r"^t\.json:1:\d+: error\[T1402\]: this trace is of another program, plan or mesh: "
+        inspect = ("inspect", "p.tap", "--trace", "t.json", "-o", "r.html")
+        self.expect(1, refused, *inspect, "--plan", "none.plan")
+        for plan in ("plan 2\nevaluations 0\n", "plan 2\nsplit nothing dim i into 2\n", "no plan", None):
+            if plan is None:
+                del trace["otherData"]["plan"]
+            else:
+                trace["otherData"]["plan"] = plan
+            self.write("t.json", json.dumps(trace))
+            self.expect(1, refused, *inspect)
+        self.assertFalse((self.folder / "r.html").exists())
 
     def test_malformed_traces(self):
         self.traced(LAYER)

@@ -2,7 +2,7 @@
 //
 //   tapc inspect mlp.tap -o mlp.svg
 //   tapc inspect mlp.tap -o mlp.html          every stage, shard and rewrite, as a page for a browser
-//   tapc inspect mlp.tap --plan=mlp.plan --trace=t.json -o mlp.html       … with what ran when
+//   tapc inspect mlp.tap --trace=t.json -o mlp.html           … with what ran when
 //   tapc inspect mlp.tap --plan=mlp.plan      with the plan's groups, blocks and transfers
 //   tapc inspect mlp.tap --after compose_maps        the graph after this pass
 //   tapc inspect mlp.tap --diff compose_maps         what it changed; A..B: what all passes after A up to B changed
@@ -195,8 +195,9 @@ Action declare_inspect(CLI::App& app) {
   auto* plan = app.add_option("--plan", options->plan,
                               "Show the graph that this plan makes: fused, split and with transfers; with --splits, "
                               "list what can still be split");
-  app.add_option("--trace", options->trace,
-                 "Show the times of this run in a report; `tapc run --trace` wrote it, with the same plan");
+  app.add_option(
+      "--trace", options->trace,
+      "Show the times of this run in a report; `tapc run --trace` wrote it. Without --plan, with the plan that ran");
   app.add_flag("--code", options->code,
                "Show the loop nests and the assembly of the kernels in a report, for this machine's processor");
   app.add_flag("--time-passes", options->times, "Show the time of each pass in a report");

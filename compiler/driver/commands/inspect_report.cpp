@@ -18,6 +18,7 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/show/report.h"
+#include "compiler/pipeline/failures.h"
 #include "cost/decide/mesh_splits.h"
 #include "ir/graphs/program_hash.h"
 #include "passes/pass_table.h"
@@ -65,17 +66,28 @@ TraceFile read_trace(Session& session, const std::string& path) {
   return {file, std::move(std::get<Trace>(parsed))};
 }
 
+Failure of_another_program(const TraceFile& read, const std::string& why, const std::string& plan) {
+  return {exit_code::wrong_program,
+          Diagnostic(Code::plan_not_applicable, span_of(read.file, read.trace.program_at),
+                     "this trace is of another program, plan or mesh: " + why)
+              .help(plan.empty() ? "give the file and the sizes of the run, or trace again: `tapc run FILE --trace T`"
+                                 : "trace a run with this plan, `tapc run FILE --plan P --trace T`, or leave `--plan` "
+                                   "out: the trace contains its plan")};
+}
+
 // A trace names the program that ran: sharded, with all decisions of its plan.
 void require_trace_of(const TraceFile& read, const ir::Program& program, const std::string& plan) {
   const std::string hash = ir::hash_of(program);
-  if (read.trace.program == hash) return;
-  throw Failure{exit_code::wrong_program,
-                Diagnostic(Code::plan_not_applicable, span_of(read.file, read.trace.program_at),
-                           fmt::format("this trace is of another program, plan or mesh: the sharded program of this "
-                                       "report has the hash \"{}\"",
-                                       hash))
-                    .help(plan.empty() ? "run with `--plan-out P --trace T`, then inspect with `--plan P --trace T`"
-                                       : "trace a run with this plan: `tapc run FILE --plan P --trace T`")};
+  if (read.trace.program != hash)
+    throw of_another_program(read, fmt::format("the sharded program of this report has the hash \"{}\"", hash), plan);
+}
+
+// Without --plan, a report is of the plan that the trace contains.
+void take_plan_of(const TraceFile& read, ir::Plan& plan) {
+  auto parsed = ir::parse_plan_text(read.trace.plan);
+  auto* own = std::get_if<ir::PlanText>(&parsed);
+  if (!own) throw of_another_program(read, "its plan cannot be read", "");
+  plan = std::move(own->plan);
 }
 
 // Loop nests and assembly, for this machine's processor.
@@ -90,8 +102,8 @@ nlohmann::ordered_json code_of(const pipeline::Compilation& made, const backend:
                       .help("leave out `--code`; `tapc compile FILE -o OUT.s` writes the assembly of all kernels")};
   const backend::LibraryCode code =
       backend::emit({"report", &kernels, backend::encode(*made.schedule, kernels, backend::features_of(target))},
-                    target, {.assembly = true});
-  return report_kernels(*made.schedule, kernels, code.assembly);
+                    target, {.assembly = true, .located = true});
+  return report_kernels(*made.schedule, kernels, code);
 }
 
 // What the cost model considers where the plan leaves something open, and what values would cost with other shardings. Of programs
@@ -139,6 +151,8 @@ nlohmann::ordered_json data_of(Session& session, const std::string& file, PassOp
                                const ReportOptions& options, const SourceOptions& source, const ReportedPlans* plans) {
   std::optional<TraceFile> traced;
   if (!options.trace.empty()) traced = read_trace(session, options.trace);
+  const bool with_its_plan = traced && options.plan.empty() && !traced->trace.plan.empty();
+  if (with_its_plan) take_plan_of(*traced, passes.plan);
   const ProgramFile input = read_program_file(session, file, source);
   ValueLocations locations;
   passes::PassSeconds seconds;
@@ -148,8 +162,15 @@ nlohmann::ordered_json data_of(Session& session, const std::string& file, PassOp
       pipeline_options(passes, options.code ? pipeline::Stage::schedule : pipeline::Stage::sharded);
   if (options.code) config.machine = machine_for(session, target, "");
   Dumps none(session, passes);
-  const pipeline::Compilation made = compile(session, input, std::move(config), passes, none,
-                                             [&](const Compiled& built) { locations = locations_of_values(built); });
+  const pipeline::Compilation made = [&] {
+    try {
+      return compile(session, input, std::move(config), passes, none,
+                     [&](const Compiled& built) { locations = locations_of_values(built); });
+    } catch (const pipeline::PlanRefused&) {
+      if (!with_its_plan) throw;
+      throw of_another_program(*traced, "the plan that ran does not apply to this program", options.plan);
+    }
+  }();
   nlohmann::ordered_json time_line;
   if (traced) {
     require_trace_of(*traced, made.program, options.plan);
@@ -167,8 +188,9 @@ nlohmann::ordered_json data_of(Session& session, const std::string& file, PassOp
   }
   OtherDecisions others(session, input, passes, options, graph);
   const ReportedCosts costs = others.costs();
-  return report_json(session, {input.file, options.plan, made, propagated ? &*propagated : nullptr, locations, plans,
-                               options.times ? &seconds : nullptr, &costs, &kernels, &time_line});
+  return report_json(
+      session, {input.file, with_its_plan ? options.trace : options.plan, made, propagated ? &*propagated : nullptr,
+                locations, plans, options.times ? &seconds : nullptr, &costs, &kernels, &time_line});
 }
 
 }  // namespace

@@ -3,16 +3,16 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <string_view>
 #include <vector>
 
+#include "backend/llvm/library.h"
 #include "backend/loops/loops.h"
 #include "ir/schedule.h"
 
 namespace tap::driver {
 
-// `assembly`: of the whole library (backend/llvm/library.h), whose kernels are k_0001, k_0002, …
+// `code`: of the whole library, with its located assembly; kernels are k_0001, k_0002, …
 nlohmann::ordered_json report_kernels(const ir::Schedule& schedule, const std::vector<backend::Kernel>& kernels,
-                                      std::string_view assembly);
+                                      const backend::LibraryCode& code);
 
 }  // namespace tap::driver

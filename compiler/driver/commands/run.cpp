@@ -151,7 +151,9 @@ LoadedProgram compiled_program(const Session& session, Runnable made, const Engi
     result.outputs.push_back({runnable->compiled.results[i], graph[graph.outputs[i]].type.element});
   result.run = [&session, engine, runnable, skip_unjustified = !what.source.require_proof,
                 first_reads = what.first_reads, &files] {
-    return evaluate_or_fall_back(session, *runnable, engine, skip_unjustified, first_reads, files);
+    Evaluation made = evaluate_or_fall_back(session, *runnable, engine, skip_unjustified, first_reads, files);
+    made.plan = runnable->plan;
+    return made;
   };
   return result;
 }
@@ -194,7 +196,8 @@ void publish_shared(Session& session, const SharedResults& results, const std::v
 MetricsReport metrics_of(const Session& session, const RunOptions& options, const Evaluation& evaluation,
                          const MpiHost* host) {
   if (!options.metrics.wanted()) return {};
-  if (evaluation.metrics) return report_metrics(*evaluation.metrics, options.metrics, options.what.file, host);
+  if (evaluation.metrics)
+    return report_metrics(*evaluation.metrics, options.metrics, {options.what.file, evaluation.plan}, host);
   session.report("nothing was measured, since the program was interpreted\n");
   return {};
 }

@@ -12,8 +12,9 @@ std::string quoted_for_shell(std::string_view text) {
 }
 
 std::string shell_word(std::string_view text) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%";
-  bool is_plain = !text.empty() && text.find_first_not_of(plain) == std::string_view::npos;
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
+  // zsh takes =NAME for the path of a command.
+  bool is_plain = !text.empty() && text[0] != '=' && text.find_first_not_of(plain) == std::string_view::npos;
   return is_plain ? std::string(text) : quoted_for_shell(text);
 }
 

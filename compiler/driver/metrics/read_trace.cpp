@@ -71,6 +71,7 @@ class TraceReader {
     const LocatedJson& program = member_of(about, "program", Kind::text, "a string");
     trace_.program = program.text;
     trace_.program_at = program.at;
+    if (member_named(about, "plan")) trace_.plan = text_of(about, "plan");
     const std::int64_t processes = whole_of(about, "processes", most_processes);
     trace_.workers.assign(static_cast<std::size_t>(std::max<std::int64_t>(processes, 1)), 1);
     for (const LocatedJson& event : member_of(top_, "traceEvents", Kind::list, "a list").items) add(event);

@@ -33,6 +33,7 @@ struct TraceEvent {
 struct Trace {
   std::string program;  // the hash of the sharded program
   ByteRange program_at;
+  std::string plan;                   // that ran, complete; empty in traces of earlier versions
   std::vector<TraceEvent> events;     // those of a process in the order of its batches
   std::vector<std::int64_t> workers;  // by process
 };

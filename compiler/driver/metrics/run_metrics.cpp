@@ -35,12 +35,10 @@ std::vector<std::string> gathered(std::string own, const MpiHost* host) {
   return all;
 }
 
-std::string trace_text(const RunName& name, std::int64_t processes, const std::vector<std::string>& events) {
-  const Json other = {{"format", "tap-trace"},
-                      {"version", 1},
-                      {"file", name.file},
-                      {"program", name.program},
-                      {"processes", processes}};
+std::string trace_text(const RunName& name, const std::string& plan, std::int64_t processes,
+                       const std::vector<std::string>& events) {
+  const Json other = {{"format", "tap-trace"},   {"version", 1}, {"file", name.file},
+                      {"program", name.program}, {"plan", plan}, {"processes", processes}};
   std::string text = fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\"traceEvents\":[\n", other.dump());
   for (std::size_t p = 0; p < events.size(); ++p) text += (p > 0 ? ",\n" : "") + events[p];
   return text + "\n]}\n";
@@ -77,16 +75,17 @@ void RunMetrics::finish(const backend::Executable& executable, const ir::Program
   program = ir::hash_of(ran);
 }
 
-MetricsReport report_metrics(const RunMetrics& metrics, const MetricsOptions& options, const std::string& file,
+MetricsReport report_metrics(const RunMetrics& metrics, const MetricsOptions& options, const RunSource& source,
                              const MpiHost* host) {
   Phase phase("writing metrics");
   AllocationMustSucceed memory_guard;
-  const RunName name{file, metrics.program};
+  const RunName name{source.file, metrics.program};
   MetricsReport report;
   if (!options.trace.empty()) {
     const std::vector<std::string> events = gathered_events(metrics, host);
     if (!events.empty())
-      report.files.push_back({options.trace, {trace_text(name, static_cast<std::int64_t>(events.size()), events)}});
+      report.files.push_back(
+          {options.trace, {trace_text(name, source.plan, static_cast<std::int64_t>(events.size()), events)}});
   }
   if (options.metrics.empty() && options.slowest == 0) return report;
   const std::vector<std::string> texts = gathered(metrics_of_process(metrics, host ? host->rank() : 0).dump(), host);

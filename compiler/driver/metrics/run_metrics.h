@@ -46,8 +46,11 @@ struct MetricsReport {  // empty in processes other than the first
   std::vector<OutputFile> files;
   std::string tables;
 };
-// `file` is the program's, for people.
-MetricsReport report_metrics(const RunMetrics& metrics, const MetricsOptions& options, const std::string& file,
+struct RunSource {
+  std::string file;  // of the program, for people
+  std::string plan;  // complete, as a text: a trace contains it
+};
+MetricsReport report_metrics(const RunMetrics& metrics, const MetricsOptions& options, const RunSource& source,
                              const MpiHost* host);
 
 }  // namespace tap::driver
