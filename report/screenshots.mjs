@@ -5,9 +5,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { launch } from "./browser.mjs";
 import { smallPng } from "./small_png.mjs";
+import { browser, data, open } from "./tests/page.mjs";
 
 const root = new URL("..", import.meta.url);
 const images = new URL("docs/images/report/", root);
@@ -30,6 +29,7 @@ const programs = [
     name: "mlp",
     file: () => written("README.md", "layer.tap"),
     operation: "Y.partial",
+    opens: ["H", "Y.partial"],
     tensor: { value: "Y.partial", shard: 3 },
     rewrite: "apply_splits",
   },
@@ -61,16 +61,22 @@ const programs = [
 ];
 const panels = ["graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "time", "proof", "table"];
 
-const dataOf = (page) => JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(join(folder, page), "utf8"))[1]);
+// The data of a written page, by the page's own reading.
+async function dataOf(file) {
+  const { page, close } = await open(join(folder, file));
+  const found = await data(page);
+  await close();
+  return found;
+}
 
 const meshOf = ({ meshes }) => meshes[0].axes.map(({ name, size }) => `${name}=${size}`).join();
 
 // Two pages: one with code and a time line, one with the front.
-function report({ name, file }) {
+async function report({ name, file }) {
   const source = file();
   const [page, front, trace] = ["html", "front.html", "json"].map((ending) => `${name}.${ending}`);
   run("inspect", source, "-o", page);
-  const { values, inputs } = dataOf(page).stages[0].graphs[0];
+  const { values, inputs } = (await dataOf(page)).stages[0].graphs[0];
   const given = inputs.flatMap((input, i) => ["-i", `${values[input].name}=rand:${i + 1}`]);
   // The quickest of several runs: in the others, the machine did something else, too.
   let quickest = Infinity;
@@ -83,7 +89,7 @@ function report({ name, file }) {
   }
   run("inspect", source, "--trace", trace, "--code", "--time-passes", "-o", page);
   if (!only.length || only.some((one) => `${name}_plan`.startsWith(one)))
-    run("plan", source, `--mesh=${meshOf(dataOf(page))}`, "--threads=1", "--front", front);
+    run("plan", source, `--mesh=${meshOf(await dataOf(page))}`, "--threads=1", "--front", front);
   return { page, front };
 }
 
@@ -102,6 +108,11 @@ function stateOf(program, panel, data) {
     state.set("op", op);
     state.set("value", graph.operations[op].results[0]);
   }
+  if (panel === "graph" && program.opens) state.set("open", program.opens.map(number));
+  if (panel === "source") {
+    const kernel = data.kernels.findIndex(({ values }) => values.includes(program.source ?? program.operation));
+    if (kernel >= 0) state.set("code", [kernel, Math.max(...data.kernels[kernel].loop_statements)]);
+  }
   if (panel === "graph" && program.zoom) {
     const [, , x, y, w, h] = graph.layout.nodes.find(([kind, of]) => kind === "operation" && of === op);
     state.set("view", [x + w / 2 - 415 / program.zoom, y + h / 2 - 300 / program.zoom, program.zoom].map((n) => n.toFixed(3)));
@@ -119,21 +130,20 @@ function stateOf(program, panel, data) {
   return state;
 }
 
-const browser = await launch();
 mkdirSync(images, { recursive: true });
 for (const program of programs) {
   const wanted = panels.filter((panel) => !only.length || only.some((one) => `${program.name}_${panel}`.startsWith(one)));
   if (wanted.length === 0) continue;
-  const { page: main, front } = report(program);
+  const { page: main, front } = await report(program);
   for (const panel of wanted) {
     const file = panel === "plan" ? front : main;
-    const page = await browser.newPage({ viewport: { width: 1180, height: 680 }, reducedMotion: "reduce" });
-    await page.goto(`${pathToFileURL(join(folder, file)).href}#${stateOf(program, panel, dataOf(file))}`);
-    if (panel === "pipeline")
-      await page.locator("details").first().evaluate((details) => (details.open = true));
+    const hash = `#${stateOf(program, panel, await dataOf(file))}`;
+    const { page, close } = await open(join(folder, file), hash, { viewport: { width: 1180, height: 680 }, reducedMotion: "reduce" });
+    if (panel === "pipeline" || panel === "why")
+      await page.locator(`#panel-${panel} details`).first().evaluate((details) => (details.open = true));
     await page.waitForTimeout(300);
     writeFileSync(new URL(`${program.name}_${panel}.png`, images), smallPng(await page.screenshot()));
-    await page.close();
+    await close();
   }
 }
 await browser.close();

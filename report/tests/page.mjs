@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { launch } from "../browser.mjs";
 
-export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 export const browser = await launch();
 
 // A page that fails the test on any request, error or warning.
@@ -26,6 +26,15 @@ export async function open(file, hash = "", options = {}) {
   await page.goto(url + hash);
   await page.waitForSelector("[role=tab]");
   return { page, problems, close: async () => (assert.deepEqual(problems, []), page.close()) };
+}
+
+// axe-core finds no serious violation; `where` says of what.
+export async function isAccessible(page, where = "") {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  const texts = serious.map(({ id, nodes }) => `${where} ${id}: ${nodes[0].html.slice(0, 160)} ${nodes[0].failureSummary}`);
+  assert.deepEqual(texts, []);
 }
 
 export const tab = (page, title) => page.getByRole("tab", { name: title }).click();

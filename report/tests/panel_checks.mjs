@@ -1,15 +1,7 @@
 // The panels of a report: what each shows is what the data say.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { axe, data, open, sorted, tab } from "./page.mjs";
-
-// axe-core finds no serious violation.
-async function isAccessible(page) {
-  await page.evaluate(axe);
-  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
-}
+import { data, isAccessible, open, sorted, tab } from "./page.mjs";
 
 // The panel Plan has a point and a row for each plan; a click loads its graph, with as many shards as brute force gives.
 export async function plansLoad({ page: file, shards }) {

@@ -1,6 +1,7 @@
 // Time lines of traces whose numbers are given: where predictions lie, and which pieces are on the critical path.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +25,15 @@ TraceEvent task(std::int64_t batch, std::int64_t number, std::int64_t row, doubl
   event.predicted = predicted;
   return event;
 }
-TraceEvent in_process(std::int64_t process, TraceEvent event) {
-  event.process = process;
-  return event;
+// Of processes with one worker each.
+Trace trace_of(std::vector<std::pair<std::int64_t, TraceEvent>> events) {
+  Trace trace;
+  for (auto& [process, event] : events) {
+    event.process = process;
+    trace.workers.resize(std::max(trace.workers.size(), static_cast<std::size_t>(process) + 1), 1);
+    trace.events.push_back(std::move(event));
+  }
+  return trace;
 }
 TraceEvent message(TraceKind kind, std::int64_t number, std::int64_t batch, double began, double ended,
                    double predicted) {
@@ -77,19 +84,14 @@ TEST(TimeLine, ACallOfTilesRunsOnAllWorkers) {
 
 // Both processes send to each other at the same time: neither prediction waits for the other's batch.
 TEST(TimeLine, MessagesAreSentBeforeTheirBatchWaits) {
-  Trace trace;
-  trace.workers = {1, 1};
-  auto add = [&](std::int64_t process, TraceEvent event) {
-    trace.events.push_back(in_process(process, std::move(event)));
-  };
-  add(0, task(0, 0, 0, 0, 10, 10));
-  add(1, task(0, 1, 0, 0, 3, 3));
-  add(0, message(TraceKind::send, 7, 1, 10, 10, 0));
-  add(0, message(TraceKind::message, 8, 1, 10, 11, 1));
-  add(1, message(TraceKind::send, 8, 1, 3, 3, 0));
-  add(1, message(TraceKind::message, 7, 1, 3, 12, 2));
-  add(0, task(1, 2, 0, 11, 12, 1));
-  add(1, task(1, 3, 0, 3, 5, 2));
+  const Trace trace = trace_of({{0, task(0, 0, 0, 0, 10, 10)},
+                                {1, task(0, 1, 0, 0, 3, 3)},
+                                {0, message(TraceKind::send, 7, 1, 10, 10, 0)},
+                                {0, message(TraceKind::message, 8, 1, 10, 11, 1)},
+                                {1, message(TraceKind::send, 8, 1, 3, 3, 0)},
+                                {1, message(TraceKind::message, 7, 1, 3, 12, 2)},
+                                {0, task(1, 2, 0, 11, 12, 1)},
+                                {1, task(1, 3, 0, 3, 5, 2)}});
   const TimeLine line = time_line_of(trace, 100);
   // Process 1 waits for process 0, from 3 to 10; then the message takes 2, and its task 2.
   EXPECT_DOUBLE_EQ(line.predicted_us, 14);
@@ -99,16 +101,11 @@ TEST(TimeLine, MessagesAreSentBeforeTheirBatchWaits) {
 }
 
 TEST(TimeLine, TheMeasuredPathFollowsTheLastMessage) {
-  Trace trace;
-  trace.workers = {1, 1};
-  auto add = [&](std::int64_t process, TraceEvent event) {
-    trace.events.push_back(in_process(process, std::move(event)));
-  };
-  add(0, task(0, 0, 0, 0, 10, 10));
-  add(0, message(TraceKind::send, 7, 1, 10, 10, 0));
-  add(1, task(0, 1, 0, 0, 3, 3));
-  add(1, message(TraceKind::message, 7, 1, 3, 12, 2));
-  add(1, task(2, 3, 0, 12, 15, 3));
+  const Trace trace = trace_of({{0, task(0, 0, 0, 0, 10, 10)},
+                                {0, message(TraceKind::send, 7, 1, 10, 10, 0)},
+                                {1, task(0, 1, 0, 0, 3, 3)},
+                                {1, message(TraceKind::message, 7, 1, 3, 12, 2)},
+                                {1, task(2, 3, 0, 12, 15, 3)}});
   const TimeLine line = time_line_of(trace, 100);
   EXPECT_EQ(critical_in(trace, line.measured), "c0 c107 c3");
   EXPECT_EQ(critical_in(trace, line.predicted), "c0 c107 c3");

@@ -124,6 +124,14 @@ class Report(TapcTest):
         self.assertIsNone(self.report(source)["kernels"])
         self.expect(2, "`--time-passes` needs a report", "inspect", source, "--time-passes")
 
+    def test_the_code_is_what_compile_emits(self):
+        for text in (LAYER, HALO, GRID):
+            source, out = self.write("code.tap", text), self.folder / "code.s"
+            self.expect(0, "(?m)^wrote", "compile", source, "--plan=none", "-o", out)
+            emitted = out.read_text()
+            for kernel in self.report(source, "--code")["kernels"]:
+                self.assertIn(kernel["assembly"], emitted)
+
     def test_every_store_of_a_loop_nest_has_instructions(self):
         for text in (LAYER, HALO, GRID):
             for kernel in self.report(self.write("code.tap", text), "--code")["kernels"]:
