@@ -29,7 +29,7 @@ const programs = [
     name: "mlp",
     file: () => written("README.md", "layer.tap"),
     operation: "Y.partial",
-    opens: ["H", "Y.partial"],
+    opens: ["Y.partial"],
     tensor: { value: "Y.partial", shard: 3 },
     rewrite: "apply_splits",
   },

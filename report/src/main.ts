@@ -9,7 +9,7 @@ import { proofView } from "./proof_view";
 import { RewriteView } from "./rewrite_view";
 import { SourceView } from "./source_view";
 import { panels, type Panel, type State } from "./state";
-import { Store } from "./store";
+import { expand, Store } from "./store";
 import { TensorView } from "./tensor_view";
 import { TimeView } from "./time_view";
 import { whyView } from "./why_view";
@@ -33,7 +33,7 @@ function setTheme(theme: State["theme"]): void {
 }
 
 function start(): void {
-  const report = JSON.parse(document.getElementById("data")!.textContent!) as Report;
+  const report = expand(JSON.parse(document.getElementById("data")!.textContent!) as Report);
   const store = new Store(report);
   setTheme(store.state.theme);
   store.onChange((changed) => changed.has("theme") && setTheme(store.state.theme));

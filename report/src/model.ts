@@ -84,6 +84,7 @@ export interface Stage {
   about: string;
   graphs: Graph[];
   operators: Operator[];
+  shared: unknown[][]; // placements and lines of large graphs (expand() in store.ts)
 }
 export interface Rewrite {
   operation: string;

@@ -1,7 +1,24 @@
 // The report and the state, and what every panel derives from them. A panel is a function that draws itself anew.
-import type { Graph, Lines, Operation, Report, Stage } from "./model";
+import type { Graph, Lines, Operation, Placement, Report, Stage } from "./model";
 import { pathsAround } from "./opened";
 import { parseState, printState, type State } from "./state";
+
+// What large graphs share by number, where it belongs.
+export function expand(report: Report): Report {
+  const stages = [...report.stages, ...(report.plans?.points ?? []).flatMap(({ stage }) => stage ?? [])];
+  for (const { graphs, shared } of stages)
+    for (const { operations, layout } of graphs) {
+      for (const operation of operations) {
+        const { placements } = operation as { placements?: unknown };
+        if (typeof placements === "number") operation.placements = shared[placements] as Placement[];
+      }
+      for (const node of layout.nodes) {
+        const [title, rest] = node[6] as unknown[];
+        if (typeof rest === "number") node[6] = [title as string, ...(shared[rest] as string[])];
+      }
+    }
+  return report;
+}
 
 export class Store {
   private listeners: ((changed: Set<keyof State>) => void)[] = [];

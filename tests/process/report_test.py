@@ -226,7 +226,10 @@ class Report(TapcTest):
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
-        yield {"check": "fast", "name": "10,000 nodes", "page": str(self.large()), "limits": {"paint": 3000, "frame": 300}}
+        limits = {"paint": 3000, "frame": 300}
+        yield {"check": "fast", "name": "10,000 nodes", "page": str(self.large()), "limits": limits}
+        sharded = self.large("sharded", "mesh m = [a: 4, b: 2]", " @ m[{a}, {b}]", 1001)
+        yield {"check": "fast", "name": "10,000 sharded nodes", "page": str(sharded), "limits": limits}
 
     def timed(self, source):
         """A report with the time line of a run."""
@@ -269,13 +272,17 @@ class Report(TapcTest):
         self.expect(0, r"^", "inspect", source, "-o", page)
         return {"page": str(page), "texts": [*texts, long]}
 
-    def large(self):
-        lines = ["program big(X0: f32[8, 8]) -> (Y: f32[8, 8]) {"]
-        for k in range(2500):
+    def large(self, name="big", mesh="", sharding="", count=2500):
+        """10,000 operations; with a mesh, of the sharded graph, moves included."""
+        lines = [mesh, f"program {name}(X0: f32[8, 8]{sharding}) -> (Y: f32[8, 8]) {{"]
+        for k in range(count):
             lines += [f"    A{k}[i, j] = sum[q] X{k}[i, q] * X{k}[q, j]", f"    B{k}[i, j] = max[q] A{k}[i, q] * X{k}[q, j]",
                       f"    C{k}[i, j] = sum[q] A{k}[i, q] * B{k}[q, j]", f"    X{k + 1}[i, j] = max[q] C{k}[i, q] - A{k}[q, j]"]
-        page = self.page(self.write("big.tap", "\n".join(lines) + "\n    Y[i, j] = X2500[i, j] + 1\n}\n"), timeout=120)
+        page = self.page(self.write(name + ".tap", "\n".join(lines) + f"\n    Y[i, j] = X{count}[i, j] + 1\n}}\n"), timeout=120)
         self.assertLess(page.stat().st_size, 5_000_000)
+        report = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])
+        self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+        self.assertGreater(len(report["stages"][-1]["graphs"][0]["operations"]), 10_000)
         return page
 
     @unittest.skipIf(MISSING and not os.environ.get("CI"), "needs " + ", ".join(MISSING))

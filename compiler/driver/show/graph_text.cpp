@@ -148,9 +148,10 @@ std::string equation_text(const ir::Program& program, const ir::Graph& graph, co
   return applied(graph, operation, op, "") + text.substr(text.find('\n') + 1);
 }
 
-std::string operation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
-                           const std::string& name) {
-  return GraphText(program).operation_text(graph, operation, name);
+OperationText operation_texts(const ir::Program& program) {
+  return [texts = GraphText(program)](const ir::Graph& graph, const ir::Operation& operation, const std::string& name) {
+    return texts.operation_text(graph, operation, name);
+  };
 }
 
 std::string to_text(const ir::Program& program) { return GraphText(program).run(); }

@@ -8,6 +8,7 @@
 //     split  k_block over pod.model
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "ir/graph.h"
@@ -16,9 +17,9 @@ namespace tap::driver {
 
 std::string to_text(const ir::Program& program);
 
-// One operation of a graph, with all of this. Its name has the path of the graph.
-std::string operation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
-                           const std::string& name);
+// For operations of this program, each with all of this. The name of an operation has the path of its graph.
+using OperationText = std::function<std::string(const ir::Graph&, const ir::Operation&, const std::string& name)>;
+OperationText operation_texts(const ir::Program& program);
 
 // One operation, which is not a region: its equation with the names of its values, index space and projections.
 std::string equation_text(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation);

@@ -1,6 +1,7 @@
 #include "compiler/driver/show/program_diff.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -87,6 +88,7 @@ class Changes {
   std::vector<Change> list(std::size_t most) {
     std::map<std::size_t, std::size_t> numbers;
     std::vector<Change> changes;
+    const std::array<OperationText, 2> texts{operation_texts(*programs_[0]), operation_texts(*programs_[1])};
     for (std::size_t k = 0; k < items_.size(); ++k) {
       const auto [number, fresh] = numbers.try_emplace(root(k), changes.size());
       if (fresh) changes.emplace_back();
@@ -94,8 +96,7 @@ class Changes {
       Change& change = changes[number->second];
       std::string text;
       if (number->second < most)
-        text = operation_text(*programs_[side], programs_[side]->graphs[item.graph.index()], of(*programs_[side], item),
-                              item.name);
+        text = texts[side](programs_[side]->graphs[item.graph.index()], of(*programs_[side], item), item.name);
       (side ? change.after : change.before).push_back({item.name, std::move(text)});
     }
     for (Change& change : changes) shorten(change);

@@ -25,6 +25,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t most_explained = 1000;   // values
+constexpr std::size_t most_reasons = 100'000;  // bytes of the lines that explain them
 constexpr std::size_t most_operations = 6000;  // of all stages; with more, only the last stage is part of the report
 constexpr std::string_view place_of_data = "<!--data-->";
 
@@ -123,16 +124,18 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
   const ir::Program& program = input.propagated->program;
   ShardingReasons of(session, *input.propagated, input.locations);
   std::map<ValueAt, ordered_json> priced = priced_values(input);
+  std::size_t bytes = 0;
   for (const auto& [graph, path] : ir::graph_paths(program))
     for (std::uint32_t v = 0; v < program[graph].values.size(); ++v) {
-      if (reasons.size() == most_explained) {
-        left_out.push_back(
-            fmt::format("the reasons for shardings of more than {} values: `tapc explain FILE:VALUE`", most_explained));
+      if (reasons.size() == most_explained || bytes > most_reasons) {
+        left_out.push_back(fmt::format("the reasons for shardings of more than {}: `tapc explain FILE:VALUE`",
+                                       plural(reasons.size(), "value")));
         return reasons;
       }
       const ir::Value& value = program[graph].values[v];
       std::vector<std::string> lines = lines_in(why_sharded(of, *input.propagated, graph, ir::ValueId(v)));
       lines.erase(lines.begin());  // the name, type and sharding
+      for (const std::string& line : lines) bytes += line.size();
       ordered_json axes = ordered_json::array();
       for (const AxisReason& reason : of.of(graph, ir::ValueId(v)))
         axes.push_back(reason_json(program, reason, sources));

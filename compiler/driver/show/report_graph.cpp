@@ -125,6 +125,7 @@ class StageReport {
     return out;
   }
   ordered_json operators() { return std::move(operators_); }
+  ordered_json shared() { return std::move(shared_); }
 
  private:
   ordered_json graph_json(const ir::Graph& graph, const std::string& path) {
@@ -155,7 +156,24 @@ class StageReport {
             {"outputs", indices(graph.outputs)},
             {"values", values},
             {"operations", operations},
-            {"layout", layout_json(program_, graph, moves)}};
+            {"layout", layout_of(graph, moves)}};
+  }
+
+  // In a large graph, many operations have the same placements and lines: each once for the stage.
+  std::size_t shared_number(ordered_json value) {
+    auto [at, fresh] = shared_number_.emplace(value.dump(), shared_.size());
+    if (fresh) shared_.push_back(std::move(value));
+    return at->second;
+  }
+  ordered_json layout_of(const ir::Graph& graph, const MovesByOperation& moves) {
+    ordered_json layout = layout_json(program_, graph, moves);
+    if (graph.operations.size() <= most_texts) return layout;
+    for (ordered_json& node : layout["nodes"]) {
+      ordered_json &lines = node.back(), rest = ordered_json::array();
+      for (std::size_t k = 1; k < lines.size(); ++k) rest.push_back(lines[k]);
+      lines = ordered_json::array({lines[0], shared_number(std::move(rest))});
+    }
+    return layout;
   }
 
   static ordered_json move_json(const MovedBytes& moved) {
@@ -173,7 +191,11 @@ class StageReport {
                         {"operands", indices(operation.operands)},
                         {"results", indices(operation.results)}};
     if (!op.region() && graph.operations.size() <= most_texts) out["text"] = equation_text(program_, graph, operation);
-    if (!operation.placements.empty()) out["placements"] = report_placements(program_, operation);
+    if (!operation.placements.empty()) {
+      ordered_json placements = report_placements(program_, operation);
+      if (graph.operations.size() > most_texts) out["placements"] = shared_number(std::move(placements));
+      else out["placements"] = std::move(placements);
+    }
     if (const ir::RegionBody* region = op.region())
       out["region"] = {{"kind", region_word(region->kind)}, {"graph", graph_number_.at(region->graph)}};
     ordered_json lines = sources_.lines_of(name);
@@ -190,6 +212,8 @@ class StageReport {
   const ir::Program& program_;
   ReportSources& sources_;
   ordered_json operators_ = ordered_json::array();
+  ordered_json shared_ = ordered_json::array();
+  std::map<std::string, std::size_t> shared_number_;
   std::map<ir::OperatorId, std::size_t> operator_number_;
   std::map<ir::GraphId, std::size_t> graph_number_;
 };
@@ -200,7 +224,11 @@ ordered_json report_stage(const ir::Program& program, std::string_view name, std
                           ReportSources& sources) {
   StageReport report(program, sources);
   ordered_json graphs = report.graphs();
-  return {{"name", name}, {"about", about}, {"graphs", std::move(graphs)}, {"operators", report.operators()}};
+  return {{"name", name},
+          {"about", about},
+          {"graphs", std::move(graphs)},
+          {"operators", report.operators()},
+          {"shared", report.shared()}};
 }
 
 }  // namespace tap::driver

@@ -1,5 +1,7 @@
 #include "compiler/driver/show/report_passes.h"
 
+#include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -9,6 +11,7 @@
 #include "compiler/driver/show/program_diff.h"
 #include "compiler/pipeline/stage.h"
 #include "ir/graphs/operation_names.h"
+#include "support/plural.h"
 
 namespace tap::driver {
 namespace {
@@ -17,6 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t most_rewrites = 500;  // of one step
 constexpr std::size_t most_changes = 100;
+constexpr std::size_t most_listed = 500;  // operations of the changes of one step
 
 struct Rewritten {
   std::string_view what;           // empty: nothing changed
@@ -55,17 +59,23 @@ std::size_t operations_of(const ir::Program& program) {
   return count;
 }
 
-ordered_json listed(const std::vector<ListedOperation>& operations) {
+// `left`: how many operations may still be listed.
+ordered_json listed(const std::vector<ListedOperation>& operations, std::size_t& left) {
   ordered_json out = ordered_json::array();
-  for (const ListedOperation& operation : operations) out.push_back({operation.name, operation.text});
+  const std::size_t count = std::min(operations.size(), left);
+  left -= count;
+  for (std::size_t k = 0; k < count; ++k) out.push_back({operations[k].name, operations[k].text});
+  if (count < operations.size())
+    out.push_back({"…", fmt::format("{} more are left out", plural(operations.size() - count, "operation"))});
   return out;
 }
 
 // As `tapc inspect --diff` shows it.
 ordered_json changes_json(const std::vector<Change>& changes) {
   ordered_json out = ordered_json::array();
-  for (std::size_t k = 0; k < changes.size() && k < most_changes; ++k)
-    out.push_back({{"before", listed(changes[k].before)}, {"after", listed(changes[k].after)}});
+  std::size_t left = most_listed;
+  for (std::size_t k = 0; k < changes.size() && k < most_changes && left > 0; ++k)
+    out.push_back({{"before", listed(changes[k].before, left)}, {"after", listed(changes[k].after, left)}});
   return out;
 }
 

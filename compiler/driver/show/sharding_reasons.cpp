@@ -33,6 +33,13 @@ ShardingReasons::ShardingReasons(const Session& session, const passes::Propagate
                                  const ValueLocations& locations)
     : session_(session), found_(found), program_(found.program), locations_(locations) {
   for (const auto& [graph, path] : ir::graph_paths(program_)) paths_.emplace(graph, path);
+  for (const passes::Origin& origin : found_.origins) origins_[{origin.graph, origin.value}].push_back(&origin);
+}
+
+const std::vector<const passes::Origin*>& ShardingReasons::origins(const ValueInGraph& value) const {
+  static const std::vector<const passes::Origin*> none;
+  const auto found = origins_.find(value);
+  return found == origins_.end() ? none : found->second;
 }
 
 std::string ShardingReasons::name(const ValueInGraph& value) const {

@@ -56,6 +56,8 @@ class ShardingReasons {
   Span location(const passes::ValueInGraph& value) const;    // of its declaration, or of the operation that writes it
   Span annotation(const passes::ValueInGraph& value) const;  // its sharding as written, else as `location`
   Span location(ir::GraphId graph, ir::OperationId operation) const;
+  // Where the axes of a value come from.
+  const std::vector<const passes::Origin*>& origins(const passes::ValueInGraph& value) const;
   // ", at layer.tap:7:5"; empty for an unknown location.
   std::string at(Span span) const;
 
@@ -75,6 +77,7 @@ class ShardingReasons {
   std::map<ir::GraphId, std::string> paths_;
   mutable std::map<ir::GraphId, std::vector<std::string>> operations_;
   std::map<std::pair<ir::MeshId, ir::AxisId>, passes::WaysOfAxis> ways_;
+  std::map<std::pair<ir::GraphId, ir::ValueId>, std::vector<const passes::Origin*>> origins_;
 };
 
 }  // namespace tap::driver

@@ -63,10 +63,10 @@ class Reasons {
   }
 
   const passes::Origin* origin_of(GraphId graph, ValueId value, std::uint32_t dim, const ir::AxisRef& axis) const {
-    for (const passes::Origin& origin : found_.origins) {
-      if (origin.graph != graph || origin.value != value || (dim != any_dim && origin.dim != dim)) continue;
+    for (const passes::Origin* origin : names_.origins({graph, value})) {
+      if (dim != any_dim && origin->dim != dim) continue;
       const auto& sharding = program_[graph][value].sharding;
-      if (sharding && overlap(program_[sharding->mesh], origin.axis, axis)) return &origin;
+      if (sharding && overlap(program_[sharding->mesh], origin->axis, axis)) return origin;
     }
     return nullptr;
   }
@@ -82,12 +82,13 @@ class Reasons {
 };
 
 // Shardings that reached an input or a result of the program and were reduced at the end.
-std::string dropped_sharding_lines(const passes::Propagated& found, GraphId graph, ValueId value) {
+std::string dropped_sharding_lines(const ShardingReasons& reasons, const passes::Propagated& found, GraphId graph,
+                                   ValueId value) {
   const Sharding& sharding = *found.program[graph][value].sharding;
   const ir::Mesh& mesh = found.program[sharding.mesh];
   std::vector<std::string> lines;
-  for (const passes::Origin& origin : found.origins) {
-    if (origin.graph != graph || origin.value != value) continue;
+  for (const passes::Origin* from : reasons.origins({graph, value})) {
+    const passes::Origin& origin = *from;
     const ir::Axes& kept = sharding.dims[origin.dim].axes;
     if (std::any_of(kept.begin(), kept.end(), [&](const ir::AxisRef& a) { return overlap(mesh, a, origin.axis); }))
       continue;
@@ -164,7 +165,7 @@ std::string why_sharded(ShardingReasons& reasons, const passes::Propagated& foun
   text += fmt::format("  a device holds {} of it, {} of {}\n", to_string(local), byte_size(bytes_of(local)),
                       byte_size(bytes_of(value.type)));
   Reasons chains(found, reasons);
-  return text + axis_lines(chains, program, graph, id) + dropped_sharding_lines(found, graph, id) + blocked;
+  return text + axis_lines(chains, program, graph, id) + dropped_sharding_lines(reasons, found, graph, id) + blocked;
 }
 
 }  // namespace tap::driver
