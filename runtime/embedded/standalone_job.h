@@ -24,11 +24,15 @@ struct JobState {
 };
 JobState job_state;
 
-bool may_report() {
-  if (!job_state.is_job) return true;
+// Whether another process reports the same.
+bool is_quiet() {
   const char* launched = executor::launched_as();
-  if (!job_state.differs) return !launched || strcmp(launched, "0") == 0;
-  fprintf(stderr, "process %lld of the job: ", static_cast<long long>(job_state.rank()));
+  return job_state.is_job && !job_state.differs && launched && strcmp(launched, "0") != 0;
+}
+
+bool may_report() {
+  if (is_quiet()) return false;
+  if (job_state.differs) fprintf(stderr, "process %lld of the job: ", static_cast<long long>(job_state.rank()));
   return true;
 }
 
@@ -42,6 +46,8 @@ bool may_report() {
     usleep(static_cast<useconds_t>(100'000 + (rank < 4 ? rank : 4) * 400'000));
     job_state.context->job.mpi->abort(job_state.context->job.job, code);
   }
+  // The launcher ends the process that reports when another one has ended.
+  if (is_quiet()) usleep(500'000);
   exit(code);
 }
 
