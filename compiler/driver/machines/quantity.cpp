@@ -26,7 +26,7 @@ constexpr Suffix sizes[] = {{"", 1},
 constexpr Suffix bandwidths[] = {
     {"", 1},        {"B/s", 1},    {"KB/s", 1e3},     {"MB/s", 1e6},         {"GB/s", 1e9},
     {"TB/s", 1e12}, {"KiB/s", ki}, {"MiB/s", ki* ki}, {"GiB/s", ki* ki* ki}, {"Gbit/s", 125e6}};
-constexpr Suffix times[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+constexpr Suffix times[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
 constexpr Suffix rates[] = {{"", 1}, {"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}, {"T/s", 1e12}};
 constexpr Suffix plain[] = {{"", 1}};
 
