@@ -33,7 +33,6 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
-enum class BarrierKind : std::uint8_t { forward, backward, both };
 struct Barrier {
   ValueId value;
   BarrierKind kind = BarrierKind::both;

@@ -16,6 +16,7 @@ struct Mesh;
 struct Operator;
 struct Value;
 struct Operation;
+struct SplitRequest;
 struct Graph;
 struct Program;
 struct BlockProgram;  // block_program.h

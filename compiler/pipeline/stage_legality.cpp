@@ -109,7 +109,7 @@ class StageLegality {
       if (!found) return;
       const Shape& shape = op.operands[op.reads[found->read].tensor].shape;
       refuse(Code::read_outside, line_of_operator(o),
-             fmt::format("at {} read {} of `{}` reads cell [{}] of a tensor of shape {}", point_of(op, found->point),
+             fmt::format("at {}, read {} of `{}` reads cell [{}] of a tensor of shape {}", point_of(op, found->point),
                          found->read, op.name, fmt::join(found->cell, ", "), to_string(shape)));
     });
   }
@@ -180,7 +180,7 @@ class StageLegality {
   void report(const Value& value, std::size_t line, const std::vector<Writer>& writers, const WriteOutside& v) const {
     const Operator& op = *writers[v.writer].op;
     refuse(Code::write_outside, line,
-           fmt::format("at {} `{}` writes cell [{}] of `{}`, whose shape is {}", point_of(op, v.point), op.name,
+           fmt::format("at {}, `{}` writes cell [{}] of `{}`, whose shape is {}", point_of(op, v.point), op.name,
                        fmt::join(v.cell, ", "), value.name, to_string(value.type.shape)));
   }
   void report(const Value& value, std::size_t line, const std::vector<Writer>&, const NeverWritten& v) const {

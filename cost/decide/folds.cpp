@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "passes/rewrites/monoid_fold.h"
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/sharded_boxes.h"

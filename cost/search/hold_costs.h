@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "cost/search/frontier.h"
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::cost {
 

@@ -53,4 +53,7 @@ struct Sharding {
 // their axis, overlapping or incompatible axes, neighbours that must be merged, a priority on an empty closed dim.
 std::vector<std::string> faults_of(const Sharding& sharding, const Mesh& mesh);
 
+// The direction in which a barrier stops the propagation of shardings.
+enum class BarrierKind : std::uint8_t { forward, backward, both };
+
 }  // namespace tap::ir

@@ -5,9 +5,10 @@
 #include <optional>
 #include <string_view>
 
-#include "ir/graph.h"
+#include "ir/operator.h"
 #include "ir/placement.h"
 #include "ir/schedule.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::ir::words {
 

@@ -44,7 +44,7 @@ class RegionVerifier {
       out_.expect(known, "an anchor of dim {} at {}.{}, which does not exist", a.dim, a.operation, a.inner_dim);
     }
     for (const Alternative& a : region.alternatives) {
-      if (!out_.expect(valid(a.graph, program_.graphs), "an alternative is not in the table")) continue;
+      if (!out_.expect(valid(a.graph, program_.graphs), "an alternative's graph is not in the table")) continue;
       const Graph& graph = program_[a.graph];
       boundary(graph, graph.inputs, op_.operands, "operands", "inputs");
       boundary(graph, graph.outputs, op_.results, "results", "outputs");

@@ -67,7 +67,7 @@ class ScheduleReader : StageReader {
       const Preparation* how = kernel.packs ? preparation_of(kernel.computes, *kernel.packs) : nullptr;
       need(!kernel.packs || how, "it prepares an operand that no kernel needs");
       need(how || op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group),
-           "no kernel computes it");
+           "its operator cannot be computed by a kernel");
       const std::size_t dims = how ? how->type.shape.size() : op.dims.size();
       need(kernel.grain >= 1 && (!kernel.tile_dim || *kernel.tile_dim < dims), "it has no tile sizes");
       if (kernel.tile_dim) {
@@ -214,7 +214,8 @@ class ScheduleReader : StageReader {
 
   void read(const KernelCall& call) {
     const Operator& op = this->op(call.operations);
-    need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group), "no kernel computes it");
+    need(op.map() || op.reduce() || (op.region() && op.region()->kind == RegionKind::group),
+         "its operator cannot be computed by a kernel");
     need(s_.kernel_of[op_[call.operations].id.index()] == call.kernel, "it calls the kernel of a different operation");
     std::size_t operands = op.operands.size();
     need(call.box.rank() == op.dims.size() && call.buffers.size() == operands + op.results.size());

@@ -215,8 +215,8 @@ class UnrollApplier : PlanApplier {
       return problem(fmt::format("the trips of `{}` are already placed on devices", unroll.operation));
     std::size_t each = std::max<std::size_t>(before[region->graph].operations.size(), 1);
     if (static_cast<std::size_t>(unroll.steps) > max_unrolled_operations / each)
-      return problem(
-          fmt::format("{} trips of {} operations exceed the limit of {}", unroll.steps, each, max_unrolled_operations));
+      return problem(fmt::format("{} of {} would be more than the limit of {} operations", plural(unroll.steps, "trip"),
+                                 plural(each, "operation"), max_unrolled_operations));
     if (unroll.steps == region->trips.size()) write_out(before, *location, unroll);
     else if (unroll.steps > 1) replace(before, *location, *region, unroll);
   }

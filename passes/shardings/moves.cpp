@@ -114,7 +114,8 @@ std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse
   message += fmt::format(" an implicit reshard of `{}` to {}: {}, {} per device", first.value, first.to,
                          first.collective, byte_size(static_cast<double>(first.bytes)));
   if (moves.size() > 1)
-    message += fmt::format("; and {} more, {} in all", moves.size() - 1, byte_size(static_cast<double>(bytes)));
+    message +=
+        fmt::format("; and {} more, {} per device in total", moves.size() - 1, byte_size(static_cast<double>(bytes)));
   Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
   if (refuse) diagnostic.note("`--no-implicit-reshard` rejects implicit reshards");
   diagnostic.note(

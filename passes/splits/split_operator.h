@@ -4,7 +4,8 @@
 //   y[i] = sum[k] x[i, k]     split over k  is p[r, i] = sum[k in block r] x[i, k]   and   y[i] = sum[r] p[r, i]
 #pragma once
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::passes {
 

@@ -94,7 +94,7 @@ class OtherShardings(TapcTest):
                 self.assertAlmostEqual(float(ratio), one["seconds"] / first["seconds"], delta=0.006)
         # Whoever propagates otherwise or divides operations by a plan gets no prices of what would not be compiled.
         for options in (["--strategy=basic"], ["--conservative"]):
-            self.assertNotIn(b"its sharding and others", self.expect(0, "^$", "explain", "p.tap:H", *options).stdout)
+            self.assertNotIn(b"its sharding and the alternatives", self.expect(0, "^$", "explain", "p.tap:H", *options).stdout)
 
     def test_a_sharding_that_contradicts_another_has_no_price(self):
         self.write("p.tap", "mesh m = [x: 2]\nprogram p(X: f32[8] @ m[{x}], B: f32[8]) -> (Y: f32[8]) {\n    group X, B\n    Y[i] = X[i] + B[i]\n}\n")

@@ -57,7 +57,7 @@ class OutputEndings(TapcTest):
         self.expect(2, "--format=svg contradicts the ending of `x.dot`", "inspect", "p.tap", "--format", "svg", "-o", "x.dot")
         self.expect(2, "(?s)unknown ending `.png`.*use .txt for text, .ir for text that tapc reads back", "inspect", "p.tap", "--format", "svg", "-o", "x.png")
         for option in (["--splits"], ["--device", "0"]):
-            self.expect(2, "the list is text, and `x.svg` is the name of a svg file", "inspect", "p.tap", *option, "-o", "x.svg")
+            self.expect(2, "the list is text, but the ending of `x.svg` selects the format svg", "inspect", "p.tap", *option, "-o", "x.svg")
         self.expect(2, "unknown ending `.svg`", "opt", "p.tap", "-o", "x.svg")
         self.assertEqual(self.outputs(), [])
 

@@ -204,12 +204,12 @@ class PlanSearch(TapcTest):
         least = min(p["memory"] for p in found)
         fits = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--at-most", f"memory={int(least)}").stdout.decode()
         self.assertRegex(fits, r"// predicted: ")
-        refused = self.expect(4, r"T1402\]: no plan meets the demands memory=(1024 KiB|1 MiB); the nearest takes",
+        refused = self.expect(4, r"T1402\]: no plan meets the limits memory=(1024 KiB|1 MiB); the nearest takes",
                               "plan", "p.tap", "--mesh", "x=4", "--at-most", "memory=1MiB").output
         relaxed = re.search(r"at least (memory=\d+) (\w+)", refused)
         self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--at-most", "".join(relaxed.groups()))
         self.expect(4, r"time=0.001 us.*traffic=0 B|no plan meets", "plan", "p.tap", "--mesh", "x=4", "--at-most", "time=1ns,traffic=0")
-        self.expect(2, "is not a demand", "plan", "p.tap", "--mesh", "x=4", "--at-most", "speed=8")
+        self.expect(2, "is not a valid limit", "plan", "p.tap", "--mesh", "x=4", "--at-most", "speed=8")
         self.expect(2, "`--mesh` or `--devices` is required", "plan", "p.tap")
 
     def test_prices(self):
@@ -226,13 +226,13 @@ class PlanSearch(TapcTest):
         euros = float(re.search(r"// predicted: .*, (\S+) euros, ", picked)[1])
         cheapest = min(plan["prices"]["euros"] for plan in found)
         self.assertLess(abs(euros - cheapest), 0.01 * cheapest)
-        refused = self.expect(4, "no plan meets the demands euros=", *ask, "--at-most", f"euros={cheapest / 1000}").output
+        refused = self.expect(4, "no plan meets the limits euros=", *ask, "--at-most", f"euros={cheapest / 1000}").output
         relaxed = re.search(r"at least euros=([^ ,]+), or", refused)[1]
         self.expect(0, ".*", *ask, "--at-most", f"euros={relaxed}")
         self.expect(2, "several prices: euros, joules", *ask, "--pick", "cheapest")
         self.expect(2, "has no price `pounds`", *ask, "--pick", "cheapest", "--price", "pounds")
         self.expect(2, "`--price` needs `--pick cheapest`", *ask, "--price", "euros")
-        self.expect(2, "`--at-most pounds=1` is not a demand", *ask, "--at-most", "pounds=1")
+        self.expect(2, "`--at-most pounds=1` is not a valid limit", *ask, "--at-most", "pounds=1")
         self.expect(2, "needs a machine file with prices", "plan", "p.tap", "--devices", "8", "--pick", "cheapest")
 
     def test_given_shardings_stay(self):

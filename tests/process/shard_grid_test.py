@@ -93,7 +93,7 @@ class ShardGrid(TapcTest):
 
     def test_wrong_names(self):
         self.expect(2, "the sharded graph has no value `AA`", "inspect", "p.tap", "--shards", "AA")
-        self.expect(2, "contradicts|is the name of a svg file", "inspect", "p.tap", "--shards", "A", "-o", "a.svg")
+        self.expect(2, "contradicts|selects the format svg", "inspect", "p.tap", "--shards", "A", "-o", "a.svg")
 
 
 if __name__ == "__main__":

@@ -238,7 +238,7 @@ std::vector<std::string> emit_words() {
 
 Action declare_compile(CLI::App& app) {
   auto command = std::make_shared<CompileCommand>();
-  app.add_option("FILE", command->file, "A source file or a stage text")->required();
+  app.add_option("FILE", command->file, "A source file, or the text of a stage (.ir)")->required();
   app.add_option("-o,--output", command->output,
                  "The file to write: OUT.so is a library (written with its header and manifest), OUT.o an "
                  "object with its "

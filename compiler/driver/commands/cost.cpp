@@ -26,7 +26,7 @@ int predict(Session& session, const CostOptions& options) {
 
 Action declare_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
-  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   add_decision_options(app, options->decisions);
   add_priced_options(app, *options);
   app.add_flag("--json", options->json, "Print JSON (docs/schema/cost.schema.json)");

@@ -81,7 +81,7 @@ int diff(Session& session, const DiffOptions& options) {
 
 Action declare_diff(CLI::App& app) {
   auto options = std::make_shared<DiffOptions>();
-  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   app.add_option(
          "A", options->a,
          "The plan to compare: a file, `decided` (by the cost model) or `none` (the program as written); without "

@@ -82,8 +82,8 @@ void take_ending(InspectOptions& options) {
   const std::string requested = list ? "text" : options.format;
   if (!requested.empty() && requested != format->name)
     throw wrong_command(Code::command_line,
-                        list ? "the list is text, and " + tap::quoted(options.output) + " is the name of a " +
-                                   std::string(format->name) + " file"
+                        list ? "the list is text, but the ending of " + tap::quoted(options.output) +
+                                   " selects the format " + std::string(format->name)
                              : "--format=" + requested + " contradicts the ending of " + tap::quoted(options.output),
                         list ? "use .txt" : "leave --format out, or change the ending");
   options.format = format->name;
@@ -183,7 +183,7 @@ Action declare_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
   std::vector<std::string> names;
   for (const Format& format : formats) names.emplace_back(format.name);
-  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   // Keeps option pointers: looking one up by name ends the process when memory runs out.
   auto* format =
       app.add_option("--format", options->format,

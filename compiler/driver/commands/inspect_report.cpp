@@ -86,7 +86,7 @@ void require_trace_of(const TraceFile& read, const ir::Program& program, const s
 void take_plan_of(const TraceFile& read, ir::Plan& plan) {
   auto parsed = ir::parse_plan_text(read.trace.plan);
   auto* own = std::get_if<ir::PlanText>(&parsed);
-  if (!own) throw of_another_program(read, "its plan cannot be read", "");
+  if (!own) throw of_another_program(read, "the plan in the trace cannot be read", "");
   plan = std::move(own->plan);
 }
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "ir/graph.h"
 #include "support/exit_code.h"
 
 namespace tap::driver {

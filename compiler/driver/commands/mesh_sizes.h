@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/shardings/sharding.h"
 #include "support/diagnostic.h"
 
 namespace tap::driver {

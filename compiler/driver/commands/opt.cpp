@@ -93,7 +93,7 @@ int opt(Session& session, const OptOptions& options) {
 
 Action declare_opt(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
-  app.add_option("FILE", options->file, "A source file or a stage text");
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)");
   app.add_option("-o,--output", options->output, "The file to write (default: standard output)");
   app.add_option("--plan", options->plan,
                  "A plan; its unrolls and fusions are applied, and with --stage its splits, too");

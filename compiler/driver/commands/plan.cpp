@@ -182,7 +182,7 @@ int plan(Session& session, const PlanOptions& options) {
 
 Action declare_plan(CLI::App& app) {
   auto options = std::make_shared<PlanOptions>();
-  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   CLI::Option* mesh = app.add_option("--mesh", options->mesh, "The axes of the mesh and their sizes: data=4,model=2")
                           ->delimiter(',')
                           ->allow_extra_args(false);

@@ -106,7 +106,7 @@ Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
   for (const auto& [name, limit] : demands.prices) add(name.c_str(), price_named(nearest, name), limit, Unit::number);
   return {exit_code::resource,
           Diagnostic(Code::plan_not_applicable, Span{},
-                     fmt::format("no plan meets the demands {}; the nearest takes {}", fmt::join(asked, ", "),
+                     fmt::format("no plan meets the limits {}; the nearest takes {}", fmt::join(asked, ", "),
                                  summary(nearest)))
               .help(fmt::format("raise the limits to at least {}, or use more devices", fmt::join(needed, ", ")))};
 }
@@ -181,7 +181,7 @@ Demands parse_demands(const std::vector<std::string>& texts, const std::vector<s
     else if (std::ranges::count(prices, name) > 0) limit = &of_price, of_price = read_quantity(value, Unit::number);
     if (!limit || !*limit)
       throw Failure{exit_code::wrong_command_line,
-                    Diagnostic(Code::command_line, Span{}, "`--at-most " + text + "` is not a demand")
+                    Diagnostic(Code::command_line, Span{}, "`--at-most " + text + "` is not a valid limit")
                         .help("write --at-most time=2ms,memory=1GiB,traffic=64MiB, or some of these" +
                               (prices.empty() ? "" : fmt::format("; or a price: {}", fmt::join(prices, ", "))))};
     if (of_price) demands.prices.emplace_back(name, *of_price);

@@ -118,7 +118,7 @@ void exclude_each_other(const std::vector<CLI::Option*>& options) {
 
 Action declare_sharding(CLI::App& app) {
   auto options = std::make_shared<ShardingOptions>();
-  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   add_propagation_options(app, options->how);
   app.add_flag("--open", options->open,
                "Keep dims open; do not change inferred shardings of inputs and results, even if they are uneven");

@@ -63,10 +63,10 @@ int simulate_file(Session& session, const SimulateOptions& options) {
 
 Action declare_simulate(CLI::App& app) {
   auto options = std::make_shared<SimulateOptions>();
-  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   add_decision_options(app, options->decisions);
   add_priced_options(app, *options, false);
-  app.add_flag("--every-device", options->every_device, "Simulate every device, also those that are alike (slow)");
+  app.add_flag("--every-device", options->every_device, "Simulate every device, instead of one of each role (slow)");
   app.add_option(
       "--trace", options->trace,
       "Write when one device of each role computes and receives, in Chrome's trace format, which Perfetto opens");

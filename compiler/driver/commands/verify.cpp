@@ -80,7 +80,7 @@ int verify(Session& session, const VerifyOptions& options) {
 
 Action declare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("FILE", options->file, "A source file or a stage text")->required();
+  app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   add_decision_options(app, options->decisions);
   app.add_option("--certificate", options->certificate, "Write the certificate to this file");
   app.add_option("--stages", options->stages, "Write the certified stages to PREFIX.00.ir, PREFIX.01.ir, ...");

@@ -231,7 +231,8 @@ KeptRun::Counts KeptRun::all_counts() const {
 void KeptRun::finish() {
   if (failure_) throw Failure(*failure_);
   if (rejected_ > most_warnings)
-    session_.report(fmt::format("{} more were not used\n", plural(rejected_ - most_warnings, "kept result")));
+    session_.report(fmt::format("{} not used\n",
+                                plural(rejected_ - most_warnings, "more kept result was", "more kept results were")));
   if (full_)
     session_.report(Diagnostic(Code::kept_result, Span{},
                                fmt::format("results of this run are not all kept in {}: {}",

@@ -7,7 +7,7 @@
 
 #include "backend/llvm/digest.h"
 #include "backend/llvm/executable.h"
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "support/tensor.h"
 
 namespace tap::driver {

@@ -62,7 +62,7 @@ void add_metrics_options(CLI::App& app, MetricsOptions& options) {
   app.add_option("--trace", options.trace,
                  "Write when each task and message began and ended, in Chrome's trace format, which Perfetto opens");
   app.add_option("--metrics", options.metrics,
-                 "Write the measured beside the predicted time of each shard and transfer, as JSON "
+                 "Write the measured and the predicted time of each shard and transfer, as JSON "
                  "(docs/schema/metrics.schema.json)");
   app.add_option("--slowest", options.slowest, "Show the N slowest operations, and the N that were predicted worst")
       ->check(CLI::Range(1, 1 << 20));

@@ -127,7 +127,7 @@ void place_unnamed_parts(const PartedTensors& all, PartedTensor& tensor, const D
     throw wrong_data(Code::data_missing,
                      fmt::format("the mesh `{}` has {}, but {} has {}", by.mesh->name, plural(devices, "device"),
                                  called(tensor), plural(tensor.parts.size(), "part")),
-                     "the parts of a tensor are in the order of devices, one in each file");
+                     "give one file for each device, in the order of the devices");
   for (std::size_t axis = 0; axis < by.sharding->dims.size(); ++axis) {
     try {
       tensor.shape.push_back(whole_extent(tensor, by, axis));
@@ -210,8 +210,8 @@ void require_partition(const PartedTensors& all, PartedTensor& tensor) {
   for (const ir::Box& gap : left)
     if (!gap.empty())
       throw wrong_data(Code::data_missing,
-                       fmt::format("no part of {} has its cells {}", called(tensor), ir::to_string(gap)),
-                       "all parts of a tensor must be there");
+                       fmt::format("no part of {} contains the cells {}", called(tensor), ir::to_string(gap)),
+                       "give all parts of the tensor");
 }
 
 std::vector<std::string> files_of(const std::string& path, const DividedBy& by) {

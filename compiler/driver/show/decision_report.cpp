@@ -152,7 +152,8 @@ std::string other_shardings(const std::vector<cost::PricedSharding>& alternative
     rows.push_back(
         {to_string(program.meshes, one->sharding), remark, one->price ? &*one->price : nullptr, one->memory});
   }
-  return "  its sharding and others, as predicted for one device:\n" + table("sharding", std::move(rows), cluster);
+  return "  its sharding and the alternatives, with the predicted cost per device:\n" +
+         table("sharding", std::move(rows), cluster);
 }
 
 ordered_json decisions_json(const std::vector<Consideration>& considered, const cost::Cluster& cluster) {

@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::driver {
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/driver/show/graph_text.h"
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 
 namespace tap::driver {

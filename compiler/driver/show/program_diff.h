@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::driver {
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/show/drawing.h"
+#include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"

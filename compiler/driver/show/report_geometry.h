@@ -7,7 +7,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
+#include "ir/shardings/sharding.h"
 
 namespace tap::driver {
 

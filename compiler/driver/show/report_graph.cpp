@@ -11,6 +11,7 @@
 #include "compiler/driver/show/node_text.h"
 #include "compiler/driver/show/report_geometry.h"
 #include "compiler/driver/show/report_moves.h"
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/tensor_bytes.h"
 #include "ir/text_names.h"

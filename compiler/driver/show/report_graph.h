@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compiler/driver/show/report_sources.h"
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 
 namespace tap::driver {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
 #include "ir/graph_ids.h"
 
 namespace tap::driver {

@@ -66,7 +66,8 @@ ordered_json listed(const std::vector<ListedOperation>& operations, std::size_t&
   left -= count;
   for (std::size_t k = 0; k < count; ++k) out.push_back({operations[k].name, operations[k].text});
   if (count < operations.size())
-    out.push_back({"…", fmt::format("{} more are left out", plural(operations.size() - count, "operation"))});
+    out.push_back({"…", fmt::format("{} left out",
+                                    plural(operations.size() - count, "more operation is", "more operations are"))});
   return out;
 }
 

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
+#include "ir/operator.h"
 
 namespace tap::driver {
 

@@ -59,7 +59,7 @@ ir::Mesh mesh_of(Elaboration& elaboration, const ast::MeshDecl& decl) {
         elaboration.fail(Diagnostic(Code::bad_mesh, decl.devices_span,
                                     "the device ids of " + quoted(mesh.name) + " are not a permutation of 0.." +
                                         std::to_string(count) + ": " + std::to_string(id) +
-                                        (inside ? " occurs twice" : " is not one of them")));
+                                        (inside ? " occurs twice" : " is out of range")));
       seen[static_cast<std::size_t>(id)] = true;
     }
     mesh.devices = *decl.devices;

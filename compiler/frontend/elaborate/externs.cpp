@@ -55,9 +55,10 @@ class ExternBuilder {
     for (const auto* list : {&decl_.inputs, &decl_.results})
       for (const auto& tensor : *list)
         if (tensor.sharding)
-          elaboration_.fail(Diagnostic(Code::wrong_kind_of_name, tensor.sharding->span,
-                                       "an outside kernel has no shardings: they belong to the values of a program")
-                                .help("write it at the call, for example " + quoted(decl_.name.text + "(X @ pod[…])")));
+          elaboration_.fail(
+              Diagnostic(Code::wrong_kind_of_name, tensor.sharding->span,
+                         "an outside kernel has no shardings: they belong to the values of a program")
+                  .help("write the sharding at the call, for example " + quoted(decl_.name.text + "(X @ pod[…])")));
     const ast::ExternIndex* reduced = nullptr;
     for (const auto& index : decl_.index) {
       if (!index.reduce_by) continue;

@@ -14,9 +14,9 @@ namespace {
 void refuse_negative(Elaboration& elaboration, const Shape& sizes, Span span) {
   for (std::int64_t size : sizes)
     if (size < 0)
-      elaboration.fail(Diagnostic(
-          Code::bad_size, span,
-          quoted(source_of(elaboration, span)) + " has the sizes " + to_string(sizes) + "; sizes must not be negative"));
+      elaboration.fail(Diagnostic(Code::bad_size, span,
+                                  quoted(source_of(elaboration, span)) + " has the sizes " + to_string(sizes) +
+                                      "; sizes must not be negative"));
 }
 
 // a - 1 for `(a - 1)`, a divisor

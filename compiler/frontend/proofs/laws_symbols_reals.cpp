@@ -14,7 +14,8 @@ unsigned product_degree(const SymbolAlgebra::Value& a, const SymbolAlgebra::Valu
   unsigned degree = a.degree + b.degree;
   auto monomials = [](const z3::expr& e) { return e.is_app() && e.decl().decl_kind() == Z3_OP_ADD ? e.num_args() : 1; };
   unsigned largest = std::max(monomials(a.top), monomials(a.bottom)) * std::max(monomials(b.top), monomials(b.bottom));
-  if (degree > highest || largest > most_monomials) throw SymbolAlgebra::GaveUp{"its polynomials are too large"};
+  if (degree > highest || largest > most_monomials)
+    throw SymbolAlgebra::GaveUp{"the polynomials in the proof are too large"};
   return degree;
 }
 
@@ -32,7 +33,7 @@ using Value = SymbolAlgebra::Value;
 std::string exact_decimal(double f) {
   int exponent;
   double mantissa = std::frexp(f, &exponent);  // f = mantissa * 2^exponent
-  if (std::abs(exponent) > 1000) throw SymbolAlgebra::GaveUp{"a constant is too large"};
+  if (std::abs(exponent) > 1000) throw SymbolAlgebra::GaveUp{"a constant is too large or too close to zero"};
   auto digits = static_cast<std::int64_t>(std::ldexp(mantissa, 53));
   exponent -= 53;
   while (digits != 0 && digits % 2 == 0 && exponent < 0) digits /= 2, ++exponent;
@@ -47,7 +48,7 @@ std::string exact_decimal(double f) {
     if (carry != 0) power.insert(power.begin(), '1');
   }
   if (exponent < 0) return std::to_string(digits) + "/" + power;
-  if (std::abs(f) >= 9e18) throw SymbolAlgebra::GaveUp{"a constant is too large"};
+  if (std::abs(f) >= 9e18) throw SymbolAlgebra::GaveUp{"a constant is too large or too close to zero"};
   return std::to_string(static_cast<std::int64_t>(f));
 }
 
@@ -148,7 +149,7 @@ Value SymbolAlgebra::exponential_of(ElementType type, const Linear& linear) {
   z3::expr top = one(), bottom = one();
   unsigned degree = 0;
   for (auto [atom, factor] : linear) {
-    if (std::abs(factor) > 8) throw GaveUp{"its polynomials are too large"};
+    if (std::abs(factor) > 8) throw GaveUp{"the polynomials in the proof are too large"};
     degree += static_cast<unsigned>(std::abs(factor));
     for (std::int64_t k = 0; k < std::abs(factor); ++k) {
       top = top * (factor > 0 ? atoms_[atom].top : atoms_[atom].bottom);

@@ -48,7 +48,8 @@ constexpr auto counterparts = std::to_array<Counterpart>({
     {"range", "a range is written `0..n`, as in `y[i] = x[i] for i in 0..n`"},
     {"reduce", "a reduction names its variables: `s[] = sum[i] x[i]`, or `s[] = m[i] (x[i])` for your own monoid"},
     {"scan",
-     "write a running sum as `y[i] = sum[k in 0..i+1] x[k]`, with any monoid; for other recurrences use `iterate`"},
+     "write a running sum as `y[i] = sum[k in 0..i+1] x[k]`, or with another monoid in place of `sum`; for other "
+     "recurrences use `iterate`"},
     {"sqrtf", "`sqrt(x)` works for every float type"},
     {"std", "the square root of a variance: `sqrt(variance_all(x))`"},
     {"tril", "`lower_triangle(x)`, or its cells: `if j <= i then x[i, j] else 0`"},
