@@ -20,6 +20,7 @@ struct Messages {
 enum class Activity : int32_t { preparing, computing, exchanging, finished, ended };
 struct Progress {
   volatile Activity activity = Activity::preparing;
+  volatile double longest_step = 0;       // seconds that one step may take, as predicted; 0: not known
   int64_t steps = 0;                      // grows with each batch and each portion of one; atomic
   int64_t batches = 0;                    // how many began; atomic
   int64_t portions = 0, of_portions = 0;  // of the last batch: begun, and all of them; atomic

@@ -17,6 +17,7 @@ inline constexpr char misfit[] = " has the wrong ";
 // What one process of a job runs, if the program was compiled for such jobs. Its inputs and results are boxes of the program's.
 struct ProcessProgram {
   int64_t rank, ranks, devices;
+  int64_t longest_step;  // milliseconds, as predicted for one thread
   const int64_t* tables;
   const int64_t* parts;  // for each input, then for each result: the tensor's number, and lo, hi for each axis
 };

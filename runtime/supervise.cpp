@@ -26,13 +26,13 @@ struct Supervised {
 Supervised supervised;
 volatile sig_atomic_t stopped_by = 0;
 
-constexpr unsigned patience = 3;  // seconds that a child has to end by itself
+constexpr unsigned seconds_to_end = 3;  // that a child has to end by itself
 
 extern "C" void tap_supervise_pass_on(int signal) {
   if (supervised.child > 0) kill(supervised.child, signal);
   if (signal == SIGCONT || signal == SIGUSR1 || signal == SIGUSR2) return;
   stopped_by = signal;
-  alarm(patience);
+  alarm(seconds_to_end);
 }
 
 extern "C" void tap_supervise_end_child(int) {
@@ -88,9 +88,9 @@ int wait_for_end(double most_seconds, bool& hung) {
   int64_t steps = 0;
   Activity last = Activity::preparing;
   while (true) {
-    const pid_t ended = waitpid(supervised.child, &status, most_seconds > 0 ? WNOHANG : 0);
+    const pid_t ended = waitpid(supervised.child, &status, most_seconds != 0 ? WNOHANG : 0);
     if (ended == supervised.child || (ended < 0 && errno != EINTR)) return status;
-    if (most_seconds <= 0) continue;
+    if (most_seconds == 0) continue;
     usleep(static_cast<useconds_t>(step * 1e6));
     const int64_t now = __atomic_load_n(&supervised.progress->steps, __ATOMIC_RELAXED);
     const Activity activity = supervised.progress->activity;
@@ -99,10 +99,11 @@ int wait_for_end(double most_seconds, bool& hung) {
     steps = now;
     last = activity;
     idle = may_wait || moved ? 0 : idle + step;
-    if (idle < most_seconds || hung) continue;
+    const double patience = patience_of(most_seconds, supervised.progress->longest_step);
+    if (idle < patience || hung) continue;
     hung = true;
     char what[64];
-    snprintf(what, sizeof what, "made no progress for %g s", most_seconds);
+    snprintf(what, sizeof what, "made no progress for %.4g s", patience);
     report_child(what);
     kill(supervised.child, SIGKILL);
   }

@@ -10,8 +10,17 @@
 namespace tap::executor {
 
 // Returns in the child: where it notes what it does, in memory that the parent reads; null if it is not supervised. Pre: this process
-// has one thread. `reporter` begins messages: "tapc: error[T1301]". With `most_seconds` > 0, a child that computes without any
-// progress for that long, or that someone has stopped, is ended; one that waits for others is not.
+// has one thread. `reporter` begins messages: "tapc: error[T1301]". A child that computes without any progress for `most_seconds`
+// (0: for ever), or that someone has stopped for so long, is ended; one that waits for others is not.
 Progress* supervise(const char* reporter, double most_seconds);
+
+// As `most_seconds`: a minute, or more if one step of the program is predicted to take long.
+inline constexpr double default_patience = -1;
+// After how many seconds without progress a child is ended. 0: never.
+constexpr double patience_of(double most_seconds, double longest_step) {
+  constexpr double least = 60, times = 10;  // predictions are rarely wrong by so much, even on a busy machine
+  if (most_seconds >= 0) return most_seconds;
+  return times * longest_step > least ? times * longest_step : least;
+}
 
 }  // namespace tap::executor

@@ -216,6 +216,7 @@ run_mpi() {
   build_here all || return
   /usr/bin/python3 tests/process/mpi_kill_test.py build/bin/tapc --kills "${KILLS:-$kills}" --seed "${KILL_SEED:-1}" || failed=1
   /usr/bin/python3 tests/process/resume_test.py build/bin/tapc --kills "$resumed" --seed "${KILL_SEED:-1}" || failed=1
+  /usr/bin/python3 tests/process/mpi_test.py build/bin/tapc --minutes 1 Mpi.test_h02_by_default_a_process_hangs_for_a_minute || failed=1
   if [[ ! -f build/bin/libtapc_mpi_mpich.so ]]; then
     echo "no MPICH: install mpich, and configure again"
     return $failed

@@ -103,6 +103,7 @@ class LibraryEmitter {
       processes.push_back(llvm::ConstantStruct::getAnon({b_.getInt64(static_cast<std::uint64_t>(one.rank)),
                                                          b_.getInt64(static_cast<std::uint64_t>(one.ranks)),
                                                          b_.getInt64(static_cast<std::uint64_t>(one.devices)),
+                                                         b_.getInt64(static_cast<std::uint64_t>(one.longest_step)),
                                                          words(one.tables, "t_words"), words(one.parts, "t_parts")}));
     llvm::Constant* list_of_processes = llvm::ConstantPointerNull::get(b_.getPtrTy());
     if (!processes.empty())

@@ -31,6 +31,7 @@ std::vector<std::string> features_of(const Target& target);
 // What one process of an MPI job runs (runtime/library.h).
 struct ProcessCode {
   std::int64_t rank = 0, ranks = 1, devices = 1;
+  std::int64_t longest_step = 0;  // milliseconds
   std::vector<std::int64_t> tables, parts;
 };
 

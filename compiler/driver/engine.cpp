@@ -16,9 +16,11 @@
 #include "compiler/driver/median.h"
 #include "compiler/driver/metrics/progress_line.h"
 #include "compiler/driver/mpi_host.h"
+#include "compiler/driver/supervisor.h"
 #include "compiler/pipeline/limits.h"
 #include "compiler/pipeline/pipeline.h"
 #include "cost/machine/host.h"
+#include "cost/model/longest_step.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/interpret/interpret.h"
 #include "support/phase.h"
@@ -86,7 +88,7 @@ void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOpti
 }
 
 void read_cluster(Session& session, EngineOptions& options) {
-  if (options.engine == "native" && (options.metrics || options.progress))
+  if (options.engine == "native" && (options.metrics || options.progress || options.host))
     options.cluster = cluster_for(session, *backend::target_named("native"), options.machine_file);
 }
 
@@ -160,6 +162,8 @@ Evaluation run_native(const Session& session, const ir::Program& program, const 
   {
     Phase phase("running native code");
     std::optional<ProgressLine> line;
+    if (options.host)
+      expect_step_of(cost::longest_step(executable.schedule(), executable.compiled().kernels.kernels, options.cluster));
     if (watch.progress)
       line.emplace(predict_batches({executable, options.cluster, static_cast<std::int64_t>(options.threads)}),
                    progress);

@@ -13,6 +13,10 @@ void run_supervised(double most_seconds) { progress = executor::supervise("tapc:
 
 executor::Progress* own_progress() { return progress; }
 
+void expect_step_of(double seconds) {
+  if (progress) progress->longest_step = seconds;
+}
+
 void end_supervised() {
   if (progress) progress->activity = executor::Activity::ended;
 }

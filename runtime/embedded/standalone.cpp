@@ -49,7 +49,7 @@ double number_in(const char* option, const char* word, double least, double most
 
 struct Command {
   library::Options options{1, nullptr};
-  double timeout = 0;
+  double timeout = executor::default_patience;
 };
 
 Command parse(const Reader& tables, int count, char** words, const Slots& inputs, const Slots& outputs) {
@@ -116,6 +116,7 @@ void run_part(const Reader& tables, const Slots& inputs, const Slots& outputs, c
   context->among.progress = job_state.progress;
   job_state.differs = true;
   const library::ProcessProgram& own = *library::process_of(tap_standalone_program, rank, ranks);
+  if (job_state.progress) job_state.progress->longest_step = static_cast<double>(own.longest_step) / 1000;
   const OwnParts constants = read_parts(tables, inputs, own, library::Kind::constants);
   const OwnParts given = read_parts(tables, inputs, own, library::Kind::inputs);
   const OwnParts results = own_parts(own, library::Kind::results);

@@ -4,6 +4,7 @@
 #include "compiler/pipeline/pipeline.h"
 #include "cost/machine/host.h"
 #include "cost/model/links.h"
+#include "cost/model/longest_step.h"
 #include "cost/model/model.h"
 #include "cost/model/recency.h"
 #include "cost/work/traffic_walk.h"
@@ -121,6 +122,43 @@ TEST(Cost, MoreThreadsAreFasterUntilWorkRunsOut) {
   }
   Model many(one_device(), 64);  // of a machine with four
   EXPECT_GE(cost_of(many, made).total.total(), before * 0.9);
+}
+
+double longest_step_of(const std::string& text, const std::string& plan = "plan 2\n") {
+  const pipeline::Compilation made = compiled(text, plan);
+  return longest_step(*made.schedule, made.lowered->kernels.kernels, one_device());
+}
+
+TEST(LongestStep, IsTheLongestOfAllBatches) {
+  const std::string small = "program p(X: f32[300, 300]) -> (Y: f32[300, 300]) { Y[i, j] = sum[k] X[i, k] * X[k, j] }";
+  const std::string large =
+      "program p(X: f32[300, 300], Z: f32[900, 900]) -> (Y: f32[300, 300], W: f32[900, 900]) {\n"
+      "  Y[i, j] = sum[k] X[i, k] * X[k, j]\n  V[i, j] = sum[k] Z[i, k] * Z[k, j]\n"
+      "  W[i, j] = sum[k] V[i, k] * V[k, j] }";
+  const pipeline::Compilation made = compiled(large);
+  Model model(one_device(), 1);
+  const double all = cost_of(model, made).total.total();
+  EXPECT_GT(longest_step_of(large), 10 * longest_step_of(small));
+  EXPECT_GT(longest_step_of(large), all / 3);
+  EXPECT_LT(longest_step_of(large), all * 0.6);  // the two large products follow one another
+}
+
+TEST(LongestStep, IsOfOneTrip) {
+  auto text = [](int trips) {
+    return "program p(X: f32[300, 300]) -> (Y: f32[300, 300]) { Y = iterate " + std::to_string(trips) +
+           " (U = X) { V[i, j] = sum[k] U[i, k] * X[k, j]\n V } }";
+  };
+  const double few = longest_step_of(text(10)), many = longest_step_of(text(1000));
+  EXPECT_GT(few, 0);
+  EXPECT_NEAR(many, few, few / 5);
+}
+
+// One thread does what all devices of a batch do.
+TEST(LongestStep, CountsAllDevicesOfABatch) {
+  const std::string text = "program p(X: f32[600, 600]) -> (Y: f32[600, 600]) { Y[i, j] = sum[k] X[i, k] * X[k, j] }";
+  const double whole = longest_step_of(text);
+  const double blocks = longest_step_of(text, "plan 2\nmesh m = [x: 4]\nsplit Y dim i into 4 over axis m.x\n");
+  EXPECT_NEAR(blocks, whole, whole / 2);
 }
 
 // The first thread begins at once; the others help when they are awake.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tapc run --mpi: several processes compute the same bits as one. mpi_test.py TAPC"""
+"""tapc run --mpi: several processes compute the same bits as one. mpi_test.py TAPC [--minutes 1]: also tests that take minutes"""
 import json
 import re
 import shutil
@@ -13,6 +13,7 @@ from mpi_job import *
 from plan_search_test import MESHES, MLP, PICKS, PROGRAMS, examples
 from tapc import *
 
+MINUTES = option("--minutes", 0)
 STENCIL = """program main(x: f32[40, 6]) -> (y: f32[40, 6]) {
     y = iterate 7 (u = x) { v[i, j] = (u[i - 1, j else 0] + u[i, j] * 2 + u[i + 1, j else 1]) / 4; v }
 }
@@ -365,6 +366,24 @@ void dies(const int64_t* box, const int64_t* extents, const struct region* regio
             self.assertNotEqual(result.returncode, 0)
             self.assertRegex(result.stderr, r"process 1 of the job made no progress for 1 s while it computed `Y` at i in 4..8 on device 1\n")
         self.assertEqual(self.processes(), [])
+
+    def test_h02_without_a_limit_a_process_hangs_for_ever(self):
+        arguments = self.dying()
+        job = subprocess.Popen([MPIRUN, "-n", "2", TAPC, *arguments, "--timeout", "0"], cwd=self.folder, start_new_session=True,
+                               env=self.environment({"DIES": "s"}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(4)
+        self.assertIsNone(job.poll())
+        os.kill(job.pid, signal.SIGTERM)
+        job.wait(timeout=10)
+
+    @unittest.skipUnless(MINUTES, "takes more than a minute: in the campaign")
+    def test_h02_by_default_a_process_hangs_for_a_minute(self):
+        began = time.monotonic()
+        result = self.job(2, *self.dying(), environment={"DIES": "s"}, timeout=90)
+        self.assertGreater(time.monotonic() - began, 60)
+        self.assertLess(time.monotonic() - began, 66)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, r"process 1 of the job made no progress for 60 s while it computed `Y` at i in 4..8 on device 1\n")
 
     def test_h11_a_process_that_is_slow(self):
         """It is stopped again and again, but never for as long as the timeout, and makes progress in between."""

@@ -121,7 +121,7 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
 }
 
 std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOutputs& outputs, LibraryFacts& facts,
-                                  const Made& made) {
+                                  const Made& made, const cost::Cluster& cluster) {
   const backend::CompiledProgram& lowered = *made.pipeline.lowered;
   Phase phase("generating code");
   const bool links = facts.target.linkable && outputs.is_library;
@@ -130,7 +130,7 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
                            outputs.includes("exe")};
   if (!command.mpi.empty()) {
     library.processes = process_programs(command.mpi, count_devices(made.pipeline.program), lowered, *facts.schedule,
-                                         made.facts, facts.features);
+                                         made.facts, facts.features, cluster);
     const std::string_view words(reinterpret_cast<const char*>(library.tables.data()),
                                  library.tables.size() * sizeof(std::int64_t));
     library.identity = ir::short_hash(ir::hash_of_text(facts.graph_hash + facts.target.name + std::string(words)));
@@ -205,6 +205,7 @@ int compile(Session& session, const CompileCommand& command) {
   backend::Target target = target_for(command, outputs);
   const FileId file = read_source(session, command.file);
   LibraryFacts facts;
+  const cost::Cluster cluster = cluster_for(session, target, command.machine);
   const ir::Machine machine = machine_for(session, target, command.machine);
   Made made = make(session, command, outputs, file, &machine);
   const pipeline::Compilation& program = made.pipeline;
@@ -222,7 +223,7 @@ int compile(Session& session, const CompileCommand& command) {
   facts.processes = command.mpi;
   facts.scratch_bytes = backend::most_scratch(program.lowered->kernels.kernels);
   if (outputs.includes("exe")) require_standalone(facts);
-  std::vector<OutputFile> files = files_for(command, outputs, facts, made);
+  std::vector<OutputFile> files = files_for(command, outputs, facts, made, cluster);
   Phase writing("writing the library");
   write_with_depfile(session, command, std::move(files));
   return exit_code::done;

@@ -21,6 +21,7 @@
 #include "compiler/driver/supervisor.h"
 #include "compiler/driver/unjustified_step.h"
 #include "runtime/failure.h"
+#include "runtime/supervise.h"
 #include "runtime/tensors/mapped_file.h"
 #include "runtime/tensors/output_spec.h"
 #include "runtime/tensors/print_tensor.h"
@@ -41,7 +42,7 @@ struct RunOptions {
   DeviceProcesses processes;
   bool all_by_first = false;    // the first process reads all inputs, and writes all results
   bool sharded_output = false;  // each process writes a file of its own
-  double timeout = 0;           // seconds without progress; 0: any
+  double timeout = executor::default_patience;
 };
 
 std::vector<OutputSpec> parse_outputs(const std::vector<std::string>& texts) {
@@ -110,8 +111,8 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
                   Diagnostic(Code::command_line, Span{}, "`--mpi` needs native code").help("remove `--engine`")};
   engine.metrics = options.metrics.wanted();
   engine.progress = !options.mpi && options.progress.value_or(true) && ::isatty(STDERR_FILENO) == 1;
-  read_cluster(session, engine);
   if (options.mpi) engine.host = &MpiHost::start();
+  read_cluster(session, engine);
   engine.processes = options.processes;
   return engine;
 }
@@ -330,9 +331,11 @@ Action declare_run(CLI::App& app) {
                "Each process writes its part of the results into a .safetensors file of its own")
       ->needs(mpi)
       ->excludes(io);
-  app.add_option("--timeout", options->timeout,
-                 "End the job if a process computes for this many seconds without progress; default: never")
-      ->check(CLI::Range(0.1, 1e6))
+  app.add_option(
+         "--timeout", options->timeout,
+         "End the job if a process computes for this many seconds without progress; 0: never; default: 60, or ten "
+         "times the longest step that is predicted")
+      ->check(CLI::Range(0.0, 1e9))
       ->needs(mpi);
   add_metrics_options(app, options->metrics);
   add_keep_options(app, options->engine.keep);
