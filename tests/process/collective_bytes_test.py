@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""What tapc sharding says that the busiest device receives, and what it receives in an MPI job. collective_bytes_test.py TAPC"""
+import json
+from collections import Counter
+
+from mpi_job import *
+from tapc import *
+
+PRODUCT = "t[i, j] = sum[k] a[i, k] * b[k, j]"
+
+
+def program(mesh, t, c, inputs, equation, a=None):
+    return (f"mesh m = [{mesh}]\nprogram main(a: f32[64, 32] @ m[{a or t}], b: f32[32, 96]{inputs})\n"
+            f"        -> (t: f32[64, 96] @ m[{t}], c: f32[64, 96] @ m[{c}]) {{\n    {PRODUCT}\n    c[i, j] = {equation}\n}}\n")
+
+
+def reduced(c, devices):
+    return (f"mesh m = [x: {devices}]\nprogram main(a: f32[64, 96] @ m[{{}}, {{x}}], b: f32[96, 64] @ m[{{x}}, {{}}])\n"
+            f"        -> (c: f32[64, 64] @ m[{c}]) {{ c[i, j] = sum[k] a[i, k] * b[k, j] }}\n")
+
+
+class CollectiveBytes(MpiTest):
+    def moves(self, text, devices):
+        """Of a program: the collectives with their figures, and what each process of a job with a process for each device received."""
+        self.write("p.tap", text)
+        moves = json.loads(self.expect(0, ".*", "sharding", "p.tap", "--json").stdout)["moves"]
+        inputs = [word for name in "abw" if f"{name}: f32" in text for word in ("-i", f"{name}=rand:1")]
+        result = self.job(devices, "run", "p.tap", *inputs, "-o", "@r.safetensors", "--metrics", "m.json", "--mpi")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        received = Counter()
+        for transfer in json.loads((self.folder / "m.json").read_text())["transfers"]:
+            if transfer["what"] == "message":
+                received[transfer["process"]] += transfer["bytes"]
+        return [(move["step"].split(" ")[0], move["bytes"]) for move in moves], received
+
+    def same(self, text, devices, step, cells):
+        moves, received = self.moves(text, devices)
+        self.assertEqual(moves, [(step, 4 * cells)])
+        self.assertEqual(max(received.values()), 4 * cells)
+
+    def test_reduce_scatter(self):
+        for devices in (2, 4):
+            for to in ("{x}, {}", "{}, {x}"):
+                self.same(reduced(to, devices), devices, "reduce_scatter", 64 * 64 * (devices - 1) // devices)
+
+    def test_all_gather(self):
+        for devices in (2, 4):
+            self.same(program(f"x: {devices}", "{x}, {}", "{}, {x}", ", w: f32[96, 96] @ m[{}, {x}]", "sum[k] t[i, k] * w[k, j]"), devices,
+                      "all_gather", 64 * 96 * (devices - 1) // devices)
+
+    def test_all_to_all(self):
+        for devices in (2, 4):
+            self.same(program(f"x: {devices}", "{x}, {}", "{}, {x}", ", w: f32[64, 96] @ m[{}, {x}]", "t[i, j] * w[i, j]"), devices,
+                      "all_to_all", 64 * 96 * (devices - 1) // devices ** 2)
+
+    def test_collective_permute(self):
+        self.same(program("x: 2, y: 2", "{x, y}, {}", "{y, x}, {}", ", w: f32[64, 96] @ m[{y, x}, {}]", "t[i, j] * w[i, j]"), 4,
+                  "collective_permute", 16 * 96)
+
+    def test_halo(self):
+        stencil = program("x: 4", "{x}, {}", "{x}, {}", "", "t[i - 1, j else 0] + t[i + 2, j else 0]")
+        self.same(stencil, 4, "halo_exchange", 3 * 96)  # a device in the middle has two neighbours
+
+    def test_halo_of_devices_at_the_ends(self):
+        """With two devices none has two neighbours: the figure is a bound."""
+        moves, received = self.moves(program("x: 2", "{x}, {}", "{x}, {}", "", "t[i - 1, j else 0] + t[i + 2, j else 0]"), 2)
+        self.assertEqual(moves, [("halo_exchange", 3 * 96 * 4)])
+        self.assertEqual(received, {0: 2 * 96 * 4, 1: 96 * 4})
+
+    def test_all_reduce(self):
+        """Each device receives the partials of all others whole: with more than two devices more than the figure."""
+        for devices in (2, 4):
+            moves, received = self.moves(reduced("{}, {}", devices), devices)
+            self.assertEqual(moves, [("all_reduce", 64 * 64 * 4 * 2 * (devices - 1) // devices)])
+            self.assertEqual(received, {process: 64 * 64 * 4 * (devices - 1) for process in range(devices)})
+
+    def test_results_are_not_moved(self):
+        """A result lies in the file, whatever its sharding: each process writes the boxes that it computes."""
+        for devices in (2, 4):
+            for to in ("{}, {}", "{}, {x}"):
+                moves, received = self.moves(program(f"x: {devices}", "{x}, {}", to, "", "t[i, j] * 2"), devices)
+                self.assertEqual(len(moves), 1)
+                self.assertGreater(moves[0][1], 0)
+                self.assertEqual(received, {})
+
+
+if __name__ == "__main__":
+    unittest.main()
