@@ -9,7 +9,8 @@
 namespace tap::cost {
 namespace {
 
-// The batch of each row: rows come in the order of the events, without iterates, whose bodies they list instead.
+// The batch of each row: rows come in the order of the events, without iterates, whose bodies they list instead. The last row,
+// the start of a run, has none.
 void list_batches(const Trace& trace, std::vector<std::size_t>& batches) {
   for (const Event& event : trace)
     if (const auto* repeat = std::get_if<Repeat>(&event.does)) list_batches(repeat->body, batches);
@@ -25,7 +26,7 @@ double longest_step(const ir::Schedule& schedule, const std::vector<backend::Ker
   Model model(cluster, 1);
   const ProgramCost cost = model.of(trace, kernels);
   std::map<std::size_t, double> seconds;  // by batch
-  for (std::size_t k = 0; k < cost.rows.size(); ++k)
+  for (std::size_t k = 0; k < batches.size(); ++k)
     seconds[batches[k]] += cost.rows[k].cost.total() / std::max(cost.rows[k].times, 1.0);
   double longest = 0;
   for (auto [batch, its] : seconds) longest = std::max(longest, its);

@@ -153,6 +153,8 @@ TEST(LongestStep, IsOfOneTrip) {
   EXPECT_NEAR(many, few, few / 5);
 }
 
+TEST(LongestStep, IsNothingWithoutTasks) { EXPECT_EQ(longest_step({.sequences = {{}}}, {}, one_device()), 0); }
+
 // One thread does what all devices of a batch do.
 TEST(LongestStep, CountsAllDevicesOfABatch) {
   const std::string text = "program p(X: f32[600, 600]) -> (Y: f32[600, 600]) { Y[i, j] = sum[k] X[i, k] * X[k, j] }";
