@@ -88,6 +88,7 @@ struct Executable::Impl {
     if (options.scheduled) options.scheduled(compiled.blocks.program, schedule);
     shards = backend::shard_count(schedule);
     devices = among ? keep_own_part(options) : options.facts.devices;
+    if (options.divided) options.divided(compiled, schedule, devices);
     compile();
     tables = encode(schedule, compiled.kernels.kernels, {}, devices);
     for (const std::string& symbol : schedule.outside)

@@ -30,6 +30,9 @@ struct ExecuteOptions {
   bool self_check = true;                   // every kernel is tested before it is used (self_check.h)
   // Called with the schedule before anything runs; may throw.
   std::function<void(const ir::Program& program, const ir::Schedule& schedule)> scheduled = {};
+  // Called with what this process is going to run, before kernels are compiled; may throw.
+  std::function<void(const CompiledProgram& program, const ir::Schedule& own, const std::vector<BufferDevice>& devices)>
+      divided = {};
   // For a run that is shared with other processes: how, and what the given schedule does not say of its buffers.
   std::optional<executor::Distribution> among = {};
   BufferFacts facts = {};

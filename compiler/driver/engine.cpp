@@ -14,6 +14,7 @@
 #include "compiler/driver/keep/run_key.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/median.h"
+#include "compiler/driver/memory_limit.h"
 #include "compiler/driver/metrics/progress_line.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/supervisor.h"
@@ -115,18 +116,21 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   pipeline::Compilation made = pipeline::compile(program, how);
   std::optional<executor::Distribution> among;
   if (options.host) among = distribution_of(*options.host, program, options.processes);
+  const MemoryLimit limit{options.memory, static_cast<std::int64_t>(options.threads), options.host, among,
+                          options.gathered.get()};
   return {std::move(*made.lowered),
           std::move(*made.schedule),
           {.threads = options.threads,
            .cache = std::move(cache),
            .self_check = options.self_check,
+           .divided = [&](const auto&... run) { require_memory(run..., limit); },
            .among = among,
            .facts = std::move(facts),
            .recorder = watch.recorder,
            .progress = watch.progress,
            .keeper = watch.keeper,
            .agreed = options.host ? ir::short_hash(ir::hash_of(program)) + (options.keep.wanted() ? 1 : 0) +
-                                        (options.keep.resume ? 2 : 0)
+                                        (options.keep.resume ? 2 : 0) + (options.memory > 0 ? 4 : 0)
                                   : 0,
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }

@@ -57,7 +57,10 @@ struct EngineOptions {
   bool metrics = false;              // tasks are timed
   bool progress = false;             // of a long run the time left is shown
   KeepOptions keep = {};             // results that outlive the run
-  cost::Cluster cluster = {};        // as read by read_cluster, for metrics and progress
+  cost::Cluster cluster = {};        // as read by read_cluster, for metrics, progress and jobs
+  std::int64_t memory = 0;           // that a process may need, in bytes; 0: any
+  std::shared_ptr<const std::vector<bool>> gathered =
+      {};  // the results that the first process of a job gathers; may be null
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 void add_native_options(CLI::App& app, EngineOptions& options);  // without a choice of the engine

@@ -13,6 +13,8 @@
 #include "compiler/driver/device_processes.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/keep/keep_options.h"
+#include "compiler/driver/machines/quantity.h"
+#include "compiler/driver/memory_limit.h"
 #include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/runnable.h"
@@ -42,6 +44,7 @@ struct RunOptions {
   DeviceProcesses processes;
   bool all_by_first = false;    // the first process reads all inputs, and writes all results
   bool sharded_output = false;  // each process writes a file of its own
+  std::shared_ptr<std::vector<bool>> gathered = std::make_shared<std::vector<bool>>();  // known before the run
   double timeout = executor::default_patience;
 };
 
@@ -111,6 +114,7 @@ EngineOptions engine_of(Session& session, const RunOptions& options) {
                   Diagnostic(Code::command_line, Span{}, "`--mpi` needs native code").help("remove `--engine`")};
   engine.metrics = options.metrics.wanted();
   engine.progress = !options.mpi && options.progress.value_or(true) && ::isatty(STDERR_FILENO) == 1;
+  engine.gathered = options.gathered;
   if (options.mpi) engine.host = &MpiHost::start();
   read_cluster(session, engine);
   engine.processes = options.processes;
@@ -206,7 +210,7 @@ MetricsReport metrics_of(const Session& session, const RunOptions& options, cons
 // What follows the run, in all processes.
 int finish_shared(Session& session, const SharedResults& results, const std::vector<OutputSpec>& outputs,
                   const std::vector<InputSpec>& expected, const RunOptions& options, TensorFiles& files) {
-  const std::vector<NamedTensor> whole = gather(results, needed_whole(outputs, expected, results.declared, options));
+  const std::vector<NamedTensor> whole = gather(results, *options.gathered);
   if (results.host.is_first() && !as_expected(session, expected, whole, options.tolerance, files))
     return exit_code::check_failed;
   const bool publishes = options.expected.empty() || !options.outputs.empty();
@@ -233,11 +237,12 @@ void name_own_files(std::vector<OutputSpec>& outputs) {
 
 // Before anything runs.
 void check_metrics_files(const Session& session, const RunOptions& options, const TensorFiles& files, bool is_library) {
-  if (!options.metrics.wanted() && !options.engine.keep.wanted()) return;
+  if (!options.metrics.wanted() && !options.engine.keep.wanted() && options.engine.memory == 0) return;
   if (is_library || options.engine.engine != "native")
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{},
-                             "`--trace`, `--metrics`, `--slowest` and `--keep` need a program that runs as native code")
+                             "`--trace`, `--metrics`, `--slowest`, `--keep` and `--memory` need a program that runs as "
+                             "native code")
                       .help(is_library ? "give the source file instead of the library" : "remove `--engine`")};
   std::vector<std::string> read = files.paths();
   for (const std::string& source : files_read(session)) read.push_back(source);
@@ -271,8 +276,17 @@ int run(Session& session, const RunOptions& options) {
                                         : parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
 
+  if (shared) *options.gathered = needed_whole(outputs, expected, declared, options);
+
   session.quiet = false;  // from here on processes differ
-  Evaluation evaluation = program.run();
+  Evaluation evaluation;
+  try {
+    evaluation = program.run();
+  } catch (MemoryExceeded& exceeded) {
+    session.quiet = shared && !MpiHost::start().is_first();  // all processes know
+    session.reporter.clear();
+    throw std::move(exceeded.failure);
+  }
   files.require_intact();
   if (shared)
     return finish_shared(session, {MpiHost::start(), declared, std::move(evaluation)}, outputs, expected, options,
@@ -337,6 +351,17 @@ Action declare_run(CLI::App& app) {
          "times the longest step that is predicted")
       ->check(CLI::Range(0.0, 1e9))
       ->needs(mpi);
+  app.add_option_function<std::string>(
+         "--memory",
+         [options](const std::string& text) {
+           options->engine.memory = static_cast<std::int64_t>(*read_quantity(text, Unit::size));
+         },
+         "Refuse to run if a process needs more memory for the tensors of the program: 8GiB, 500MiB, a number of bytes")
+      ->check([](const std::string& text) {
+        const std::optional<double> bytes = read_quantity(text, Unit::size);
+        if (bytes && *bytes >= 1 && *bytes < 0x1p62) return std::string();
+        return "expected a size such as 8GiB or 500MiB, not " + tap::quoted(text);
+      });
   add_metrics_options(app, options->metrics);
   add_keep_options(app, options->engine.keep);
   app.add_flag_function(
