@@ -211,12 +211,14 @@ run_maths() {
 
 # Processes that are killed at random moments; and MPICH, where `mpicc.mpich` was installed when the build was configured.
 run_mpi() {
-  local kills=200 resumed=50 failed=0 test
-  [[ ${SIZE:-long} == short ]] && kills=20 resumed=6
+  local kills=200 resumed=50 drawn=50 failed=0 test
+  [[ ${SIZE:-long} == short ]] && kills=20 resumed=6 drawn=6
   build_here all || return
   /usr/bin/python3 tests/process/mpi_kill_test.py build/bin/tapc --kills "${KILLS:-$kills}" --seed "${KILL_SEED:-1}" || failed=1
   /usr/bin/python3 tests/process/resume_test.py build/bin/tapc --kills "$resumed" --seed "${KILL_SEED:-1}" || failed=1
   /usr/bin/python3 tests/process/mpi_test.py build/bin/tapc --minutes 1 Mpi.test_h02_by_default_a_process_hangs_for_a_minute || failed=1
+  /usr/bin/python3 tests/process/random_jobs_test.py build/bin/tapc build/bin/random_jobs --plans "$drawn" --shardings "$drawn" \
+    --seed "${RANDOM_SEED:-100000}" --ranks 4 || failed=1
   if [[ ! -f build/bin/libtapc_mpi_mpich.so ]]; then
     echo "no MPICH: install mpich, and configure again"
     return $failed
@@ -224,6 +226,8 @@ run_mpi() {
   for test in mpi mpi_compiled metrics mpi_kill resume; do
     TAP_MPI=mpich /usr/bin/python3 "tests/process/${test}_test.py" build/bin/tapc || failed=1
   done
+  TAP_MPI=mpich /usr/bin/python3 tests/process/random_jobs_test.py build/bin/tapc build/bin/random_jobs --plans "$drawn" \
+    --shardings "$drawn" --seed "${RANDOM_SEED:-100000}" --ranks 8 || failed=1
   return $failed
 }
 

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,21 @@ inline double points(const ir::Program& program) {
   return all;
 }
 
+// A program of an example's text, at these sizes.
+inline ir::Program example_program(const std::string& file, const std::string& source, const std::string& name,
+                                   const std::map<std::string, std::int64_t>& sizes, LawMemory& laws) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  CompileOptions options;
+  options.program = name;
+  for (const auto& [dim, size] : sizes) options.dims[dim] = {size};
+  options.standard_library = embedded::std_tap;
+  options.laws = &laws;
+  auto compiled = compile(sources, sources.add(file, source), options, diagnostics);
+  if (!compiled) throw std::runtime_error("does not compile: " + diagnostics.all().at(0).message);
+  return compiled->program;
+}
+
 class StandardOperators {
  public:
   explicit StandardOperators(LawMemory& laws) { options_.laws = &laws; }
@@ -48,6 +65,12 @@ class StandardOperators {
   std::vector<driver::Signature> all() const { return driver::signatures(*module_); }
   // A program that calls it once.
   ir::Program at(const driver::Signature& signature) { return sample(signature, options_); }
+  // Small enough for the interpreter, which takes microseconds for a point.
+  ir::Program small(const driver::Signature& signature) {
+    constexpr double most_points = 5000;
+    ir::Program program = at(signature);
+    return points(program) < most_points ? program : at(signature, 2);
+  }
   // With all its dims of one size. Throws Failure where they do not fit together.
   ir::Program at(const driver::Signature& signature, std::int64_t size) {
     driver::SampleOptions options = options_;

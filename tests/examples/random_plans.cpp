@@ -6,7 +6,6 @@
 //   random_plans [--plans 20] [--shardings 0] [--seed 1] [--only softmax] [--mlir FILE] [EXAMPLES_FOLDER]
 //
 // With --mlir nothing is run: the programs with their shardings are written as MLIR, for mlir-opt --split-input-file.
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -21,6 +20,7 @@
 #include "passes/splits/expand.h"
 #include "tests/check/certified.h"
 #include "tests/driver/certified.h"
+#include "tests/examples/comparable.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
@@ -50,39 +50,6 @@ bool outside_kernel(const ir::Operator&, const std::vector<Tensor>& operands, st
     results.at(0).store_f64(c, above + x.load_f64(c) + below);
   }
   return true;
-}
-
-Tensor values(ElementType type, const Shape& shape, std::int64_t start, bool small_ids) {
-  Tensor t(type, shape);
-  for (std::int64_t k = 0; k < t.size(); ++k) {
-    std::int64_t value = (start + 5 * k) % 9 - 3;
-    if (is_float(type)) t.store_f64(k, static_cast<double>(value));
-    else t.store_i64(k, small_ids || type == ElementType::boolean ? (start + k) % 2 : value);
-  }
-  return t;
-}
-
-// Empty, or where they differ by more than they may.
-std::string difference(const std::vector<Tensor>& found, const ir::InterpretResult& expected) {
-  if (found.size() != expected.outputs.size()) return "another number of results";
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    const Tensor& a = found[k];
-    const Tensor& b = expected.outputs[k];
-    if (a.shape() != b.shape() || a.type() != b.type()) return "a result of another type";
-    for (std::int64_t c = 0; c < a.size(); ++c) {
-      if (!is_float(a.type())) {
-        if (a.load_i64(c) != b.load_i64(c)) return "another integer";
-        continue;
-      }
-      double x = a.load_f64(c), y = b.load_f64(c), bound = expected.bounds[k].load_f64(c);
-      if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-      double allowed = std::isinf(bound) ? 1e-3 * std::max(1.0, std::fabs(y)) : 2 * bound;
-      if (!(std::fabs(x - y) <= allowed))
-        return "result " + std::to_string(k) + ", cell " + std::to_string(c) + ": " + std::to_string(x) + ", not " +
-               std::to_string(y) + ", which may be off by " + std::to_string(bound);
-    }
-  }
-  return "";
 }
 
 class Subject {
@@ -148,7 +115,7 @@ class Subject {
     inputs_.clear();
     for (ir::ValueId v : program_[program_.main].inputs) {
       const ir::TensorType& type = program_[program_.main][v].type;
-      inputs_.push_back(values(type.element, type.shape, static_cast<std::int64_t>(inputs_.size()), small_ids));
+      inputs_.push_back(small_integers(type.element, type.shape, static_cast<std::int64_t>(inputs_.size()), small_ids));
     }
     ir::InterpretOptions with_bounds = options_;
     with_bounds.with_bounds = true;
@@ -198,9 +165,6 @@ class Subject {
   bool is_split_ = false, left_whole_ = false;  // by the last trial
 };
 
-// The oracle takes microseconds for a point, and each plan asks it twice.
-constexpr double most_points = 5000;
-
 class Runner {
  public:
   explicit Runner(const Options& options) : options_(options) {}
@@ -209,10 +173,7 @@ class Runner {
     StandardOperators operators(laws_);
     for (const driver::Signature& signature : operators.all()) {
       if (signature.name.find(options_.only) == std::string::npos) continue;
-      run(signature.name, [&] {
-        ir::Program program = operators.at(signature);
-        return points(program) < most_points ? program : operators.at(signature, 2);
-      });
+      run(signature.name, [&] { return operators.small(signature); });
     }
   }
 
@@ -243,18 +204,8 @@ class Runner {
   void programs_of(const Example& example, const std::filesystem::path& path) {
     const std::string source = text_of_file(path);
     for (const std::string& name : programs_in(source))
-      run(std::string(example.file) + " " + name, [&] {
-        SourceMap sources;
-        Diagnostics diagnostics;
-        CompileOptions options;
-        options.program = name;
-        for (const auto& [dim, size] : example.dims) options.dims[dim] = {size};
-        options.standard_library = embedded::std_tap;
-        options.laws = &laws_;
-        auto compiled = compile(sources, sources.add(example.file, source), options, diagnostics);
-        if (!compiled) throw std::runtime_error("does not compile: " + diagnostics.all().at(0).message);
-        return compiled->program;
-      });
+      run(std::string(example.file) + " " + name,
+          [&] { return example_program(example.file, source, name, example.dims, laws_); });
   }
 
   template <class Compile>
