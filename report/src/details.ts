@@ -1,7 +1,7 @@
 // The column beside every panel: what is selected, with its equation, index space, projections, shards and source.
 import { differingDims, shardsOf, type Shard } from "./boxes";
 import { devicesText } from "./colours";
-import { bytesText, el, name, plural } from "./dom";
+import { bytesText, el, name, plural, redraw } from "./dom";
 import { moveText, sourceLink } from "./lists";
 import type { Operation, Operator } from "./model";
 import type { Store } from "./store";
@@ -26,7 +26,7 @@ export class Details {
       : state.value !== null
         ? this.ofValue(state.value)
         : this.ofProgram();
-    this.element.replaceChildren(...children.filter((child): child is HTMLElement => child instanceof HTMLElement));
+    redraw(this.element, ...children.filter((child): child is HTMLElement => child instanceof HTMLElement));
   }
 
   private ofProgram(): (HTMLElement | false)[] {

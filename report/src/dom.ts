@@ -32,6 +32,25 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+// Views draw themselves before they are attached or shown: what needs places in the window waits for them.
+export const whenShown = (then: () => void): void => void requestAnimationFrame(then);
+
+// Draws anew what the element has; the focus stays on what was focused, or else on the panel.
+export function redraw(holder: Element, ...children: (Node | string)[]): void {
+  const focused = document.activeElement;
+  const key = (element: Element): string =>
+    `${element.tagName} ${element.getAttribute("data-key") ?? element.getAttribute("aria-label") ?? element.textContent}`;
+  const alike = (wanted: string): HTMLElement[] =>
+    [...holder.querySelectorAll<HTMLElement>("button, select, input, summary, [tabindex]")].filter((one) => key(one) === wanted);
+  const isInside = focused instanceof Element && focused !== holder && holder.contains(focused);
+  const wanted = isInside ? key(focused) : "";
+  const at = isInside ? alike(wanted).indexOf(focused as HTMLElement) : -1;
+  holder.replaceChildren(...children);
+  if (at < 0) return;
+  const next = alike(wanted)[at] ?? holder.closest<HTMLElement>("[tabindex]");
+  next?.focus({ preventScroll: true });
+}
+
 // A name of the program: whatever its letters are, the text around it keeps its direction.
 export const name = (text: string): HTMLElement => el("bdi", { class: "name" }, text);
 

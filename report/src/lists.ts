@@ -1,5 +1,5 @@
 // The panels that are lists: passes and their rewrites, and tables of a graph.
-import { el, bytesText, name, plural } from "./dom";
+import { el, bytesText, name, plural, redraw } from "./dom";
 import type { Lines, Operation, Pass } from "./model";
 import type { Store } from "./store";
 import { timeText } from "./units";
@@ -166,7 +166,8 @@ export class TableView {
         ),
       );
     const left = Math.max(0, graph.operations.length - mostRows) + Math.max(0, graph.values.length - mostRows);
-    this.element.replaceChildren(
+    redraw(
+      this.element,
       el("h2", {}, plural(graph.operations.length, "operation")),
       el(
         "table",

@@ -115,6 +115,8 @@ function start(): void {
     graphs.value = String(store.state.graph);
     graphLabel.hidden = store.stage.graphs.length < 2 || !["tensor", "table"].includes(store.state.panel);
     themes.value = store.state.theme;
+    // A link in one panel leads to another: so does the focus.
+    if (document.activeElement?.closest("[hidden]")) holders[shown.indexOf(store.state.panel)].focus();
   };
   const tablist = el("div", { role: "tablist", "aria-label": "Panels" }, ...tabs);
   tablist.addEventListener("keydown", (event) => {

@@ -1,6 +1,6 @@
 // The front of `tapc plan`: a point for each plan. A chosen plan's graph is the last stage of every panel, if the report has it;
 // two pinned plans are compared.
-import { bytesText, el, name, plural, svg } from "./dom";
+import { bytesText, el, name, plural, redraw, svg } from "./dom";
 import { saveSvg, saveSvgAsPng, svgTextOf } from "./export";
 import type { PlanPoint, Plans } from "./model";
 import type { Store } from "./store";
@@ -21,10 +21,8 @@ export function planView(store: Store): HTMLElement {
   const plans = store.report.plans;
   const show = (): void => {
     if (!plans || store.state.panel !== "plan") return;
-    const focused = document.activeElement?.getAttribute("data-plan");
     const front = picture(store, plans);
-    section.replaceChildren(saving(front), front, about(plans), chosen(store, plans), pinned(store, plans), table(store, plans));
-    if (focused) section.querySelector<HTMLElement>(`.point[data-plan="${focused}"]`)?.focus();
+    redraw(section, saving(front), front, about(plans), chosen(store, plans), pinned(store, plans), table(store, plans));
   };
   store.onChange((changed) => ["panel", "plan", "pins"].some((key) => changed.has(key as never)) && show());
   show();
@@ -125,7 +123,7 @@ function chosen(store: Store, { points, picked }: Plans): HTMLElement {
     { class: "chosen" },
     el("h2", {}, `Plan ${number + 1}`),
     el("p", {}, summary(point)),
-    el("button", { type: "button", "aria-pressed": String(is), click: () => store.set({ pins }) }, is ? "Unpin" : "Pin to compare"),
+    el("button", { type: "button", "data-key": "pin", "aria-pressed": String(is), click: () => store.set({ pins }) }, is ? "Unpin" : "Pin to compare"),
     " ",
     point.stage
       ? el("button", { type: "button", click: () => (store.showPlan(number), store.set({ panel: "graph" })) }, "Show its graph")

@@ -1,5 +1,5 @@
 // What the checker proved and what it assumed: a row for each obligation; an open one lists its claims, each with both sides.
-import { el, name, plural } from "./dom";
+import { el, name, plural, redraw } from "./dom";
 import { mostRows } from "./lists";
 import type { Finding } from "./model";
 import { sideOf, stepsOf } from "./rewrite_view";
@@ -13,7 +13,8 @@ export function proofView(store: Store): HTMLElement {
     const { findings, count } = store.report.proofs;
     const assumed = findings.filter(([, standing]) => standing !== "proved");
     const open = findings.filter(([obligation]) => obligation === store.state.obligation);
-    section.replaceChildren(
+    redraw(
+      section,
       el("p", {}, `${plural(count - assumed.length, "claim")} proved, ${assumed.length} assumed, up to the sharded graph.`),
       ...assumed.map(([obligation, , , , detail]) => el("p", { class: "move assumed" }, `assumed, ${obligation}: ${detail}`)),
       obligations(store),

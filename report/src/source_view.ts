@@ -1,6 +1,6 @@
 // The panel of source texts: a click on a line selects the operations that come from it; the selected operation's lines
 // are marked, those of its equation and those of the calls around it. Beside it, the loop nest and the assembly of its kernels.
-import { el, name } from "./dom";
+import { el, name, redraw, whenShown } from "./dom";
 import type { Kernel } from "./model";
 import type { Store } from "./store";
 
@@ -66,10 +66,12 @@ export class SourceView {
         );
       list.append(line);
     });
-    this.element.replaceChildren(el("div", { class: "text" }, files, list), this.code());
-    const target = list.querySelector(".marked") ?? list.querySelector(".picked");
-    target?.scrollIntoView({ block: "nearest" });
-    this.markCode(true);
+    redraw(this.element, el("div", { class: "text" }, files, list), this.code());
+    this.markCode(false);
+    whenShown(() => {
+      (list.querySelector(".marked") ?? list.querySelector(".picked"))?.scrollIntoView({ block: "nearest" });
+      this.markCode(true);
+    });
   }
 
   private code(): HTMLElement {

@@ -3,7 +3,7 @@
 import { moveFrom, placesIn } from "./animate";
 import { boxText, meet, mostShards, partsOf, readersOf, readsOf, shardsOf, type Box, type Part } from "./boxes";
 import { devicesText } from "./colours";
-import { el, name, plural } from "./dom";
+import { el, name, plural, redraw } from "./dom";
 import { saveSvg, saveSvgAsPng, svgTextOf } from "./export";
 import { grid, inSlice, raise, usualAxes } from "./grid";
 import type { Store } from "./store";
@@ -37,7 +37,7 @@ export class TensorView {
     const { state, graph, stage, report } = this.store;
     if (state.panel !== "tensor") return;
     if (state.value === null) {
-      this.main.replaceChildren(this.picker(), el("p", { class: "faint" }, "Pick a value to see its shards."));
+      redraw(this.main, this.picker(), el("p", { class: "faint" }, "Pick a value to see its shards."));
       this.side.replaceChildren();
       return;
     }
@@ -50,7 +50,8 @@ export class TensorView {
     const before = placesIn(steps ? this.main.querySelector("svg.grid") : null);
     const picture = this.picture();
     this.drawn = { stage: state.stage, name: value.name };
-    this.main.replaceChildren(
+    redraw(
+      this.main,
       el("div", { class: "bar" }, this.picker(), ...this.axisControls(axes), ...this.saveButtons(value.name)),
       el(
         "p",

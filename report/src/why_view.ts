@@ -1,6 +1,6 @@
 // Why each mesh axis shards a value, or does not: a row for each value and axis, with causes and source lines; what other shardings
 // would cost; and what the cost model considers where the plan leaves something open.
-import { bytesText, el, name } from "./dom";
+import { bytesText, el, name, whenShown } from "./dom";
 import { mostRows, sourceLink } from "./lists";
 import type { AxisReason, Cause, Lines, Price, PricedSharding, Reason } from "./model";
 import type { Store } from "./store";
@@ -28,7 +28,7 @@ export function whyView(store: Store): HTMLElement {
     const selected = store.state.value === null ? null : store.graph.path + store.graph.values[store.state.value].name;
     for (const part of section.querySelectorAll<HTMLElement>("tbody"))
       part.classList.toggle("selected", part.dataset.value === selected);
-    section.querySelector(".selected")?.scrollIntoView({ block: "nearest" });
+    whenShown(() => section.querySelector(".selected")?.scrollIntoView({ block: "nearest" }));
   };
   store.onChange(show);
   show();

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { browser, data, isAccessible, open, sorted, tab } from "./page.mjs";
 import * as graphChecks from "./graph_checks.mjs";
+import * as keyboardChecks from "./keyboard_checks.mjs";
 import * as panelChecks from "./panel_checks.mjs";
 
 const only = process.argv.slice(3);
@@ -54,33 +55,51 @@ async function boxesLight({ page: file, values }) {
   await close();
 }
 
-// The table shows the graph of the data.
-async function tableEqualsData({ page: file }) {
+// The table shows each graph of the data: the main one, and those of calls, iterates and groups inside it.
+async function tableEqualsData({ page: file, kinds }) {
   const { page, close } = await open(file);
   const report = await data(page);
   await tab(page, "Table");
+  const cells = (table) => page.$$eval(`table.${table} tbody tr`, (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const inside = page.locator(".within select");
+  const seen = new Set();
   for (const [number, stage] of report.stages.entries()) {
     await page.getByLabel("Stage").selectOption(String(number));
-    const rows = await page.$$eval("table.operations tbody tr", (all) =>
-      all.map((row) => [row.cells[0].textContent, row.cells[1].textContent, row.cells[2].textContent]),
-    );
-    const graph = stage.graphs[0];
-    assert.deepEqual(
-      rows,
-      graph.operations.map((operation) => [
-        operation.name,
-        operation.operands.map((value) => graph.values[value].name).join(", "),
-        (operation.placements ?? []).map((placement) => placement.over).join(", "),
-      ]),
-    );
-    const values = await page.$$eval("table.values tbody tr", (all) =>
-      all.map((row) => [...row.cells].slice(0, 3).map((c) => c.textContent)),
-    );
-    assert.deepEqual(
-      values,
-      graph.values.map((value) => [value.name, value.type, value.sharding?.text ?? ""]),
-    );
+    assert.equal(await inside.isVisible(), stage.graphs.length > 1);
+    const paths = stage.graphs.map(({ path }) => (path === "" ? "main" : path.replace(/\/$/, "")));
+    assert.deepEqual(await inside.locator("option").allTextContents(), paths);
+    for (const [at, graph] of stage.graphs.entries()) {
+      if (stage.graphs.length > 1) await inside.selectOption(String(at));
+      const operations = await cells("operations");
+      assert.deepEqual(
+        operations.map((row) => row.slice(0, 3)),
+        graph.operations.map(({ name, operands, placements }) => [
+          name,
+          operands.map((value) => graph.values[value].name).join(", "),
+          (placements ?? []).map((placement) => placement.over).join(", "),
+        ]),
+        `${stage.name}: ${paths[at]}`,
+      );
+      graph.operations.forEach(({ move, source, region }, i) => {
+        if (region) seen.add(region.kind);
+        const text = operations[i][3];
+        assert.ok(move ? text.startsWith(move.kind + ", ") && text.endsWith(move.axes.join(", ")) : text === "", text);
+        const lines = [...operations[i][4].matchAll(/:(\d+) /g)].map(([, line]) => Number(line));
+        assert.deepEqual(lines, (source ?? []).map(([, first]) => first));
+      });
+      const values = await cells("values");
+      assert.deepEqual(
+        values.map((row) => row.slice(0, 3)),
+        graph.values.map((value) => [value.name, value.type, value.sharding?.text ?? ""]),
+      );
+      const units = { bytes: 1, KiB: 1 << 10, MiB: 1 << 20 };
+      graph.values.forEach(({ bytes }, i) => {
+        const [amount, unit] = values[i][3].split(" ");
+        assert.ok(Math.abs(Number(amount) * units[unit] - bytes) <= 0.001 * bytes, values[i][3]);
+      });
+    }
   }
+  assert.deepEqual(sorted(seen), sorted(kinds ?? []));
   await close();
 }
 
@@ -196,7 +215,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...graphChecks, ...panelChecks };
+const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...graphChecks, ...keyboardChecks, ...panelChecks };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

@@ -120,6 +120,19 @@ export async function codeIsLinked({ page: file, loops }) {
     const again = await open(file, await page.evaluate(() => location.hash));
     assert.deepEqual((await marked(again.page)).filter(([of]) => of === String(number)), expected(last));
     await again.close();
+    // From a link, and from another panel: the first of its lines is in sight, though the window is small.
+    const small = { viewport: { width: 1000, height: 300 } };
+    const linked = await page.evaluate(() => location.hash);
+    for (const panel of ["source", "pipeline"]) {
+      const one = await open(file, linked.replace("panel=source", "panel=" + panel), small);
+      await tab(one.page, "Source");
+      await one.page.waitForFunction((kernel) =>
+        [...document.querySelectorAll(`.code pre[data-kernel="${kernel}"]`)].every((pre) => {
+          const [line, box] = [pre.querySelector(".marked").getBoundingClientRect(), pre.getBoundingClientRect()];
+          return pre.scrollHeight > pre.clientHeight && box.top <= line.top && line.bottom <= box.bottom;
+        }), number, { timeout: 5000 });
+      await one.close();
+    }
     await page.keyboard.press("Escape");
     await page.locator(`.code .assembly pre[data-kernel="${number}"] [data-statement="${last}"]`).first().hover();
     assert.deepEqual((await marked(page)).filter(([of]) => of === String(number)), expected(last));

@@ -77,6 +77,12 @@ program nested(X: f32[12] @ m[{x}], B: f32[12]) -> (Y: f32[12] @ m[{x}], Z: f32[
     Z = relu(B)
 }
 """
+GROUPED = """program rows(X: f32[6, 5]) -> (Y: f32[6, 5]) {
+    m[i] = max[j] X[i, j]
+    s[i] = sum[j] X[i, j] - m[i]
+    Y[i, j] = X[i, j] * s[i]
+}
+"""
 
 
 class Report(TapcTest):
@@ -195,13 +201,19 @@ class Report(TapcTest):
             stage = Stage(graph, report)
             names = [value["name"] for value in stage.graph["values"]]
             yield {"check": "boxesLight", "name": name, "page": str(page), "values": {n: list(stage.expected(n)) for n in names}}
-            yield {"check": "tableEqualsData", "name": name, "page": str(page)}
+            yield {"check": "tableEqualsData", "name": name, "page": str(page), "kinds": ["call"] if name == "layer" else []}
             split = [o for o, placements in enumerate(stage.placements) if any(p["dim"] is not None for p in placements)]
             self.assertGreater(len(split), 0)
             yield {"check": "opensInPlace", "name": name, "page": str(page),
                    "shards": {report["stages"][-1]["graphs"][0]["operations"][o]["name"]: stage.shards(o) for o in split}}
         nested = str(self.page(self.write("nested.tap", NESTED)))
         yield {"check": "opensInPlace", "name": "nested", "page": nested}
+        grouped = self.folder / "grouped.html"
+        self.write("grouped.plan", "plan 2\nfuse m, s, Y over i\n")
+        self.expect(0, "(?m)^wrote", "inspect", self.write("grouped.tap", GROUPED), "--plan", self.folder / "grouped.plan", "-o", grouped)
+        yield {"check": "opensInPlace", "name": "grouped", "page": str(grouped)}
+        yield {"check": "tableEqualsData", "name": "nested", "page": nested, "kinds": ["call", "iterate"]}
+        yield {"check": "tableEqualsData", "name": "grouped", "page": str(grouped), "kinds": ["group"]}
         down, right = "ArrowDown", "ArrowRight"
         for name, operation, keys, inside in (("layer", "Y.linear.y.sum.partial", [down, right, down, down], ["shard 0", "shard 1"]),
                                               ("nested", "Y", [down] * 5, ["2 u", "2 Y/a", "2 Y/b", "2 b"])):
@@ -219,6 +231,10 @@ class Report(TapcTest):
         self.expect(0, "(?m)^wrote", "inspect", sources["grid"], "--code", "-o", code)
         self.expect(0, "(?m)^wrote", "opt", sources["grid"], "--stage=loops", "-o", loops)
         yield {"check": "codeIsLinked", "name": "grid", "page": str(code), "loops": loops.read_text()}
+        full = self.folder / "full.html"
+        self.expect(0, "(?m)^wrote", "inspect", sources["grid"], "--code", "--trace", "t.json", "-o", full)
+        yield {"check": "everyPanelByKeys", "name": "grid", "page": str(full), "planned": str(self.folder / "planned.html"),
+               "shards": {"operation": "C.partial"}}
         yield {"check": "stagesAnimate", "name": "halo", "page": str(self.folder / "halo.html"), "value": "S"}
         for panel, page, what in (("graph", "grid", "graph"), ("tensor", "grid", "grid"), ("plan", "planned", "front"), ("time", "timed", "time line")):
             saves = [[f"Save the {what} as {kind}", "." + kind.lower()] for kind in ("SVG", "PNG")]
