@@ -1,7 +1,9 @@
-// Colours of devices, distinguishable with every kind of colour blindness: for up to 8 devices those of Okabe and Ito,
-// for more a scale from dark blue to yellow (cividis). Every coloured box also has its device's number.
+// Colours of devices. For up to 8 devices, a search has found these: any two differ by a CIE Lab distance of 26 or more as people
+// see them who lack one kind of cones, and as all others do (tests/colour_checks.mjs). For more devices, a scale from dark blue to
+// yellow (cividis). All are lighter than dark backgrounds; what is filled with one has an outline, for light backgrounds. Every
+// coloured box also has its device's number.
 
-const few = ["#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB"];
+const few = ["#FFB256", "#1973C0", "#47E2A2", "#CF4523", "#FFE71D", "#A2B4FF", "#AF6062", "#A091AE"];
 const scale = [
   [0, 32, 77],
   [66, 78, 108],

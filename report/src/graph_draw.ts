@@ -81,6 +81,7 @@ function fillOf(scene: Scene, palette: Palette, index: number): [fill: string, i
   return [colour, inkOn(colour)];
 }
 const stripOf = ({ fill, devices }: NodeLook): number[] => (fill === "shard" && devices.length === 1 ? [] : devices.slice(0, 16));
+const stripLine = 0.8;
 const frameOpacity = 0.3;
 export const cornerSize = 16; // of a node, where a click opens it
 
@@ -148,8 +149,12 @@ function drawNode(
     const shown = strip.length;
     const step = Math.min(12, (w - 8) / shown);
     strip.forEach((device, i) => {
+      const place = [x + w / 2 - (shown * step) / 2 + i * step + 0.5, y + h - 7, step - 1, 5] as const;
       context.fillStyle = colourOf(device, scene.devices);
-      context.fillRect(x + w / 2 - (shown * step) / 2 + i * step + 0.5, y + h - 7, step - 1, 5);
+      context.strokeStyle = palette.line;
+      context.lineWidth = stripLine;
+      context.fillRect(...place);
+      context.strokeRect(...place);
     });
   }
 }
@@ -271,7 +276,7 @@ export function sceneAsSvg(scene: Scene, palette: Palette): string {
     const strip = stripOf(look);
     const step = Math.min(12, (w - 8) / strip.length);
     strip.forEach((device, i) => {
-      out += `<rect x="${x + w / 2 - (strip.length * step) / 2 + i * step + 0.5}" y="${y + h - 7}" width="${step - 1}" height="5" fill="${colourOf(device, scene.devices)}"/>`;
+      out += `<rect x="${x + w / 2 - (strip.length * step) / 2 + i * step + 0.5}" y="${y + h - 7}" width="${step - 1}" height="5" fill="${colourOf(device, scene.devices)}" stroke="${palette.line}" stroke-width="${stripLine}"/>`;
     });
     out += "</g>";
   });

@@ -106,7 +106,7 @@ export function legendItems({ looks, devices }: Scene, palette: Palette): Node[]
   if (looks.some((look) => look.devices.length > 0)) {
     const strip = svg("svg", { width: 34, height: 12, "aria-hidden": "true" });
     for (let i = 0; i < Math.min(4, devices); ++i)
-      strip.append(svg("rect", { x: i * 8, y: 4, width: 7, height: 5, fill: colourOf(i, devices) }));
+      strip.append(svg("rect", { x: i * 8 + 1, y: 4, width: 7, height: 5, fill: colourOf(i, devices), stroke: palette.line, "stroke-width": 0.8 }));
     items.push(el("li", {}, strip, "its devices"));
   }
   return items;

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { browser, data, isAccessible, open, sorted, tab } from "./page.mjs";
 import * as graphChecks from "./graph_checks.mjs";
+import * as colourChecks from "./colour_checks.mjs";
 import * as keyboardChecks from "./keyboard_checks.mjs";
 import * as panelChecks from "./panel_checks.mjs";
 
@@ -215,7 +216,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...graphChecks, ...keyboardChecks, ...panelChecks };
+const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...colourChecks, ...graphChecks, ...keyboardChecks, ...panelChecks };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

@@ -235,6 +235,8 @@ class Report(TapcTest):
         self.expect(0, "(?m)^wrote", "inspect", sources["grid"], "--code", "--trace", "t.json", "-o", full)
         yield {"check": "everyPanelByKeys", "name": "grid", "page": str(full), "planned": str(self.folder / "planned.html"),
                "shards": {"operation": "C.partial"}}
+        eight = self.write("eight.tap", "mesh m = [x: 8]\nprogram p(X: f32[16] @ m[{x}]) -> (Y: f32[16] @ m[{x}]) {\n    Y[i] = 2 * X[i]\n}\n")
+        yield {"check": "coloursAreDistinct", "name": "8 devices", "page": str(self.page(eight)), "devices": 8, "value": "Y"}
         yield {"check": "stagesAnimate", "name": "halo", "page": str(self.folder / "halo.html"), "value": "S"}
         for panel, page, what in (("graph", "grid", "graph"), ("tensor", "grid", "grid"), ("plan", "planned", "front"), ("time", "timed", "time line")):
             saves = [[f"Save the {what} as {kind}", "." + kind.lower()] for kind in ("SVG", "PNG")]
