@@ -81,7 +81,13 @@ void ShardingAlternatives::price(const ir::Program& program, PricedSharding& int
 
 std::vector<PricedSharding> ShardingAlternatives::of(ir::GraphId graph, ir::ValueId value, const Sharding& now) {
   std::vector<PricedSharding> out{{now, true}};
-  price(program_, out.front());
+  if (as_it_is_) {
+    out.front().price = as_it_is_->price;
+    out.front().memory = as_it_is_->memory;
+  } else {
+    price(program_, out.front());
+    if (!pricer_.refused()) as_it_is_ = out.front();
+  }
   const Shape& shape = program_[graph][value].type.shape;
   for (const Sharding& other : neighbours(program_[now.mesh], now, shape)) {
     ir::Program changed = program_;

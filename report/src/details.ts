@@ -9,6 +9,9 @@ import { reasonText } from "./why_view";
 
 const mostShown = 64; // shards
 
+// A dim stays on one line with its range: dims are separated by several spaces.
+const together = (dims: string): string => dims.replace(/(?<=\S) (?=\S)/g, "\u00a0");
+
 export class Details {
   readonly element = el("aside", { id: "selection", "aria-label": "Selection", tabindex: 0 });
 
@@ -127,7 +130,7 @@ export class Details {
       "div",
       {},
       el("pre", { class: "equation", tabindex: 0 }, head.replace(/^operator [^:\n]*: /, "")),
-      el("pre", { class: "space", tabindex: 0 }, rest.map((line) => line.replace(/^ {2}/, "")).join("\n")),
+      el("pre", { class: "space", tabindex: 0 }, rest.map((line) => line.replace(/^ {2}/, "").replace(/^index.*/, together)).join("\n")),
     );
   }
 

@@ -208,6 +208,7 @@ export interface Report {
   stages: Stage[];
   passes: Pass[];
   reasons: Reason[];
+  unpriced: string | null;
   decisions: Decision[];
   plans: Plans | null;
   proofs: Proofs;

@@ -121,7 +121,7 @@ export function drawTimes(
   pen.rect(0, 0, width, axisHeight, colours.background, null, 0);
   pen.rect(0, axisHeight - 1, width, 1, colours.border, null, 0);
   for (const at of marks)
-    if (x(at) < width - 30) pen.text(x(at) + 3, axisHeight - 9, timeText(at * 1e-6), colours.faint, "start");
+    if (x(at) < width - 50) pen.text(x(at) + 3, axisHeight - 9, timeText(at * 1e-6), colours.faint, "start");
 }
 
 export function canvasPen(context: CanvasRenderingContext2D): TimePen {

@@ -24,7 +24,7 @@ export function whyView(store: Store): HTMLElement {
   const section = el("section", { class: "list", "aria-label": "Why" });
   const show = (): void => {
     if (store.state.panel !== "why") return;
-    if (section.childElementCount === 0) section.append(...(store.report.reasons.length > 0 ? [whyTable(store)] : []), ...decisions(store));
+    if (section.childElementCount === 0) section.append(...reasons(store), ...decisions(store));
     const selected = store.state.value === null ? null : store.graph.path + store.graph.values[store.state.value].name;
     for (const part of section.querySelectorAll<HTMLElement>("tbody"))
       part.classList.toggle("selected", part.dataset.value === selected);
@@ -33,6 +33,12 @@ export function whyView(store: Store): HTMLElement {
   store.onChange(show);
   show();
   return section;
+}
+
+function reasons(store: Store): HTMLElement[] {
+  if (store.report.reasons.length === 0) return [];
+  const { unpriced } = store.report;
+  return [...(unpriced === null ? [] : [el("p", { class: "move unpriced" }, `Left out: ${unpriced}`)]), whyTable(store)];
 }
 
 function whyTable(store: Store): HTMLElement {

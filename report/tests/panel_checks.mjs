@@ -185,10 +185,10 @@ export async function timesEqualData({ page: file }) {
   const { page, close } = await open(file);
   const { time_line: line } = await data(page);
   await tab(page, "Time line");
-  const text = (us) => {
-    if (us === 0) return "0";
-    const [unit, letters] = [[1e6, "s"], [1e3, "ms"], [1, "µs"], [1e-3, "ns"]].find(([one]) => us >= one * (1 - 1e-12)) ?? [1e-3, "ns"];
-    return `${Number((us / unit).toPrecision(3))} ${letters}`;
+  const units = { s: 1e6, ms: 1e3, "µs": 1, ns: 1e-3 };
+  const isNear = (text, us) => {
+    const [number, unit] = text.split(" ");
+    assert.ok(Math.abs(Number(number) * (units[unit] ?? 0) - us) <= 0.006 * us, `${text} for ${us} µs`); // three digits
   };
   const rows = await page.$$eval(".timed tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
   assert.equal(rows.length, line.events.length);
@@ -199,11 +199,13 @@ export async function timesEqualData({ page: file }) {
     const [process, device] = line.rows[row];
     const found = rows[number];
     assert.deepEqual(
-      [...found.slice(0, 6), found[7], found[9]],
+      [...found.slice(0, 5), found[9]],
       [name, kind === "wait" ? "" : what, box, String(process), device === null ? "" : String(device),
-        text(Math.min(...measured.map((piece) => piece[2]))), predicted === null ? "" : text(predicted),
         ["measured", "predicted"].filter((_, i) => critical[i]).join(", ")],
     );
+    isNear(found[5], Math.min(...measured.map((piece) => piece[2])));
+    if (predicted === null) assert.equal(found[7], "");
+    else isNear(found[7], predicted);
   }
   // A click on the middle of each device's longest piece selects it.
   const canvas = page.locator(".times canvas");
@@ -269,6 +271,15 @@ export async function rewritesEqualData({ page: file }) {
   await page.getByRole("button", { name: "Step before" }).focus();
   await page.keyboard.press("Enter");
   assert.equal(await page.getByLabel("Step", { exact: true }).inputValue(), String(Math.max(0, steps.length - 2)));
+  await close();
+}
+
+// The panel Why says which prices are left out, and why; otherwise nothing of the kind.
+export async function unpricedIsSaid({ page: file, text }) {
+  const { page, close } = await open(file);
+  await tab(page, "Why");
+  assert.equal(await page.locator("#panel-why .unpriced").textContent(), text);
+  assert.equal(await page.locator("#panel-why .prices").count(), 0);
   await close();
 }
 

@@ -11,6 +11,13 @@ from tapc import *
 
 SCHEMA = json.loads((ROOT / "docs/schema/graph.schema.json").read_text())
 EXAMPLES = sorted((ROOT / "examples").glob("*.tap"))
+SVG = "{http://www.w3.org/2000/svg}"
+STEPS = ("y[i] = x[i] + 1", "a[i] = x[i] * 2\n y[i] = a[i] + x[i]", "a[i] = -x[i]\n b[i] = a[i] + x[i]\n c[i] = a[i] * b[i]\n y[i] = c[i] - x[i]")
+
+
+def strictly_in(point, box):
+    (x, y), (left, top, width, height) = point, box
+    return left + .2 < x < left + width - .2 and top + .2 < y < top + height - .2
 
 
 def points_on(path):
@@ -80,11 +87,59 @@ class Inspect(TapcTest):
     def test_svg_boxes_do_not_overlap(self):
         svg = ElementTree.fromstring(self.inspect(ROOT / "examples/convnet.tap", "svg"))
         boxes = [[float(r.get(k)) for k in ("x", "y", "width", "height")]
-                 for r in svg.iter("{http://www.w3.org/2000/svg}rect") if r.get("x")]
+                 for g in svg.iter(SVG + "g") if g.get("class", "frame") != "frame" for r in g.findall(SVG + "rect")]
         self.assertGreater(len(boxes), 5)
         for i, (x, y, w, h) in enumerate(boxes):
             for x2, y2, w2, h2 in boxes[:i]:
                 self.assertFalse(x < x2 + w2 and x2 < x + w and y < y2 + h2 and y2 < y + h)
+
+    def test_svg_has_the_graphs_inside(self):
+        """A frame for each graph inside main, titled by its path, with all of its nodes; frames and nodes lie apart, no line crosses one."""
+        many = [f"op step{k}(x: T[n]) -> (y: T[n]) where T: float {{ {STEPS[k % 3]} }}" for k in range(60)]
+        self.write("many.tap", "\n".join(many) + "\nprogram many(X0: f32[4]) -> (X600: f32[4]) {\n"
+                   + "".join(f"  X{k + 1} = step{k % 60}(X{k})\n" for k in range(600)) + "}\n")
+        self.write("rows.tap", "program rows(X: f32[6, 5]) -> (Y: f32[6, 5]) {\n  m[i] = max[j] X[i, j]\n"
+                               "  s[i] = sum[j] X[i, j] - m[i]\n  Y[i, j] = X[i, j] * s[i]\n}\n")
+        self.write("rows.plan", "plan 2\nfuse m, s, Y over i\n")
+        cases = [(ROOT / f"examples/{name}.tap",) for name in ("cg", "convnet", "transformer", "heat")]
+        for file, *options in [*cases, (self.folder / "rows.tap", "--plan", "rows.plan"), (self.folder / "many.tap",)]:
+            program = json.loads(self.inspect(file, "json", *options))
+            svg = ElementTree.fromstring(self.inspect(file, "svg", *options))
+            width, height = float(svg.get("width")), float(svg.get("height"))
+            if "many" in str(file):
+                self.assertLess(max(width / height, height / width), 4)
+            frames, nodes = [], []
+            for group in svg.iter(SVG + "g"):
+                if group.get("class"):
+                    rect = group.find(SVG + "rect")
+                    box = tuple(float(rect.get(k)) for k in ("x", "y", "width", "height"))
+                    (frames if group.get("class") == "frame" else nodes).append((box, [t.text for t in group.findall(SVG + "text")]))
+            self.assertGreater(len(frames), 0, file)
+            self.assertEqual(len(frames), len(program["graphs"]) - 1, file)
+            inside = lambda a, b: b[0] <= a[0] and a[0] + a[2] <= b[0] + b[2] and b[1] <= a[1] and a[1] + a[3] <= b[1] + b[3]
+            apart = lambda a, b: a[0] + a[2] <= b[0] or b[0] + b[2] <= a[0] or a[1] + a[3] <= b[1] or b[1] + b[3] <= a[1]
+            size = lambda graph: len(graph["inputs"]) + len(graph["operations"]) + len(graph["outputs"])
+            counts = [sum(inside(box, frame) for box, _ in nodes) for frame, _ in frames]
+            main = sum(all(apart(box, frame) for frame, _ in frames) for box, _ in nodes)
+            self.assertEqual(sum(counts) + main, len(nodes))
+            self.assertEqual(sorted([main, *counts]), sorted(map(size, program["graphs"])))
+            boxes = [frame for frame, _ in frames]
+            self.assertTrue(all(apart(a, b) for i, a in enumerate(boxes) for b in boxes[:i]))
+            for x, y, w, h in boxes:
+                self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height)
+            for path in svg.iter(SVG + "path"):
+                if path.get("d") == "M0 0 L8 4 L0 8 z":
+                    continue
+                points = list(points_on(path.get("d")))
+                for box, _ in nodes if len(nodes) < 100 else []:
+                    self.assertFalse(any(strictly_in(p, box) for p in points), file)
+                for frame in boxes:
+                    self.assertIn(sum(strictly_in(p, frame) for p in points), (0, len(points)), file)
+        titles = [text for _, (text,) in frames]
+        self.assertEqual(len(titles), len(set(titles)))
+        graph = program["graphs"][program["main"]]
+        values = {graph["values"][o["results"][0]]["name"] for o in graph["operations"]}
+        self.assertTrue(all(title.split(":")[0] in values for title in titles), titles[:3])
 
     def test_svg_of_a_thousand_operations_is_readable(self):
         lines = [f"  Y{i}[a] = " + (f"X[a] + Y{i - 1}[a]" if i % 50 == 0

@@ -163,6 +163,21 @@ class Report(TapcTest):
         moves = [o["move"] for o in self.report(self.write("layer.tap", LAYER))["stages"][-1]["graphs"][0]["operations"] if "move" in o]
         self.assertEqual([(m["bytes"], m["axes"]) for m in moves], [(96, ["model"])])
 
+    def test_what_has_no_price_is_said(self):
+        source = self.write("halo.tap", HALO)
+        report = self.report(source)
+        self.assertIsNone(report["unpriced"])
+        self.assertTrue(all(one["alternatives"] is not None for one in report["reasons"]))
+        self.write("halo.plan", "plan 2\nsplit S dim i into 4 over axis m.x\n")
+        report = self.report(source, "--plan", self.folder / "halo.plan")
+        self.assertEqual(list(problems(report, SCHEMA))[:5], [])
+        self.assertEqual(report["unpriced"], "what other shardings of 3 values would cost: lines of the plan divide the operations "
+                         "themselves, whatever shardings values have")
+        self.assertIn(report["unpriced"], report["left_out"])
+        page = self.folder / "unpriced.html"
+        self.expect(0, "(?m)^wrote", "inspect", source, "--plan", self.folder / "halo.plan", "-o", page)
+        return {"page": str(page), "text": "Left out: " + report["unpriced"]}
+
     def test_fronts(self):
         kmeans = ROOT / "examples/kmeans.tap"
         options = ("plan", kmeans, "--mesh=x=4,y=4", "--threads=1")
@@ -223,6 +238,7 @@ class Report(TapcTest):
         blocked = self.write("blocked.tap", BLOCKED)
         yield {"check": "whyEqualsData", "name": "blocked", "page": str(self.page(blocked)),
                "kinds": ["barrier", "closed", "conflict", "reduction", "repeated"]}
+        yield {"check": "unpricedIsSaid", "name": "halo", **self.test_what_has_no_price_is_said()}
         summary = self.expect(0, "^$", "verify", sources["layer"], "--stage=sharded", "--plan=none").stdout.decode()
         counts = {name: int(count) for name, count in re.findall(r"(?m)^proved  (\S+) +(\d+) times", summary)}
         yield {"check": "proofsEqualData", "name": "layer", "page": str(self.folder / "layer.html"), "counts": counts}
@@ -234,7 +250,7 @@ class Report(TapcTest):
         full = self.folder / "full.html"
         self.expect(0, "(?m)^wrote", "inspect", sources["grid"], "--code", "--trace", "t.json", "-o", full)
         yield {"check": "everyPanelByKeys", "name": "grid", "page": str(full), "planned": str(self.folder / "planned.html"),
-               "shards": {"operation": "C.partial"}}
+               "shards": {"operation": "D.partial"}}
         eight = self.write("eight.tap", "mesh m = [x: 8]\nprogram p(X: f32[16] @ m[{x}]) -> (Y: f32[16] @ m[{x}]) {\n    Y[i] = 2 * X[i]\n}\n")
         yield {"check": "coloursAreDistinct", "name": "8 devices", "page": str(self.page(eight)), "devices": 8, "value": "Y"}
         yield {"check": "stagesAnimate", "name": "halo", "page": str(self.folder / "halo.html"), "value": "S"}

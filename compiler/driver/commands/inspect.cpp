@@ -52,7 +52,7 @@ std::string as_ir(const Compiled& compiled) { return ir::print(compiled.program)
 std::string as_json(const Compiled& compiled) { return to_json(compiled.program, compiled.name); }
 Drawing drawing_of(const Compiled& compiled) { return draw(compiled.program, compiled.program[compiled.program.main]); }
 std::string as_dot(const Compiled& compiled) { return to_dot(drawing_of(compiled)); }
-std::string as_svg(const Compiled& compiled) { return to_svg(drawing_of(compiled)); }
+std::string as_svg(const Compiled& compiled) { return to_svg(draw_all(compiled.program)); }
 std::string as_graphml(const Compiled& compiled) { return to_graphml(drawing_of(compiled)); }
 
 struct Format {

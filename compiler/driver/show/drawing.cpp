@@ -6,6 +6,7 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
+#include "ir/graphs/operation_names.h"
 #include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/text/text_tables.h"
@@ -118,6 +119,18 @@ Drawing draw(const ir::Program& program, const ir::Graph& graph) {
     connect(output, drawing.nodes.size() - 1);
   }
   return drawing;
+}
+
+std::vector<Drawing> draw_all(const ir::Program& program) {
+  std::vector<Drawing> all;
+  for (const auto& [graph, path] : ir::graph_paths(program)) {
+    all.push_back(draw(program, program[graph]));
+    if (path.empty()) continue;
+    std::string& title = all.back().title;
+    const std::string owner = path.substr(0, path.size() - 1);
+    title = title.empty() || title == owner ? owner : owner + ": " + title;
+  }
+  return all;
 }
 
 std::string xml_text(std::string_view text) {

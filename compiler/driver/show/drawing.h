@@ -31,9 +31,12 @@ struct Drawing {
 std::string place_name(const ir::Program& program, const ir::BlockPlacement& placement);
 
 Drawing draw(const ir::Program& program, const ir::Graph& graph);
+// Of main, and of the graphs inside it: those of calls, iterates, groups and choices, titled by their paths.
+std::vector<Drawing> draw_all(const ir::Program& program);
 
 std::string to_dot(const Drawing& drawing);
-std::string to_svg(const Drawing& drawing);
+// The first, and below or beside it the others, each in a frame with its title.
+std::string to_svg(const std::vector<Drawing>& drawings);
 std::string to_graphml(const Drawing& drawing);
 
 // &lt; for <; characters that XML cannot contain become U+FFFD.

@@ -13,6 +13,7 @@
 #include "compiler/driver/show/report_sources.h"
 #include "compiler/driver/show/sharding_json.h"
 #include "compiler/driver/show/why_sharded.h"
+#include "cost/decide/mesh_splits.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/tensor_bytes.h"
@@ -116,9 +117,17 @@ std::map<ValueAt, ordered_json> priced_values(const ReportInput& input) {
   return out;
 }
 
-// What `tapc explain FILE:NAME` says about shardings.
+// Why values have no prices of other shardings.
+std::string why_unpriced(const ReportInput& input) {
+  const auto& lines = input.made.plan.decisions;
+  if (std::any_of(lines.begin(), lines.end(), cost::is_over_mesh))
+    return "lines of the plan divide the operations themselves, whatever shardings values have";
+  return "`tapc explain FILE:VALUE`";
+}
+
+// What `tapc explain FILE:NAME` says about shardings. `unpriced`: what of it is left out, and why.
 ordered_json reasons_json(const Session& session, const ReportInput& input, ReportSources& sources,
-                          std::vector<std::string>& left_out) {
+                          std::vector<std::string>& left_out, std::string& unpriced) {
   ordered_json reasons = ordered_json::array();
   if (!input.propagated) return reasons;
   const ir::Program& program = input.propagated->program;
@@ -145,11 +154,13 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
                          {"axes", axes},
                          {"alternatives", std::move(priced[{graph, ir::ValueId(v)}])}});
     }
-  const auto unpriced = std::count_if(reasons.begin(), reasons.end(),
+  const auto count = std::count_if(reasons.begin(), reasons.end(),
                                       [](const auto& reason) { return reason["alternatives"].is_null(); });
-  if (unpriced > 0)
-    left_out.push_back(fmt::format("what other shardings of {} would cost: `tapc explain FILE:VALUE`",
-                                   plural(static_cast<std::uint64_t>(unpriced), "value")));
+  if (count > 0) {
+    unpriced = fmt::format("what other shardings of {} would cost: {}",
+                           plural(static_cast<std::uint64_t>(count), "value"), why_unpriced(input));
+    left_out.push_back(unpriced);
+  }
   return reasons;
 }
 
@@ -174,7 +185,8 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
     stages.push_back(report_stage(*stage.program, stage.name, stage.about, sources));
   ordered_json passes =
       report_passes(input.made.stages, input.made.certificate, input.made.remarks, input.seconds, sources);
-  ordered_json reasons = reasons_json(session, input, sources, left_out);
+  std::string unpriced;
+  ordered_json reasons = reasons_json(session, input, sources, left_out, unpriced);
   ordered_json plans = input.plans ? report_plans(*input.plans, sources) : ordered_json();
   ordered_json decisions = input.costs ? decisions_json(input.costs->considered, input.costs->cluster)
                                        : ordered_json::array();
@@ -188,6 +200,7 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
           {"stages", std::move(stages)},
           {"passes", std::move(passes)},
           {"reasons", std::move(reasons)},
+          {"unpriced", unpriced.empty() ? ordered_json() : ordered_json(unpriced)},
           {"decisions", std::move(decisions)},
           {"plans", std::move(plans)},
           {"proofs", report_proofs(input.made)},
