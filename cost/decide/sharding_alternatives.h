@@ -42,7 +42,7 @@ class ShardingAlternatives {
   std::vector<passes::Pass> then_;
   passes::PassContext context_;
   Pricer& pricer_;
-  std::optional<PricedSharding> as_it_is_;  // of the whole program: the same for all values
+  std::optional<PricedSharding> as_it_is_;                  // of the whole program: the same for all values
   std::map<std::string, std::optional<Prediction>> known_;  // by the splits that follow from the shardings
 };
 

@@ -104,7 +104,8 @@ Size place_all(std::vector<Placed>& all) {
   auto needed = [](Size size) { return std::max(size.width / wanted_ratio, size.height); };
   auto place = [&](Point corner, double width) {
     const Size taken = place_in_rows(all, corner, width);
-    return Size{std::max(main.width, corner.x + taken.width + gap), std::max(main.height, corner.y + taken.height + gap)};
+    return Size{std::max(main.width, corner.x + taken.width + gap),
+                std::max(main.height, corner.y + taken.height + gap)};
   };
   Point corner = below;
   double best_width = 0;

@@ -155,7 +155,7 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
                          {"alternatives", std::move(priced[{graph, ir::ValueId(v)}])}});
     }
   const auto count = std::count_if(reasons.begin(), reasons.end(),
-                                      [](const auto& reason) { return reason["alternatives"].is_null(); });
+                                   [](const auto& reason) { return reason["alternatives"].is_null(); });
   if (count > 0) {
     unpriced = fmt::format("what other shardings of {} would cost: {}",
                            plural(static_cast<std::uint64_t>(count), "value"), why_unpriced(input));
