@@ -84,26 +84,23 @@ TEST(FewColumns, RemainingRowsArePackedInGroups) {
   EXPECT_NE(loops.find("unroll i in i0_3 of 4"), std::string::npos) << loops;
 }
 
-// Lanes that are strided in a large result write a line each, which is written again for every a: they run along a instead.
-TEST(FewColumns, LanesOfALargeResultAreContiguous) {
-  auto outcome = tap::test::compile_text(
-      "program p(A: f32[24, 24, 480], B: f32[400, 20, 24]) -> (C: f32[20, 480, 400, 24]) {\n"
-      "    C[f, d, b, a] = sum[g] A[a, g, d] * B[b, f, g] }");
-  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+std::size_t dim_of_lanes(const char* text) {
+  auto outcome = tap::test::compile_text(text);
+  if (!outcome.compiled) throw std::runtime_error(outcome.messages);
   const ir::Program& program = outcome.compiled->program;
   const ir::Operator& op = product_of(program);
-  EXPECT_EQ(choose_tile(program, op, extents_of(op), true, ir::reference_machine).value().dim, 3u);
+  return choose_tile(program, op, extents_of(op), true, ir::reference_machine).value().dim;
 }
 
-// Lanes along c would read a line each, whose other cells are read much later: they run along e, which is contiguous in what is read.
-TEST(FewColumns, LanesOfALargeOperandAreContiguous) {
-  auto outcome = tap::test::compile_text(
-      "program p(A: f32[32, 2, 1134, 188], B: f32[2]) -> (C: f32[1134, 188, 32]) { C[b, e, c] = sum[d] A[c, d, b, e] * "
-      "B[d] }");
-  ASSERT_TRUE(outcome.compiled) << outcome.messages;
-  const ir::Program& program = outcome.compiled->program;
-  const ir::Operator& op = product_of(program);
-  EXPECT_EQ(choose_tile(program, op, extents_of(op), true, ir::reference_machine).value().dim, 1u);
+TEST(FewColumns, LanesOfLargeTensorsAreContiguous) {
+  // Lanes along d would write a line each, which is written again for every a: they run along a.
+  EXPECT_EQ(dim_of_lanes("program p(A: f32[24, 24, 480], B: f32[400, 20, 24]) -> (C: f32[20, 480, 400, 24]) {\n"
+                         "    C[f, d, b, a] = sum[g] A[a, g, d] * B[b, f, g] }"),
+            3u);
+  // Lanes along c would read a line each, whose other cells are read much later: they run along e.
+  EXPECT_EQ(dim_of_lanes("program p(A: f32[32, 2, 1134, 188], B: f32[2]) -> (C: f32[1134, 188, 32]) {\n"
+                         "    C[b, e, c] = sum[d] A[c, d, b, e] * B[d] }"),
+            1u);
 }
 
 // Lanes along the reduction: B is copied so that its columns are contiguous and begin at whole cache lines.
