@@ -1,6 +1,7 @@
-// Standard operators and examples under random plans and random shardings, drawn across all of them: the processes of an MPI
-// job run one list of programs. Each is run by the first process alone, on 1 and on 3 threads, and by all processes together:
-// the results have the same bits, on integers and on random floats, and those on integers are the interpreter's.
+// Standard operators and examples under random plans and random shardings that divide them over devices, drawn across all
+// of them: the processes of an MPI job run one list of programs. Each is run by the first process alone, on 1 and on 3
+// threads, and by all processes together: the results have the same bits, on integers and on random floats, and those on
+// integers are the interpreter's.
 //
 //   mpirun -n 3 random_jobs [--plans 50] [--shardings 50] [--seed 1] [--only softmax] [--kernels smooth.so] EXAMPLES_FOLDER
 //
@@ -98,6 +99,15 @@ Values values_of(const ir::Program& program, const driver::OutsideKernels& kerne
   return values;
 }
 
+// Whether devices compute parts of something.
+bool is_divided(const ir::Program& program) {
+  for (const ir::Graph& graph : program.graphs)
+    for (const ir::Operation& operation : graph.operations)
+      if (std::ranges::any_of(operation.placements, [](const ir::BlockPlacement& p) { return on_devices(p); }))
+        return true;
+  return false;
+}
+
 bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t k = 0; k < a.size(); ++k)
@@ -123,11 +133,10 @@ class RandomJob {
     if (!host_.is_first()) return 0;
     std::printf(
         "seed %llu, %lld processes: %zu plans and %zu shardings of %zu programs, results of %zu in several processes: "
-        "%zu "
-        "failed\n",
+        "%zu failed\n",
         static_cast<unsigned long long>(options_.seed), static_cast<long long>(host_.size()), plans_, shardings_,
         names_.size(), shared_, failed_);
-    // Most draws must be tried, and many must be shared.
+    // All draws are divided over devices; the results of some are combined in one place.
     const bool enough = plans_ == options_.plans && shardings_ == options_.shardings &&
                         (host_.size() == 1 || 4 * shared_ >= options_.plans + options_.shardings);
     if (!enough) std::printf("too few of them\n");
@@ -140,8 +149,7 @@ class RandomJob {
     for (int tries = 0; tries < 100; ++tries) {
       const NamedProgram& subject = all[static_cast<std::size_t>(numbers(static_cast<std::int64_t>(all.size())))];
       ir::Program program = subject.made();
-      const driver::OutsideKernels kernels(program, options_.kernels);
-      const Values values = values_of(program, kernels, numbers);
+      const ir::Program whole = program;
       pipeline::Options how;
       if (plan) {
         program.meshes = passes::test::random_meshes();
@@ -154,6 +162,9 @@ class RandomJob {
       how.stop = pipeline::Stage::sharded;
       try {
         const ir::Program sharded = pipeline::compile(program, how).program;
+        if (!is_divided(sharded)) continue;
+        const driver::OutsideKernels kernels(whole, options_.kernels);
+        const Values values = values_of(whole, kernels, numbers);
         try_it(subject.name + ", seed " + std::to_string(seed) + (plan ? ", plan" : ", sharding"), sharded, values);
       } catch (const pipeline::PlanRefused&) { continue; }  // a random plan may ask for what cannot be
       names_.insert(subject.name);
