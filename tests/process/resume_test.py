@@ -209,7 +209,7 @@ class Resume(MpiTest):
         self.expect(4, "results cannot be kept in `file`: Not a directory", *WORDS, "--keep", "file")
         self.expect(4, "results cannot be kept in `file/kept`: Not a directory", *WORDS, "--keep", "file/kept")
         self.expect(2, "--resume requires --keep", *WORDS, "--resume")
-        self.expect(2, "`--keep` need a program that runs as native code", *WORDS, "--keep", "kept", "--engine", "interp")
+        self.expect(2, "`--keep` and `--memory` need a program that runs as native code", *WORDS, "--keep", "kept", "--engine", "interp")
         self.assertFalse((self.folder / "kept").exists())
         self.run_on(0, "--keep", "a/b/kept")
         self.assertEqual((self.folder / "a/b/kept").stat().st_mode & 0o777, 0o700)
