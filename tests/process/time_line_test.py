@@ -130,10 +130,11 @@ class TimeLine(MpiTest):
                 report.pop("plan")
                 self.assertEqual(report, again)
         # Another plan than the one that ran is refused, given or in the trace; so is a trace without a plan that needs one.
-        self.traced(FUSED)
+        self.write("given.plan", "plan 2\nsplit H dim i into 2\nevaluations 0\n")
+        self.traced(FUSED, "--plan", "given.plan")
         self.write("none.plan", "plan 2\nevaluations 0\n")
         trace = json.loads((self.folder / "t.json").read_text())
-        self.assertIn("fuse", trace["otherData"]["plan"])
+        self.assertIn("split H", trace["otherData"]["plan"])
         refused = r"^t\.json:1:\d+: error\[T1402\]: this trace is of another program, plan or mesh: "
         inspect = ("inspect", "p.tap", "--trace", "t.json", "-o", "r.html")
         self.expect(1, refused, *inspect, "--plan", "none.plan")
