@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/explanations.h"

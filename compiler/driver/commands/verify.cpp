@@ -50,7 +50,7 @@ void write(const Session& session, const VerifyOptions& options, const pipeline:
     if (made.expanded()) stage(ir::print(*made.expanded()));
     if (made.schedule) stage(ir::print(*made.schedule));
   }
-  if (!files.empty()) write_outputs(session, std::move(files));
+  if (!files.empty()) write_outputs(session, files);
 }
 
 int verify(Session& session, const VerifyOptions& options) {
