@@ -169,7 +169,7 @@ class MachineReader {
     for (auto&& [inner, value] : table_of(name, node)) {
       auto keys = device_keys();
       auto key = std::ranges::find_if(
-          keys, [&](const DeviceKey& k) { return k.table == name.str() && k.name == inner.str(); });
+          keys, [&, within = inner.str()](const DeviceKey& k) { return k.table == name.str() && k.name == within; });
       if (key == keys.end()) throw unknown(inner, fmt::format("key in [{}]", name.str()), keys_in(name.str()));
       set(device, *key, inner, value);
     }
@@ -209,7 +209,7 @@ class MachineReader {
     for (const LinkKey& key : link_keys()) known.emplace_back(key.name);
     for (auto&& [name, node] : table) {
       auto keys = link_keys();
-      auto key = std::ranges::find_if(keys, [&](const LinkKey& k) { return k.name == name.str(); });
+      auto key = std::ranges::find(keys, name.str(), &LinkKey::name);
       if (name == "name") link.name = text(name, node);
       else if (name == "shared") link.shared = truth(name, node);
       else if (name == "ring") link.ring = truth(name, node);
