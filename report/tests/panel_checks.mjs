@@ -274,12 +274,11 @@ export async function rewritesEqualData({ page: file }) {
   await close();
 }
 
-// The panel Why says which prices are left out, and why; otherwise nothing of the kind.
+// The panel Why says which prices are left out, and why.
 export async function unpricedIsSaid({ page: file, text }) {
   const { page, close } = await open(file);
   await tab(page, "Why");
   assert.equal(await page.locator("#panel-why .unpriced").textContent(), text);
-  assert.equal(await page.locator("#panel-why .prices").count(), 0);
   await close();
 }
 

@@ -240,7 +240,7 @@ class Report(TapcTest):
                "kinds": ["barrier", "closed", "conflict", "reduction", "repeated"]}
         yield {"check": "unpricedIsSaid", "name": "halo", **self.test_what_has_no_price_is_said()}
         summary = self.expect(0, "^$", "verify", sources["layer"], "--stage=sharded", "--plan=none").stdout.decode()
-        counts = {name: int(count) for name, count in re.findall(r"(?m)^proved  (\S+) +(\d+) times", summary)}
+        counts = {name: int(count) for name, count in re.findall(r"(?m)^proved  (\S+) +(\d+) times?", summary)}
         yield {"check": "proofsEqualData", "name": "layer", "page": str(self.folder / "layer.html"), "counts": counts}
         yield {"check": "timesEqualData", "name": "grid", "page": str(self.timed(sources["grid"]))}
         code, loops = self.folder / "code.html", self.folder / "grid.loops"
