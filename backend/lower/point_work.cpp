@@ -79,9 +79,7 @@ double PointWork::stores(std::size_t dim, std::uint32_t lanes, std::optional<std
 // Of one cell, when the line that holds it has left the caches that are smaller than the tensor.
 double PointWork::far_line(const Access& access, const TensorType& type) const {
   constexpr double from_memory = 4.0 * reference_machine.line_cycles, from_l2 = reference_machine.line_cycles;
-  double bytes = static_cast<double>(size_of(type.element));
-  for (std::size_t d = 0; d < op_.dims.size(); ++d)
-    if (uses(access, d)) bytes *= static_cast<double>(extents_.sizes[d]);
+  const double bytes = footprint(access, type);
   return bytes > reference_machine.l2_bytes ? from_memory : bytes > reference_machine.l1_bytes ? from_l2 : 0;
 }
 
@@ -205,7 +203,8 @@ double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& t
   if (!monoid_) return 0;
   const double far = static_cast<double>(reference_machine.line_cycles) / registers_of(tile.lanes);
   const bool follows_rows = tile.rows && follows(id, *tile.rows);
-  if (follows_rows && is_read_again(access, tile) && footprint(access) > near_bytes) return far;
+  if (follows_rows && is_read_again(access, tile) && footprint(access, op_.operands[access.tensor]) > near_bytes)
+    return far;
   if (op_.dims[tile.dim].role == DimRole::reduction && bytes_between_reads(access, tile) > near_bytes) return far;
   double steps = follows_rows ? tile.row_count : 1;
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
@@ -243,8 +242,8 @@ double PointWork::bytes_between_reads(const Access& access, const Tile& tile) co
   return bytes;
 }
 
-double PointWork::footprint(const Access& access) const {
-  double all = static_cast<double>(size_of(op_.operands[access.tensor].element));
+double PointWork::footprint(const Access& access, const TensorType& type) const {
+  double all = static_cast<double>(size_of(type.element));
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
     if (uses(access, d)) all *= static_cast<double>(extents_.sizes[d]);
   return all;

@@ -72,7 +72,7 @@ class PointWork {
   double far_line(const ir::Access& access, const ir::TensorType& type) const;
   double short_of_line(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   double far_lines(const ir::Access& access, const ir::TensorType& type, const Tile& tile) const;
-  double footprint(const ir::Access& access) const;
+  double footprint(const ir::Access& access, const ir::TensorType& type) const;  // bytes
   double bytes_between_reads(const ir::Access& access, const Tile& tile) const;
   double far_memory_cost(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   // Along a reduction: the load from a copy that is contiguous, and its share of the copying.
