@@ -22,6 +22,7 @@
 #include "runtime/tensors/tensor_part.h"
 #include "tests/driver/certified.h"
 #include "tests/examples/comparable.h"
+#include "tests/examples/draw_options.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
@@ -30,9 +31,7 @@
 namespace tap {
 namespace {
 
-struct ListOptions {
-  std::uint64_t plans = 50, shardings = 50, seed = 1;
-  std::string only, folder;
+struct ListOptions : DrawOptions {
   std::vector<std::string> kernels;
 };
 
@@ -239,16 +238,11 @@ class RandomJob {
 
 ListOptions options_of(int argc, char** argv) {
   ListOptions options;
-  for (int a = 1; a < argc; ++a) {
-    std::string word = argv[a];
-    bool more = a + 1 < argc;
-    if (word == "--plans" && more) options.plans = std::strtoull(argv[++a], nullptr, 10);
-    else if (word == "--shardings" && more) options.shardings = std::strtoull(argv[++a], nullptr, 10);
-    else if (word == "--seed" && more) options.seed = std::strtoull(argv[++a], nullptr, 10);
-    else if (word == "--only" && more) options.only = argv[++a];
-    else if (word == "--kernels" && more) options.kernels.emplace_back(argv[++a]);
-    else options.folder = word;
-  }
+  options.plans = options.shardings = 50;
+  options.read(argc, argv, [&](const std::string& option, const char* value) {
+    if (option == "--kernels") options.kernels.emplace_back(value);
+    return option == "--kernels";
+  });
   return options;
 }
 

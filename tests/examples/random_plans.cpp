@@ -21,6 +21,7 @@
 #include "tests/check/certified.h"
 #include "tests/driver/certified.h"
 #include "tests/examples/comparable.h"
+#include "tests/examples/draw_options.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
@@ -29,9 +30,8 @@
 namespace tap {
 namespace {
 
-struct Options {
-  std::uint64_t plans = 20, shardings = 0, seed = 1;
-  std::string only, folder, mlir;
+struct Options : DrawOptions {
+  std::string mlir;
 };
 
 struct Counts {
@@ -231,16 +231,11 @@ class Runner {
 
 Options parse_options(int argc, char** argv) {
   Options options;
-  for (int a = 1; a < argc; ++a) {
-    std::string word = argv[a];
-    bool more = a + 1 < argc;
-    if (word == "--plans" && more) options.plans = std::strtoull(argv[++a], nullptr, 10);
-    else if (word == "--shardings" && more) options.shardings = std::strtoull(argv[++a], nullptr, 10);
-    else if (word == "--seed" && more) options.seed = std::strtoull(argv[++a], nullptr, 10);
-    else if (word == "--mlir" && more) options.mlir = argv[++a];
-    else if (word == "--only" && more) options.only = argv[++a];
-    else options.folder = word;
-  }
+  options.plans = 20;
+  options.read(argc, argv, [&](const std::string& option, const char* value) {
+    if (option == "--mlir") options.mlir = value;
+    return option == "--mlir";
+  });
   return options;
 }
 
