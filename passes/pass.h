@@ -25,6 +25,9 @@ struct PassContext {
   bool require_proof = false;        // no default rewrite relies on a law that is assumed, not proved
   bool no_distribute = false;        // products and folds stay as written
   bool no_implicit_reshard = false;  // implicit reshards are an error
+  // Steps get the hashes of their stages. Hashing a program takes as long as many a pass, and only a certificate that
+  // is written needs it.
+  bool hash_stages = true;
 };
 
 // Why a pass declined to act, or dropped something that the program mentions, in one sentence, for people
@@ -55,7 +58,7 @@ struct ClaimedStage {
 
 struct PassResult {
   ir::Program program;
-  ir::Step step;  // the claims; name and hashes are filled in by the pass manager
+  ir::Step step;  // the claims; the pass manager fills in the name, and hashes on request
   std::vector<Remark> remarks = {};
   std::vector<PlanProblem> problems = {};  // for a pass that applies a plan
   std::vector<ClaimedStage> earlier = {};  // before the last one, for a pass that applies one decision after another

@@ -109,8 +109,10 @@ class Manager {
 
   void add_step(const Pass& pass, ClaimedStage made) {
     if (made.step.pass.empty()) made.step.pass = pass.name;
-    made.step.before = certificate_end_.empty() ? hash_of(result_.program) : certificate_end_;
-    made.step.after = certificate_end_ = hash_of(made.program);
+    if (context_.hash_stages) {
+      made.step.before = certificate_end_.empty() ? hash_of(result_.program) : certificate_end_;
+      made.step.after = certificate_end_ = hash_of(made.program);
+    }
     result_.certificate.steps.push_back(std::move(made.step));
     result_.program = std::move(made.program);
   }

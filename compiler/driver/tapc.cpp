@@ -27,7 +27,7 @@ int run_tapc(int argc, const char* const* argv) {
     const int exit_code = guarded(session, [&] {
       session.arguments.assign(argv, argv + argc);
       remember_for_reproducer(session.arguments);
-      return CommandLine().run(session, argc, argv);
+      return CommandLine({argv, static_cast<std::size_t>(argc)}).run(session, argc, argv);
     });
     session.report_written_files();
     if (exit_code != 0 && session.quiet) {

@@ -6,6 +6,7 @@
 
 #include "compiler/pipeline/pipeline.h"
 #include "ir/graphs/operation_names.h"
+#include "ir/graphs/program_hash.h"
 #include "ir/text.h"
 #include "ir/text/certificate_text.h"
 #include "ir/text/stage_text.h"
@@ -25,6 +26,15 @@ std::string full_name(const ir::Program& program, ir::GraphId graph, std::size_t
   return "";
 }
 
+// tapc-check accepts no certificate without hashes.
+ir::Certificate with_hashes(ir::Certificate certificate, const std::vector<ir::Program>& stages) {
+  for (std::size_t k = 0; k < certificate.steps.size() && k + 1 < stages.size(); ++k) {
+    certificate.steps[k].before = ir::hash_of(stages[k]);
+    certificate.steps[k].after = ir::hash_of(stages[k + 1]);
+  }
+  return certificate;
+}
+
 std::string section(const std::string& title, const std::string& text) { return "---- " + title + "\n" + text; }
 
 }  // namespace
@@ -42,7 +52,7 @@ UnjustifiedStep::UnjustifiedStep(const Compilation& made, const check::Finding& 
   const auto& [step, graph, o] = finding.at;
   const std::vector<ir::Program>& stages = made.stages;
   const std::size_t last = stages.empty() ? 0 : std::min(step.value_or(0), stages.size() - 1);
-  evidence = section("the certificate", ir::print(made.certificate));
+  evidence = section("the certificate", ir::print(with_hashes(made.certificate, stages)));
   if (stages.empty()) return;
   before.assign(stages.begin(), stages.begin() + static_cast<std::ptrdiff_t>(last) + 1);
   evidence += section("before the step", ir::print(stages[last]));

@@ -32,9 +32,15 @@ std::vector<std::string> operations_in_front(const ir::Plan& plan, std::size_t u
 }  // namespace
 
 Steps::Steps(Source source, const Options& options, const Observer& observer)
-    : options_(options), observer_(observer), context_{options.plan,          options.caution.strict_fp,
-                                                       options.rules,         options.caution.require_proof,
-                                                       options.no_distribute, options.no_implicit_reshard} {
+    : options_(options),
+      observer_(observer),
+      context_{options.plan,
+               options.caution.strict_fp,
+               options.rules,
+               options.caution.require_proof,
+               options.no_distribute,
+               options.no_implicit_reshard,
+               options.proof == Proof::recorded} {
   planned_ = context_.plan.decisions.size();
   made_.plan = context_.plan;
   if (auto* text = std::get_if<Text>(&source)) {

@@ -116,8 +116,7 @@ std::optional<Prediction> Pricer::on_all(const ir::Program& program) {
 }
 
 std::optional<Prediction> Pricer::on_device(const ir::Program& program, const ir::Plan& plan) {
-  passes::PassContext context;
-  context.plan = plan;
+  passes::PassContext context{.plan = plan, .hash_stages = false};
   context.strict_fp = caution_.strict_fp;
   context.require_proof = caution_.require_proof;
   const passes::Passed sharded = passes::run(passes::sharding_passes(), program, context);

@@ -106,8 +106,16 @@ std::string early_value(int argc, const char* const* argv, std::string_view name
 
 }  // namespace
 
-CommandLine::CommandLine()
-    : app_("tapc, the compiler of the Tap language: from shardable tensor expressions to native code.", "tapc") {
+CommandLine::CommandLine() {
+  declare([](std::string_view) { return true; });
+}
+
+CommandLine::CommandLine(std::span<const char* const> words) {
+  declare([&](std::string_view command) { return std::find(words.begin(), words.end(), command) != words.end(); });
+}
+
+template <class Wanted>
+void CommandLine::declare(Wanted wanted) {
   app_.set_help_flag("-h,--help", "Print this help and exit");
   app_.set_version_flag("--version", "tapc " TAP_VERSION " (language version 1)");
   app_.failure_message(CLI::FailureMessage::simple);
@@ -115,6 +123,7 @@ CommandLine::CommandLine()
   add_message_options(app_);
   for (const Command& command : commands()) {
     CLI::App* sub = app_.add_subcommand(std::string(command.name), std::string(command.summary));
+    if (!wanted(command.name)) continue;
     sub->set_help_flag("-h,--help", "Print this help and exit");
     actions_.emplace_back(sub, command.declare(*sub));
     add_message_options(*sub);
@@ -245,7 +254,7 @@ int CommandLine::run(Session& session, int argc, const char* const* argv) {
   throw wrong("missing command", "the commands are " + join(command_names(), ", "));
 }
 
-std::vector<CommandWords> words_of(const CLI::App& root) {
+std::vector<CommandWords> CommandLine::words() const {
   auto describe = [](const CLI::App& app) {
     CommandWords words{app.get_name(), app.get_description(), {}};
     for (const CLI::Option* option : app.get_options()) {
@@ -263,8 +272,8 @@ std::vector<CommandWords> words_of(const CLI::App& root) {
     }
     return words;
   };
-  std::vector<CommandWords> all{describe(root)};
-  for (const CLI::App* sub : root.get_subcommands(nullptr)) all.push_back(describe(*sub));
+  std::vector<CommandWords> all{describe(app_)};
+  for (const CLI::App* sub : app_.get_subcommands(nullptr)) all.push_back(describe(*sub));
   return all;
 }
 

@@ -132,9 +132,9 @@ Action declare_completion(CLI::App& app) {
   std::vector<std::string> names;
   for (const Shell& shell : shells) names.emplace_back(shell.name);
   app.add_option("SHELL", *chosen, "The shell")->required()->check(CLI::IsMember(names));
-  return [chosen, &app](Session& session) {
+  return [chosen](Session& session) {
     for (const Shell& shell : shells)
-      if (shell.name == *chosen) session.print(shell.script(words_of(*app.get_parent())));
+      if (shell.name == *chosen) session.print(shell.script(CommandLine().words()));
     return exit_code::done;
   };
 }

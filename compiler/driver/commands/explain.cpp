@@ -97,6 +97,7 @@ std::string priced_shardings(Session& session, const PropagatedFile& from, const
   cost::Pricer pricer(cluster, cluster.types.front().threads, caution, {most_evaluations});
   passes::PassContext context{passes.plan, passes.strict_fp, rules.chosen_from(passes.plan, {}), passes.require_proof,
                               passes.no_distribute};
+  context.hash_stages = false;
   std::vector<passes::Pass> then(passes::lowering().begin(), passes::lowering().end());
   then.insert(then.end(), passes::planned_passes().begin(), passes::planned_passes().end());
   cost::ShardingAlternatives alternatives(from.given, std::move(then), std::move(context), pricer);

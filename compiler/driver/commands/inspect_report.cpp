@@ -122,6 +122,7 @@ class OtherDecisions {
     const auto& lines = passes.plan.decisions;
     if (graph.meshes.empty() || std::any_of(lines.begin(), lines.end(), cost::is_over_mesh)) return;
     passes::PassContext context{passes.plan, passes.strict_fp, nullptr, passes.require_proof, passes.no_distribute};
+    context.hash_stages = false;
     const std::span<const passes::Pass> planned = passes::planned_passes();
     alternatives_.emplace(graph, std::vector(planned.begin(), planned.end()), std::move(context), pricer_);
   }
