@@ -59,6 +59,7 @@ class PointWork {
   bool is_folded(ir::CellId id, const Tile& tile) const;
   // Row windows are copied first (packing.h): every cell is present.
   bool is_window(ir::CellId id, const ir::Access& access, const Tile& tile) const;
+  double window_copy(const ir::Access& access, const Tile& tile) const;
   // Prepared lane operands: a vector is one load, from near memory.
   bool is_prepared(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   // Bounds checks of a cell that rows read: for each row, or once for all.
@@ -74,6 +75,7 @@ class PointWork {
   double far_lines(const ir::Access& access, const ir::TensorType& type, const Tile& tile) const;
   double footprint(const ir::Access& access, const ir::TensorType& type) const;  // bytes
   double bytes_between_reads(const ir::Access& access, const Tile& tile) const;
+  double panel_cost(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   double far_memory_cost(ir::CellId id, const ir::Access& access, const Tile& tile) const;
   // Along a reduction: the load from a copy that is contiguous, and its share of the copying.
   std::optional<double> lane_copy(const ir::Access& access, const Tile& tile) const;
