@@ -51,7 +51,7 @@ void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& o
   expect(Obligation::choice, rewrite == rule.has_value(),
          "the claim of `{}` must name a rule if and only if it is a rewrite", offered.rule);
   if (!rule) {
-    is_choice(claim.before == choice.graph, "it is derived from a graph other than the choice's first one");
+    is_choice(claim.before == choice.graph, "it must be derived from the first graph of the choice");
     std::string named;
     for (const std::string& what : discharged({context_.after, context_.after, {claim}}))
       named += (named.empty() ? std::string(ir::assuming) : " and ") + what;
@@ -59,7 +59,7 @@ void Justify::alternative(const ir::RegionBody& choice, const ir::Alternative& o
            named);
     return;
   }
-  is_choice(context_.believed && context_.believed->rules, "it uses a rule, and no rules are loaded");
+  is_choice(context_.believed && context_.believed->rules, "it uses a rule, but no rules are loaded");
   const ir::Program& rules = *context_.believed->rules;
   const ir::Graph& instances = rules[rules.main];
   is_choice(rule->instance < instances.operations.size(), "the rule is unknown");
@@ -117,11 +117,11 @@ Justify::Result Justify::justify(const ir::WholeCopy&) {
                   op.dims[axis].range == ir::Range{0, shape[axis]},
               "a copy does not write all of its result");
   const ir::CellNode& cell = op.exprs[op.map()->values[0]];
-  is_choice(cell.op == ir::CellOp::read, "a copy does not write the cells that it reads");
+  is_choice(cell.op == ir::CellOp::read, "a copy must write what it reads, unchanged");
   const ir::Access& read = op.reads[cell.attribute];
   for (const auto& coordinate : read.coordinates) is_choice(!coordinate, "a copy has data-dependent reads");
   is_choice(read.projection == to && op.operands[read.tensor] == op.results[0],
-            "a copy does not read the cells that it writes");
+            "a copy must read each cell at the coordinates where it writes it");
   is_choice(side_.operands[read.tensor] == side_.results[0], "a copy is claimed to be a different value");
   return {Obligation::choice, {}};
 }

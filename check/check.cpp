@@ -29,11 +29,12 @@ Verdict check(const ir::Certificate& certificate, const std::vector<HashedStage>
   auto where = [&](std::size_t k) { return fmt::format("step {} ({})", k, steps[k].pass); };
   Verdict verdict;
   bool readable = verdict.attempt(Obligation::chain, "the certificate", [&] {
-    expect(Obligation::chain, stages.size() == steps.size() + 1,
-           "{} programs for {} steps, expected one more than steps", stages.size(), steps.size());
+    expect(Obligation::chain, stages.size() == steps.size() + 1, "{} programs for {} steps, expected {}", stages.size(),
+           steps.size(), steps.size() + 1);
     for (std::size_t k = 0; k < steps.size(); ++k) {
       auto fits = [&](const char* side, const std::string& claimed, const std::string& found) {
-        expect(Obligation::chain, claimed == found, "the program {} {} is {}, not {}", side, where(k), found, claimed);
+        expect(Obligation::chain, claimed == found, "the program {} {} has hash {}, but the certificate claims {}",
+               side, where(k), found, claimed);
       };
       fits("before", steps[k].before, stages[k].hash);
       fits("after", steps[k].after, stages[k + 1].hash);

@@ -214,8 +214,8 @@ class Demand {
       if (outer.tensor != result) continue;
       Spans mine = image(outer, point_, op_.results[result].shape);
       for (std::size_t axis = 0; axis < cells.size(); ++axis)
-        expect(Obligation::group, within(mine[axis], cells[axis]),
-               "result {} is not written whole at a point, on axis {}", result, axis);
+        expect(Obligation::group, within(mine[axis], cells[axis]), "result {}: one point writes only a part of axis {}",
+               result, axis);
     }
     return dims;
   }

@@ -118,7 +118,7 @@ template <class J>
 std::pair<const J*, Side> Justify::part(ir::OperationId id, const ir::OperationRef& of, Obligation obligation) const {
   const auto& all = claim_.operations;
   const J* claim = id.index() < all.size() ? std::get_if<J>(&all[id.index()]) : nullptr;
-  expect(obligation, claim && claim->of == of, "operation {} is not this part of the split operation", id.index());
+  expect(obligation, claim && claim->of == of, "operation {} is not the expected part of the split", id.index());
   return {claim, after_side(id)};
 }
 

@@ -103,7 +103,7 @@ class Product {
     for (std::uint32_t d : write.invariant_dims) invariant.insert(justified(id).dims[d]);
     require(to == was.projection.start.rows && write.projection.shape == was.projection.shape &&
                 invariant == expected_invariant && own.results == op_.results,
-            "it does not write the cells of the product");
+            "it writes different cells than the product that it replaces");
   }
 
   // The assumptions about the semiring; refused if it is not one.
@@ -214,7 +214,7 @@ Justify::Result Justify::justify(const ir::ProductOf& j) {
   Product product(before, j.of, context_.after, claim_, classes_);
   const ir::Operation* first = context_.after[claim_.after].operations.data();
   product.is_all(ir::OperationId(static_cast<std::size_t>(side_.operation - first)));
-  require(side_.results == before.results, "it does not write the value of the product");
+  require(side_.results == before.results, "it computes a different value than the product that it replaces");
   if (before.op->reduce()) laws((*before.program)[before.op->reduce()->monoid], true);
   if (!product.exact()) context_.assumed.emplace_back(obligation, distributing_floats);
   return {obligation, {j.of}};

@@ -51,7 +51,7 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::O
   const ir::Operator& op = program[transfer.op];
   auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
   ir::ValueId moved = transfer.results[0];
-  unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "a partially moved value is an output");
+  unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "an output is only partly transferred");
   for (const ir::Operation& reader : graph.operations) {
     const ir::Operator& its = program[reader.op];
     for (std::size_t t = 0; t < reader.operands.size(); ++t) {

@@ -124,7 +124,7 @@ class GraphCheck {
     expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is not a plain map");
     expect(obligation, numbering_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy is incomplete");
     const ir::CellNode& cell = op.exprs[op.map()->values[0]];
-    expect(obligation, cell.op == ir::CellOp::read, "a copy must write the cells that it reads");
+    expect(obligation, cell.op == ir::CellOp::read, "a copy must write what it reads, unchanged");
     const ir::Access& read = op.reads[cell.attribute];
     for (const auto& c : read.coordinates) expect(obligation, !c, "a copy has data-dependent reads");
     expect(obligation, read.projection == op.writes[0].projection, "a copy must read the cells that it writes");

@@ -34,7 +34,7 @@ class Streams {
     if (!is_reduced(a.dim)) return;
     expect(Obligation::group, own.range == shared.range, "a reduction over {}..{} is streamed over {}..{}",
            own.range.lo, own.range.hi, shared.range.lo, shared.range.hi);
-    unless(shared.range.lo < shared.range.hi, "an empty reduction is streamed, which never yields its identity");
+    unless(shared.range.lo < shared.range.hi, "an empty reduction cannot be streamed: it must give the identity");
   }
   bool is_streamed(std::size_t operation) const {
     return std::ranges::any_of(anchors_,
@@ -51,7 +51,7 @@ class Streams {
       if (!is_reduced(d) || std::ranges::any_of(group_.blockings, numbers)) continue;
       auto streams = [&](const ir::GroupAnchor& a) { return a.operation == operation && a.dim == d; };
       const std::ptrdiff_t count = std::ranges::count_if(anchors_, streams);
-      expect(Obligation::group, count == 1, "over dim {}, a reduction is streamed {} times", d, count);
+      expect(Obligation::group, count == 1, "a reduction is streamed {} times over dim {}, expected 1", count, d);
       in_any_order |= !is_outermost(streamed, std::ranges::find_if(anchors_, streams)->inner_dim);
     }
     for (const ir::GroupAnchor& a : anchors_) {

@@ -74,7 +74,7 @@ ValueNumbering::Trail ValueNumbering::trail(const Path& path) const {
     bool exists = p.operation.index() < graph.operations.size();
     const ir::RegionBody* region = exists ? program_[graph[p.operation].op].region() : nullptr;
     bool leads = region && p.alternative <= region->alternatives.size();
-    expect(Obligation::well_formed, leads, "a path leads through operation {}, which is not such a region",
+    expect(Obligation::well_formed, leads, "a path leads through operation {}, which has no such region or alternative",
            p.operation.index());
     trail.push_back({p.operation, p.alternative, region->kind == RegionKind::iterate ? region->trips.lo : 0});
   }

@@ -89,7 +89,7 @@ PlanProblem no_dim(const Program& program, OperationInGraph location, std::size_
   auto near = did_you_mean(dim, have);
   std::string message =
       times > 1 ? "`" + operation + "` has " + std::to_string(times) + " dims called `" + dim + "`"
-                : "`" + operation + "` has no dim `" + dim + "`; it has " + (have.empty() ? "none" : joined(shown));
+                : "`" + operation + "` has no dim `" + dim + "`; it has " + (have.empty() ? "no dims" : joined(shown));
   std::string other = operations_with(related(program, location, operation), dim);
   std::string help = times > 1        ? "`#0` is its first dim, `#1` its second"
                      : !other.empty() ? other

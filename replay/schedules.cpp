@@ -269,7 +269,7 @@ class Machine {
       const ir::Access& by = op.writes[k];
       const Where where = region(op.reads.size() + k, by);
       const std::int64_t count = count_of(op, by, points, reach(call.row, moving(call.row, points)));
-      expect(tasks_.does, call.row.empty() || count > 0, "region {} is not written in the same way within a row", k);
+      expect(tasks_.does, call.row.empty() || count > 0, "the calls of a row do not write region {} alike", k);
       auto add = [&](const Box& part) {
         const Box cells = memories_->cells_of(where, call.row, touched(call.row, by, part));
         writes.push_back({where, cells, run.side.results[by.tensor]});

@@ -133,9 +133,10 @@ class Tables {
     }
     if (load.fill) {
       ElementType found = kernel_.exprs[*load.fill].type;
-      out_.expect(fits(found, type.element), "the fill is {}, the tensor {}", name_of(found), name_of(type.element));
+      out_.expect(fits(found, type.element), "the fill is {}, but the tensor is {}", name_of(found),
+                  name_of(type.element));
     }
-    out_.expect(!checked || load.fill || !load.anywhere, "it may fail, so it must not be evaluated anywhere");
+    out_.expect(!checked || load.fill || !load.anywhere, "it may fail, so it must not be evaluated early");
   }
 
   // A cell must not depend on itself through a coordinate.

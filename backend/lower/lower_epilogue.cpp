@@ -20,7 +20,7 @@ bool Lowering::cannot_fail(const Program& program, const Operator& map) {
 
 void Lowering::end_with(std::vector<Ending> endings) {
   endings_ = std::move(endings);
-  TAP_CHECK(endings_.empty() || op_.reduce(), "only a reduction is ended by maps");
+  TAP_CHECK(endings_.empty() || op_.reduce(), "only a reduction can have an epilogue");
   if (endings_.empty() || op_.writes.size() != 1 || frame_.results[op_.writes[0].tensor] != no_tensor) return;
   const ElementType type = program_[op_.reduce()->monoid].components[0].type;
   for (std::size_t e = 0; e < endings_.size() && !keeper_; ++e) {

@@ -129,8 +129,11 @@ std::string Grids::shard(Text& text, const std::string& value, const ir::Value& 
     offsets.push_back(size);
   }
   if (!divides && !countable)
-    throw refused(of.name, "its blocks are uneven, and they are too many or over several axes",
-                  "use one mesh axis instead of these, or a size that divides evenly");
+    throw refused(
+        of.name,
+        fmt::format("its blocks are uneven; uneven blocks are supported only along one mesh axis, and {} at most",
+                    most_blocks),
+        "use one mesh axis instead of these, or a size that divides evenly");
   const std::string uneven = divides ? "" : " sharded_dims_offsets = " + list(offsets);
   const std::string sharded = define(
       text, "s",

@@ -317,7 +317,7 @@ class Encoder {
   Words encode(const ScheduledTask& task, const CopyBox& copy) {
     ir::Point first;
     for (ir::Range r : copy.box.dims) first.push_back(r.lo);
-    TAP_CHECK(copy.row.empty(), "a row of copies cannot be encoded as one");
+    TAP_CHECK(copy.row.empty(), "a row of copies cannot be encoded as a single copy");
     TAP_CHECK(first.size() <= max_index_dims, "a tensor has more axes than the executor supports");
     return words_of(tables::Copy{head(tables::copy_box, task), cell(copy.from.id, first), cell(copy.to.id, first),
                                  element_bytes(copy.from.id), numbers(copy.box.shape()),

@@ -54,7 +54,7 @@ executor::Distribution distribution_of(const MpiHost& host, const ir::Program& p
     if (process < 0 || process >= among.ranks)
       throw does_not_fit(fmt::format("`--map` gives device {} to process {}, but the job has {}", device, process,
                                      plural(among.ranks, "process", "processes")),
-                         "processes are counted from 0");
+                         "processes are numbered from 0");
   }
   among.map = wanted.map.data();
   return among;

@@ -8,7 +8,7 @@ std::span<const StageInfo> stages() {
       {Stage::built, "build", "ir::Program",
        "before anything is rewritten: resolves names and sizes, proves or refutes every access and law"},
       {Stage::decided, "decide", "ir::Plan",
-       "before its choices and groups are applied: what the plan leaves open is chosen by the cost model"},
+       "before the choices and groups of the plan are applied: the cost model decides what the plan leaves open"},
       {Stage::simplified, "simplify", "ir::Program",
        "before the plan, which names the operations that are left once calls are inlined and maps are composed"},
       {Stage::fused, "fuse", "ir::Program", "before sharding, which splits a group as one operation"},

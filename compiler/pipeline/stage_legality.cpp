@@ -37,7 +37,7 @@ std::string point_of(const Operator& op, const Point& point) {
   std::vector<std::string> parts;
   for (std::size_t d = 0; d < point.size() && d < op.dims.size(); ++d)
     parts.push_back(fmt::format("{}={}", op.dims[d].name, point[d]));
-  return parts.empty() ? "its only point" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? "the only index point" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 class StageLegality {

@@ -81,7 +81,7 @@ void MonoidSection::finish(const Line& last) const {
   };
   check(monoid_.exprs, 2 * arity);
   if (monoid_.identity.size() != arity || monoid_.combine.size() != arity)
-    last.fail("a monoid lacks its identity or its combination");
+    last.fail("a monoid needs an identity and a combine for each component");
   if (!monoid_.fold) return;
   check(monoid_.fold->exprs, arity);
   if (monoid_.fold->roots.size() != arity)

@@ -12,7 +12,7 @@ void verify_roots(Violations& out, const Monoid& monoid, const CellExprs& exprs,
   for (std::size_t c = 0; c < roots.size(); ++c) {
     if (!out.expect(valid(roots[c], exprs), "{} {} is not a cell", what, c)) continue;
     ElementType found = exprs[roots[c]].type, expected = monoid.components[c].type;
-    out.expect(found == expected, "{} {} is {}, but the component {}", what, c, name_of(found), name_of(expected));
+    out.expect(found == expected, "{} {} is {}, but its component is {}", what, c, name_of(found), name_of(expected));
   }
 }
 

@@ -113,7 +113,7 @@ class OperatorVerifier {
     out_.expect(access.invariant_dims.empty(), "a read has invariant dims");
     if (access.fill) {
       const CellNode& fill = op_.exprs[*access.fill];
-      out_.expect(fill.type == type.element, "the fill is {}, but the tensor {}", name_of(fill.type),
+      out_.expect(fill.type == type.element, "the fill is {}, but the tensor is {}", name_of(fill.type),
                   name_of(type.element));
       out_.expect(!op_.kernel() || fill.op == CellOp::constant, "the fill of an outside kernel is not a constant");
     }
@@ -232,7 +232,7 @@ class OperatorVerifier {
     for (std::size_t k = 0; k < map.values.size(); ++k) {
       if (!out_.expect(valid(map.values[k], op_.exprs), "value {} is not a cell", k)) continue;
       ElementType found = op_.exprs[map.values[k]].type, expected = op_.results[op_.writes[k].tensor].element;
-      out_.expect(fits(found, expected), "value {} is {}, but its result {}", k, name_of(found), name_of(expected));
+      out_.expect(fits(found, expected), "value {} is {}, but its result is {}", k, name_of(found), name_of(expected));
     }
   }
 
@@ -245,7 +245,7 @@ class OperatorVerifier {
     for (std::size_t k = 0; k < reduce.operands.size(); ++k) {
       if (!out_.expect(valid(reduce.operands[k], op_.exprs), "operand {} is not a cell", k)) continue;
       ElementType found = op_.exprs[reduce.operands[k]].type, expected = monoid.components[k].type;
-      out_.expect(found == expected, "operand {} is {}, but its component {}", k, name_of(found), name_of(expected));
+      out_.expect(found == expected, "operand {} is {}, but its component is {}", k, name_of(found), name_of(expected));
     }
   }
 
@@ -258,7 +258,8 @@ class OperatorVerifier {
       return false;
     for (std::size_t k = 0; k < monoid.arity(); ++k) {
       ElementType found = monoid.components[k].type, expected = op_.results[op_.writes[k].tensor].element;
-      out_.expect(fits(found, expected), "component {} is {}, but its result {}", k, name_of(found), name_of(expected));
+      out_.expect(fits(found, expected), "component {} is {}, but its result is {}", k, name_of(found),
+                  name_of(expected));
     }
     return true;
   }

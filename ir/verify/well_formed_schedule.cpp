@@ -145,7 +145,7 @@ class ScheduleReader : StageReader {
         need(what == inside[taken++], "the operations of a group do not follow it");
         continue;
       }
-      need(o == 0 || is_before(s_.operations[o - 1].what, what), "their order differs");
+      need(o == 0 || is_before(s_.operations[o - 1].what, what), "the operations are out of order");
       inside.clear(), taken = 0;
       const RegionBody* region = op_[o].op->region();
       if (region && region->kind == RegionKind::group) list_inside(what, *region, inside);
@@ -185,7 +185,7 @@ class ScheduleReader : StageReader {
     need(buffer.at >= 0);
     row(buffer);
     if (buffer.space == MemorySpace::arena) return;
-    need(buffer.row.empty(), "a row is not in the arena");
+    need(buffer.row.empty(), "a row of buffers must be in the arena");
     if (buffer.space == MemorySpace::prepared) return;
     bool input = buffer.space == MemorySpace::input;
     const auto& tensors = input ? s_.inputs : s_.outputs;
@@ -307,7 +307,7 @@ class ScheduleReader : StageReader {
   void read(const Iteration& loop) {
     const Operator& op = this->op(loop.operation);
     need(op.region() && op.region()->kind == RegionKind::iterate);
-    need(loop.steps == op.region()->trips && loop.steps.lo < loop.steps.hi, "its steps differ");
+    need(loop.steps == op.region()->trips && loop.steps.lo < loop.steps.hi, "its trips differ");
     need(loop.body > sequence_ && loop.body < s_.sequences.size() && loops_of_[loop.body].empty() &&
          loop.body != s_.preparation);
     loops_of_[loop.body] = loops_of_[sequence_];

@@ -124,8 +124,10 @@ class FusionApplier : PlanApplier {
     for (const std::string& name : fusion.dims) {
       auto dim = find_dim(op, name);
       if (!dim) return refuse(no_dim(program(), {graph, last}, 0, program()[graph][operation.results[0]].name, name));
-      if (op.dims[*dim].keep || op.dims[*dim].role == DimRole::counter)
-        return refuse(fmt::format("`{}` cannot be a dim of the group", name));
+      if (op.dims[*dim].keep)
+        return refuse(fmt::format("`{}` cannot be a dim of the group: it is declared `keep`", name));
+      if (op.dims[*dim].role == DimRole::counter)
+        return refuse(fmt::format("`{}` cannot be a dim of the group: it is the counter of an iterate", name));
       if (std::find(over.begin(), over.end(), *dim) != over.end())
         return refuse(fmt::format("`{}` is named twice", name));
       over.push_back(*dim);

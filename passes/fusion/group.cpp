@@ -169,8 +169,8 @@ void Maker::anchor(std::size_t k, std::uint32_t g, std::uint32_t over) {
     decline(fmt::format("{}, which is read outside the group, has no dim that corresponds to {}", name(k), dim), over);
   auto d = static_cast<std::uint32_t>(own - shared_[k].begin());
   if (its.dims[d].range != dims_[g].range)
-    decline(fmt::format("{} runs over {}: {}, and the group over {}: {}", name(k), its.dims[d].name,
-                        to_string(its.dims[d].range), dim, to_string(dims_[g].range)),
+    decline(fmt::format("`{}` of {} has the range {}, but `{}` of the group has the range {}", its.dims[d].name,
+                        name(k), to_string(its.dims[d].range), dim, to_string(dims_[g].range)),
             over);
   if (its.dims[d].role != dims_[g].role)
     decline(fmt::format("{} is complete only after its loop over {}, but {} reads it at each point of that loop: they "

@@ -44,10 +44,10 @@ std::optional<Refusal> why_not_streamed(const GroupView& group, const GroupAncho
   Law commutes = group.program[op.reduce()->monoid].laws.commutative;
   for (std::uint32_t d = 0; d < a.inner_dim; ++d)
     if (op.dims[d].role == DimRole::reduction && commutes != Law::proved && commutes != Law::assumed)
-      return Refusal{
-          fmt::format("streaming would reorder {}, which reduces over {} first, and its monoid is not commutative", own,
-                      op.dims[d].name),
-          a.dim};
+      return Refusal{fmt::format("streaming would change the order of the reduction {}, which reduces over `{}` first, "
+                                 "and its monoid is not commutative",
+                                 own, op.dims[d].name),
+                     a.dim};
   return std::nullopt;
 }
 
@@ -160,7 +160,7 @@ std::optional<Refusal> why_not_once(const GroupView& group, const MovingDemand& 
         if (d.role == DimRole::reduction) reduced += (reduced.empty() ? "" : ", ") + d.name;
       const std::string& dim = group.dims[g].name;
       return Refusal{
-          fmt::format("every point of {} reads the final {}, whose own loop over {} cannot be nested in one over {}",
+          fmt::format("every point of {} reads the final {}, whose loop over {} cannot be nested in the loop over {}",
                       dim, name(group, k), reduced.empty() ? "its dims" : reduced, dim),
           g};
     }

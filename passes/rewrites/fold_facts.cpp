@@ -64,7 +64,7 @@ std::string why_not_by_space(const Program& program, const Operator& op) {
   }
   for (const Constraint& c : op.constraints) {
     if (!uses_dim(c, reduced)) return "it writes only under a condition";
-    if (dims_of(c.expr) & ~known) return "it is a scan, which takes fewer operations";
+    if (dims_of(c.expr) & ~known) return "it is a scan, and its fold would take more operations";
   }
   if (!op.constraints.empty() && !folds_empty_to_identity(program, program[op.reduce()->monoid]))
     return "a reduction in it may be empty, and the fold of no points is not known to be the identity";

@@ -26,7 +26,7 @@ enum class ObstacleKind : std::uint8_t {
   moves_cells,     // conservative propagation skips windows, shifts and permutations
   meshes,          // the tensors of the operation are sharded on different meshes
   reduction,       // the operation reduces over the dim that the axis divides
-  data_dependent,  // an axis is read at positions that are data
+  data_dependent,  // an axis is read at data-dependent positions
   fixed_position,  // an axis is read at a position that does not move with an index: `x[0, j]`, or the second axis of `x[i, i]`
   repeated,  // the value has no axis that goes with the divided dim
 };

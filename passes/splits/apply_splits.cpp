@@ -198,7 +198,8 @@ class SplitApplier {
       return number("the blocks " + to_string(split.blocks) + " do not tile " + split.dim + ", which runs over " +
                     to_string(range));
     if (again && !split.blocks.boundaries.empty())
-      return number("`" + split.dim + "` is already split; to split its blocks, give their number");
+      return number("`" + split.dim +
+                    "` is already split; to split its blocks, give the number of blocks, not their boundaries");
     std::string why = why_not_split(program(), op, *dim, GraphSplitter::streams(op, *dim, split));
     if (why.empty() && combines_in_parts(op, *dim, split)) why = why_not_reassociated(program(), op, caution_);
     if (!why.empty())

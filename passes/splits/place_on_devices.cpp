@@ -85,7 +85,7 @@ std::optional<PlanProblem> why_not_on_list(const Program& program, const Operato
     }
   if (split.all_at && *split.all_at >= static_cast<std::int64_t>(split.devices.size()))
     return plan_problem(PlanPart::number,
-                        "device set " + std::to_string(*split.all_at) + " does not exist (sets are counted from 0)");
+                        "device set " + std::to_string(*split.all_at) + " does not exist (sets are numbered from 0)");
   auto used = [](const DeviceSets& sets, std::int64_t number) {
     return DeviceSets{sets[static_cast<std::size_t>(number)]};
   };

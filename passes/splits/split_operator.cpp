@@ -81,8 +81,8 @@ std::string why_not_split(const Program& program, const Operator& op, std::uint3
                                [&](const Blocking& b) { return b.dim == dim && b.block_dim == outer; });
     if (is_block_dim(op, outer) ? !streams : outer > dim) continue;
     if (monoid.laws.commutative == Law::proved || monoid.laws.commutative == Law::assumed) continue;
-    return "splitting `" + d.name + "` would reorder `" + op.dims[outer].name +
-           "`, which is reduced outside it, and `" + monoid.name + "` is not commutative";
+    return "splitting `" + d.name + "` would change the order of the reduction over `" + op.dims[outer].name +
+           "`, an outer dim, and `" + monoid.name + "` is not commutative";
   }
   return "";
 }

@@ -30,8 +30,8 @@ export class RewriteView {
       el(
         "div",
         { class: "bar" },
-        el("button", { type: "button", click: () => this.move(-1) }, "Step before"),
-        el("button", { type: "button", click: () => this.move(1) }, "Step after"),
+        el("button", { type: "button", click: () => this.move(-1) }, "Previous step"),
+        el("button", { type: "button", click: () => this.move(1) }, "Next step"),
         el("label", {}, "step ", this.choice),
       ),
       this.body,

@@ -79,7 +79,7 @@ export class SourceView {
     const { kernels } = report;
     const part = (...children: (Node | string)[]) => el("div", { class: "code" }, ...children);
     if (!kernels)
-      return part(el("p", { class: "faint" }, "With ", el("code", {}, "tapc inspect FILE --code -o report.html"), ", loop nests and assembly stand here."));
+      return part(el("p", { class: "faint" }, "With ", el("code", {}, "tapc inspect FILE --code -o report.html"), ", loop nests and assembly appear here."));
     if (!operation) return part(el("p", { class: "faint" }, "Select a line with a number: the loop nest and the assembly of its operation appear here."));
     const results = operation.results.map((value) => graph.path + graph.values[value].name);
     const own = kernels.flatMap((kernel, i) => (kernel.values.some((value) => results.includes(value)) ? [i] : []));

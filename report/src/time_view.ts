@@ -128,10 +128,10 @@ export class TimeView {
         "p",
         {},
         name(line.file),
-        `: ${us(line.measured_us)} measured, ${us(line.predicted_us)} predicted${ratio}. Each device has what was measured above what is predicted.`,
+        `: ${us(line.measured_us)} measured, ${us(line.predicted_us)} predicted${ratio}. For each device, the measured times are above the predicted ones.`,
       ),
       line.kept < line.count
-        ? el("p", { class: "move" }, `Left out: ${line.count - line.kept} of ${line.count} recorded times, after the first batches`)
+        ? el("p", { class: "move" }, `Left out: ${line.count - line.kept} of ${line.count} recorded times, those after the first batches`)
         : "",
       this.scroller,
       this.about,

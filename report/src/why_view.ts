@@ -133,7 +133,7 @@ function valueRows(store: Store, reason: Reason): HTMLElement {
   const rows = reason.axes.map((axis, k) => el("tr", {}, ...(k === 0 ? first : []), ...axisCells(store, axis)));
   if (rows.length === 0) rows.push(el("tr", {}, ...first));
   if (priced) {
-    const details = el("details", {}, el("summary", {}, "its sharding and others, as predicted for one device"));
+    const details = el("details", {}, el("summary", {}, "predicted costs of this sharding and others, for one device"));
     // Made when it is first opened.
     details.addEventListener("toggle", () => details.childElementCount === 1 && details.append(shardingPrices(priced)));
     rows.push(el("tr", {}, el("td", { colspan: 6 }, details)));
@@ -142,7 +142,7 @@ function valueRows(store: Store, reason: Reason): HTMLElement {
 }
 
 const stateText = ({ state, dim }: AxisReason): string =>
-  state === "unrelated" ? "no related value has it" : dim === null ? state : `${state}, axis ${dim}`;
+  state === "unrelated" ? "no related value is sharded by it" : dim === null ? state : `${state}, axis ${dim}`;
 
 function axisCells(store: Store, axis: AxisReason): HTMLElement[] {
   const from: (Node | string)[] = [];

@@ -268,7 +268,7 @@ export async function rewritesEqualData({ page: file }) {
     assert.equal(await again.page.getByLabel("Step", { exact: true }).inputValue(), String(number));
     await again.close();
   }
-  await page.getByRole("button", { name: "Step before" }).focus();
+  await page.getByRole("button", { name: "Previous step" }).focus();
   await page.keyboard.press("Enter");
   assert.equal(await page.getByLabel("Step", { exact: true }).inputValue(), String(Math.max(0, steps.length - 2)));
   await close();

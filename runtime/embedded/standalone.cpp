@@ -144,8 +144,8 @@ int run(int count, char** words, char**) {
     return done;
   }
   if (tap_standalone_program.process_count == 0)
-    stop(wrong_command_line, "the program was not compiled for MPI jobs: compile it with --mpi and their sizes", "",
-         "");
+    stop(wrong_command_line,
+         "the program was not compiled for MPI jobs: compile it with --mpi and the numbers of processes", "", "");
   job_state.progress = executor::supervise(program_name, command.timeout);
   run_part(tables, inputs, outputs, command.options);
   if (job_state.progress) job_state.progress->activity = executor::Activity::ended;

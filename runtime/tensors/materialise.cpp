@@ -19,7 +19,7 @@ std::string source_name(const InputSpec& spec) {
 
 // x.astype('float32') to write the file with another type; none for types that NumPy lacks.
 std::string help_to_convert(const InputSpec& spec, ElementType type) {
-  std::string help = "tapc does not convert types";
+  std::string help = "tapc does not convert types: give " + std::string(name_of(type)) + " values";
   const char* name = npy_name_of(type);
   if (!std::holds_alternative<FileValue>(spec.value) || !name) return help;
   return help + "; in NumPy: x.astype('" + name + "')";
@@ -40,8 +40,8 @@ Tensor from_file(const InputSpec& spec, const FileValue& file, TensorFiles& file
     std::vector<std::string> all = files.entries(file.path);
     entry = all.size() == 1 ? all[0] : spec.name;
     if (std::find(all.begin(), all.end(), entry) == all.end()) {
-      std::string help = all.empty() ? "it has no entries"
-                                     : "write for example " + spec.name + "=@" + file.path + ":" + all[0];
+      if (all.empty()) throw wrong_data(Code::data_missing, quoted(file.path) + " has no entries");
+      std::string help = "write for example " + spec.name + "=@" + file.path + ":" + all[0];
       throw wrong_data(
           Code::data_missing,
           quoted(file.path) + " has " + plural(all.size(), "entry", "entries") + ", none of them " + quoted(spec.name),

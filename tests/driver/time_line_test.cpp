@@ -147,7 +147,7 @@ TEST(ReadTrace, SaysWhatIsWrong) {
   EXPECT_EQ(mistake_of(with("\"dur\":2.5", "\"dur\":-1")), "`dur` must not be negative");
   EXPECT_EQ(mistake_of(with("\"ts\":1", "\"ts\":1e99")), "`ts` must be a number of at most 1e+15");
   EXPECT_EQ(mistake_of(with("\"ts\":1", "\"ts\":\"now\"")), "`ts` must be a number of at most 1e+15");
-  EXPECT_EQ(mistake_of(with("\"cat\":\"kernel\"", "\"cat\":\"party\"")), "`party` is no kind of event");
+  EXPECT_EQ(mistake_of(with("\"cat\":\"kernel\"", "\"cat\":\"party\"")), "`party` is not a kind of event");
   EXPECT_EQ(mistake_of(with("\"trips\":[]", "\"trips\":[-1]")),
             "`trips` must be an integer from 0 to 9223372036854775807");
   EXPECT_EQ(mistake_of("3"), "an event must be an object");

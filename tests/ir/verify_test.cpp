@@ -110,7 +110,7 @@ const Breakage breakages[] = {
     {"1 rows and a region of rank 2", [](Program& p) { matmul(p).reads[0].projection.start.rows.pop_back(); }},
     {"the projection has 2 inputs for 3 dims", [](Program& p) { matmul(p).reads[0].projection.start.inputs = 2; }},
     {"extent 2 on axis 1, expected 1", [](Program& p) { matmul(p).reads[0].projection.shape[1] = 2; }},
-    {"the fill is bool, but the tensor f32",
+    {"the fill is bool, but the tensor is f32",
      [](Program& p) { relu(p).reads[0].fill = relu(p).exprs.constant(Scalar::boolean(true)); }},
     {"the coordinate of axis 0 is f32",
      [](Program& p) {
@@ -134,11 +134,11 @@ const Breakage breakages[] = {
        relu(p).writes[0].projection.start.rows[1] = AffineExpr::constant(2, 0);
      }},
     {"0 values for 1 writes", [](Program& p) { relu(p).body = MapBody{}; }},
-    {"value 0 is i64, but its result f32", [](Program& p) { relu(p).body = MapBody{{relu(p).exprs.index(0)}}; }},
+    {"value 0 is i64, but its result is f32", [](Program& p) { relu(p).body = MapBody{{relu(p).exprs.index(0)}}; }},
     {"the monoid is not in the table", [](Program& p) { std::get<ReduceBody>(matmul(p).body).monoid = MonoidId(5); }},
     {"2 operands for 1 components",
      [](Program& p) { std::get<ReduceBody>(matmul(p).body).operands.push_back(CellId(0)); }},
-    {"operand 0 is i64, but its component f32",
+    {"operand 0 is i64, but its component is f32",
      [](Program& p) { std::get<ReduceBody>(matmul(p).body).operands = {matmul(p).exprs.index(0)}; }},
     {"index 9 is out of range for 2 dims", [](Program& p) { relu(p).exprs.index(9); }},
     {"read 3 is out of range for 1 reads", [](Program& p) { relu(p).exprs.read(3, ElementType::f32); }},

@@ -47,7 +47,7 @@ TEST(Fuse, ClaimsListTheGroupedOperations) {
 TEST(Fuse, RefusesTheReductionLoopForReadersOfItsResult) {
   Program program = lowered(softmax_text);
   EXPECT_EQ(refusal(program, {"Y.s", "Y"}, {"i", "j"}),
-            "every point of j reads the final `Y.s`, whose own loop over k cannot be nested in one over j");
+            "every point of j reads the final `Y.s`, whose loop over k cannot be nested in the loop over j");
   EXPECT_EQ(refusal(program, {"Y.m", "Y.s"}, {"i", "k"}),
             "`Y.s` reads the final value of `Y.m` inside the loop over k that computes `Y.m`");
 }

@@ -146,7 +146,7 @@ TEST(MonoidFold, RemarksGiveTheReason) {
   // A prefix: as a scan it takes one step for each j.
   EXPECT_EQ(why(tally + "program p(T: i64[6]) -> (M: i64[6], S: i64[6], O: i64[6]) {\n"
                         "  (M[i], S[i], O[i]) = tally[j in 0..i+1] (T[j], 1, T[j]) }\n"),
-            "the fold of `tally` is not offered: it is a scan, which takes fewer operations");
+            "the fold of `tally` is not offered: it is a scan, and its fold would take more operations");
   EXPECT_EQ(why(tally + "program p(T: i64[6]) -> (M: i64[], S: i64[], O: i64[]) {\n"
                         "  (M[], S[], O[]) = tally[j] (6 / T[j], 1, T[j]) }\n"),
             "the fold of `tally` is not offered: its term can fail and would be evaluated at more points");

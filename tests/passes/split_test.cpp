@@ -126,8 +126,9 @@ TEST(Split, NonCommutativeMonoidIsCombinedInOrder) {
   EXPECT_EQ(why_not_split(program, op, l, false), "");
   program.monoids[sum.index()].laws.commutative = Law::broken;
   EXPECT_EQ(why_not_split(program, op, k, false), "");
-  EXPECT_EQ(why_not_split(program, op, l, false),
-            "splitting `l` would reorder `k`, which is reduced outside it, and `sum` is not commutative");
+  EXPECT_EQ(
+      why_not_split(program, op, l, false),
+      "splitting `l` would change the order of the reduction over `k`, an outer dim, and `sum` is not commutative");
   EXPECT_EQ(why_not_split(program, op, l, true), "");
   op.dims[i].keep = true;
   EXPECT_EQ(why_not_split(program, op, i, false), "`i` must stay whole");

@@ -56,7 +56,7 @@ program main(X: f32[10]) -> (Y: f32[10]) { Y = iterate 7 (S = X) { T[i] = S[i] *
     def test_for_people(self):
         output = self.expect(0, "^$", "bench", "a.tap", "--runs", "6", "--seconds", "0").stdout.decode()
         time = r"[0-9.]+ (s|ms|µs)"
-        self.assertRegex(output, rf"^run      {time}, the median of 6 runs; 95 % between {time} and {time}\n"
+        self.assertRegex(output, rf"^run      {time}, the median of 6 runs; 95 % confidence: {time} to {time}\n"
                          rf"         [0-9.e+-]+ GFLOP/s, [0-9.e+-]+ GB/s\ncompile  {time} cold, {time} from the cache; 1 kernel\n$")
 
 

@@ -139,7 +139,7 @@ class Shapes(TapcTest):
     def test_types_of_files(self):
         np.save(self.folder / "x.npy", np.zeros((2, 3)))
         self.expect(3, r"(?s)p\.tap:1:\d+: error\[T1102\]: the input `X` is declared as f32\[2, 3\], but `x\.npy` contains f64\[2, 3\].*"
-                       r"help: tapc does not convert types; in NumPy: x\.astype\('float32'\)", "run", "p.tap",
+                       r"help: tapc does not convert types: give f32 values; in NumPy: x\.astype\('float32'\)", "run", "p.tap",
                     "-i", "X=@x.npy", "-i", "W=ones")
         for code in (b"|f4", b"|i8"):
             np.save(self.folder / "y.npy", np.zeros((2, 3), code[1:].decode()))

@@ -262,7 +262,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         edited("it has version 9", lambda m: m.update(version=9))
         edited("`outputs` is missing", lambda m: m.pop("outputs"))
         edited("the wrong shape", lambda m: [t.update(shape=[3]) for t in m["inputs"]])
-        edited("number of outputs differs from the manifest", lambda m: m["outputs"].append(m["outputs"][0]))
+        edited("number of outputs differs from that in the manifest", lambda m: m["outputs"].append(m["outputs"][0]))
         for element, shape, is_too_large in (("f64", [2**30, 2**30], True), ("f64", [2**60], True), ("u8", [2**62, 2], True), ("u8", [2**62], False),
                                              ("f64", [2**59], False)):
             change = lambda m: m["outputs"][0].update(element=element, shape=shape)

@@ -125,7 +125,7 @@ class Mlir(TapcTest):
         self.assertGreater(text.count("shard.shard "), 750)
         self.assertIn("sharded_dims_offsets", text)
         refused = re.findall("^// --emit=mlir: (.*)", text, re.M)
-        self.assertEqual({line for line in refused if "its blocks are uneven, and they are too many or over several axes" not in line}, set())
+        self.assertEqual({line for line in refused if "its blocks are uneven; uneven blocks are supported only along one mesh axis, and 65536 at most" not in line}, set())
         self.assertLess(len(refused), 280)
         self.opt("--split-input-file", "-o", os.devnull, file="all.mlir")
 
@@ -167,7 +167,7 @@ class Mlir(TapcTest):
                  "{\n    Y[i] = X[i] + 1\n    W[i] = Z[i] + 1\n}")
         for text, message in ((order, "`X` .*: the devices of `ring` are not listed in ascending order"),
                               (partial, "`S` .*: it holds partial results over `a`"),
-                              (several, "`H` .*: its blocks are uneven, and they are too many or over several axes"),
+                              (several, "`H` .*: its blocks are uneven; uneven blocks are supported only along one mesh axis, and 65536 at most"),
                               (parts, "`Z` .*: `a` .size 6. is divided at 3 here and at 2 elsewhere")):
             self.write("s.tap", text)
             self.write("out.mlir", "kept")

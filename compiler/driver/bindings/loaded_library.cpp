@@ -193,7 +193,7 @@ std::vector<Tensor> LoadedLibrary::run(const std::vector<Tensor>& inputs, std::s
 // A library that runs without the manifest's last tensor has fewer tensors than the manifest.
 void LoadedLibrary::require_missed(std::int32_t status, const char* what) const {
   if (status == static_cast<std::int32_t>(executor::Status::wrong_argument)) return;
-  throw unfit(shown_, fmt::format("its number of {} differs from the manifest", what));
+  throw unfit(shown_, fmt::format("its number of {} differs from that in the manifest", what));
 }
 
 void LoadedLibrary::check(std::int32_t status, void* context) const {

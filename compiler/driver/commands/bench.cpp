@@ -1,7 +1,7 @@
 // tapc bench FILE: measures the run time and the compile time of a program.
 //
 //   $ tapc bench product.tap --threads 1
-//   run      1.92 ms, the median of 412 runs; 95 % between 1.91 ms and 1.93 ms
+//   run      1.92 ms, the median of 412 runs; 95 % confidence: 1.91 ms to 1.93 ms
 //            17.5 GFLOP/s, 1.64 GB/s
 //   compile  87.1 ms cold, 4.02 ms from the cache; 1 kernel
 #include <fmt/format.h>
@@ -93,7 +93,7 @@ Figures measure(Session& session, const BenchOptions& options) {
 
 std::string for_people(const Figures& figures) {
   const Median& run = figures.run;
-  std::string text = fmt::format("run      {}, the median of {} runs; 95 % between {} and {}\n",
+  std::string text = fmt::format("run      {}, the median of {} runs; 95 % confidence: {} to {}\n",
                                  duration_text(run.middle), run.count, duration_text(run.low), duration_text(run.high));
   text += fmt::format("         {:.3g} GFLOP/s, {:.3g} GB/s\n", figures.work.flops / run.middle / 1e9,
                       figures.work.bytes / run.middle / 1e9);

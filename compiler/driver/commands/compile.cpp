@@ -60,7 +60,7 @@ std::string prefix_for(const CompileCommand& command, const std::string& program
   if (command.name.empty() && !is_prefix(program))
     throw wrong_command(Code::command_line,
                         tap::quoted(program) + ", the program's name, is not a valid prefix for C functions",
-                        "choose one: --name=mlp");
+                        "choose one, such as --name=mlp");
   return command.name.empty() ? program : command.name;
 }
 
@@ -250,7 +250,8 @@ Action declare_compile(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(emit_words()));
-  app.add_option("--mpi", command->mpi, "The program may also run in MPI jobs of so many processes, such as 2,4")
+  app.add_option("--mpi", command->mpi,
+                 "Numbers of processes with which the program can also run as an MPI job, such as 2,4")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(2, 4096));

@@ -40,7 +40,7 @@ void require_device(const ir::Program& program, std::int64_t device) {
       exit_code::wrong_command_line,
       Diagnostic(Code::command_line, Span{},
                  placed ? fmt::format("no operation runs on device {}", device) : "no operation is split over devices")
-          .help(placed ? "devices are counted from 0; `tapc inspect FILE --plan P` shows where operations are placed"
+          .help(placed ? "devices are numbered from 0; `tapc inspect FILE --plan P` shows where operations are placed"
                        : "declare shardings in the program or give a plan")};
 }
 
@@ -62,7 +62,7 @@ std::string part_of_device(const ir::Program& program, std::int64_t device) {
     }
     if (!graph.tasks.empty()) text += ir::print(program, graph);
   }
-  return fmt::format("device {}: {}, receives {} of {} from other devices\n", device,
+  return fmt::format("device {}: {}, receives {} ({} in total) from other devices\n", device,
                      plural(applications, "application"), plural(moves, "box", "boxes"),
                      byte_size(static_cast<double>(bytes))) +
          text;

@@ -141,7 +141,7 @@ int show(Session& session, const InspectOptions& options, std::string text) {
 int inspect(Session& session, InspectOptions options) {
   take_ending(options);
   if (options.choices && (options.format == page || options.format == data_of_page))
-    throw wrong_command(Code::command_line, "--choices has no report", "use text, JSON or a picture");
+    throw wrong_command(Code::command_line, "--choices cannot be shown in a report", "use text, JSON or a picture");
   if (options.format.empty()) options.format = "text";
   const char* of_report = options.code            ? "`--code` needs a report"
                           : options.times         ? "`--time-passes` needs a report"
@@ -195,9 +195,9 @@ Action declare_inspect(CLI::App& app) {
   auto* plan = app.add_option("--plan", options->plan,
                               "Show the graph that this plan makes: fused, split and with transfers; with --splits, "
                               "list what can still be split");
-  app.add_option(
-      "--trace", options->trace,
-      "Show the times of this run in a report; `tapc run --trace` wrote it. Without --plan, with the plan that ran");
+  app.add_option("--trace", options->trace,
+                 "Show the times of this run in a report; written by `tapc run --trace`; without --plan, the report "
+                 "shows the plan that ran");
   app.add_flag("--code", options->code,
                "Show the loop nests and the assembly of the kernels in a report, for this machine's processor");
   app.add_flag("--time-passes", options->times, "Show the time of each pass in a report");
@@ -214,8 +214,8 @@ Action declare_inspect(CLI::App& app) {
       app.add_option("--after", options->after, "Show the graph after this pass (`tapc opt --list-passes` lists them)")
           ->excludes(splits);
   auto* diff = app.add_option("--diff", options->diff,
-                              "Show what a pass changed, PASS, or all passes after A up to B, A..B: each rewrite "
-                              "as its operations before and after")
+                              "Show what passes changed, each rewrite as its operations before and after: PASS for "
+                              "one pass, A..B for the passes after A, up to B")
                    ->excludes(format)
                    ->excludes(splits)
                    ->excludes(after);

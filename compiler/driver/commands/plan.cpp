@@ -191,22 +191,21 @@ Action declare_plan(CLI::App& app) {
       ->excludes(mesh);
   app.add_option("-o,--output", options->output, "The plan to write (default: standard output)");
   app.add_option("--front", options->front,
-                 "Also show all these plans: a picture of their time and memory (.svg), or a report with their graphs "
+                 "Also show all plans found: a picture of their time and memory (.svg), or a report with their graphs "
                  "(.html)");
-  app.add_option(
-         "--pick", options->pick,
-         "Which plan: fastest (default; within 2 %, the one with the least traffic), smallest (least memory "
-         "per device), least-traffic, knee (a compromise between time and memory), or cheapest (least of a price "
-         "of the machine file; with --devices N, on N or fewer)")
+  app.add_option("--pick", options->pick,
+                 "Which plan: fastest (default; within 2 %, the one with the least traffic), smallest (least memory "
+                 "per device), least-traffic, knee (a compromise between time and memory), or cheapest (lowest by a "
+                 "price of the machine file; with --devices N, on N or fewer devices)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(picks), std::end(picks))));
   app.add_option("--price", options->price,
-                 "Which price of the machine file --pick cheapest looks at, if it has several");
+                 "The price of the machine file that --pick cheapest compares, if there are several");
   app.add_option("--at-most", options->demands,
                  "Limits that the plan must meet, by prediction: time=2ms,memory=1GiB,traffic=64MiB, and prices of the "
                  "machine file: euros=0.01")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_flag("--json", options->json, "Print all these plans as JSON (docs/schema/plans.schema.json)");
+  app.add_flag("--json", options->json, "Print all plans found as JSON (docs/schema/plans.schema.json)");
   app.add_flag("--list", options->list, "List every plan that no other beats in time, memory and traffic at once");
   app.add_option("--states", options->states,
                  "How many combinations of shardings the search keeps after each operation (default: 512)")

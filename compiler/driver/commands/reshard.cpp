@@ -88,7 +88,7 @@ void require_holds(const TensorPath& out, const PartedTensors& from, bool severa
   if (from.tensors.size() > 1)
     throw wrong_command(
         Code::data_spec, fmt::format("{} holds one tensor, but there are {}", quoted(out.path), from.tensors.size()),
-        "choose one: " + quoted("FILE:" + from.tensors.front().name) + ", or write a .safetensors file");
+        "choose one, such as " + quoted("FILE:" + from.tensors.front().name) + ", or write a .safetensors file");
   if (several_boxes)
     throw wrong_command(Code::data_spec, "`--processes` needs files that hold several tensors",
                         "write a .safetensors file, or a file for each device");
@@ -150,7 +150,7 @@ int reshard(Session& session, const ReshardOptions& options) {
   const std::optional<Division> to = division(session, "--to", options.to, meshes);
   const bool divided = to && divides(to->view());
   if (options.processes > 0 && !divided)
-    throw wrong_command(Code::command_line, "`--processes` needs `--to`, which says what the processes have",
+    throw wrong_command(Code::command_line, "`--processes` needs `--to`, which divides the tensors among the processes",
                         "write for example --to 'pod[{data}, {}]' --mesh 'pod = [data: 4]'");
   Phase phase("resharding files");
   const PartedTensors tensors = open_parts(in.path, in.name, from ? from->view() : DividedBy{});
@@ -170,8 +170,8 @@ int reshard(Session& session, const ReshardOptions& options) {
 Action declare_reshard(CLI::App& app) {
   auto options = std::make_shared<ReshardOptions>();
   app.add_option("IN", options->in,
-                 "The tensors: a .npy or .safetensors file, or the name without number of its parts "
-                 "such as IN-00001-of-00004.npy; FILE.safetensors:NAME is one tensor")
+                 "The tensors: a .npy or .safetensors file, or the name of its parts without their numbers, "
+                 "IN.npy for IN-00001-of-00004.npy; FILE.safetensors:NAME is one tensor")
       ->required();
   app.add_option("-o,--output", options->out, "The file to write, or the name of its parts")->required();
   app.add_option("--from", options->from,
@@ -180,9 +180,9 @@ Action declare_reshard(CLI::App& app) {
   app.add_option("--mesh", options->meshes,
                  "A mesh: 'pod = [data: 4, model: 2]', or x=4,y=2, called `mesh`; may be repeated")
       ->allow_extra_args(false);
-  app.add_option(
-         "--processes", options->processes,
-         "With --to: a file for each of so many processes instead, as `tapc run --mpi --sharded-output` has them")
+  app.add_option("--processes", options->processes,
+                 "With --to: one file for each of this many processes, not for each device, as `tapc run --mpi "
+                 "--sharded-output` writes them")
       ->check(CLI::Range(1, 1 << 20));
   return [options](Session& session) { return reshard(session, *options); };
 }

@@ -356,7 +356,8 @@ Action declare_run(CLI::App& app) {
          [options](const std::string& text) {
            options->engine.memory = static_cast<std::int64_t>(*read_quantity(text, Unit::size));
          },
-         "Refuse to run if a process needs more memory for the tensors of the program: 8GiB, 500MiB, a number of bytes")
+         "Refuse to run if a process needs more than this memory for the tensors of the program: 8GiB, 500MiB or a "
+         "number of bytes")
       ->check([](const std::string& text) {
         const std::optional<double> bytes = read_quantity(text, Unit::size);
         if (bytes && *bytes >= 1 && *bytes < 0x1p62) return std::string();
@@ -366,7 +367,7 @@ Action declare_run(CLI::App& app) {
   add_keep_options(app, options->engine.keep);
   app.add_flag_function(
       "--progress,!--no-progress", [options](std::int64_t count) { options->progress = count > 0; },
-      "Show the time left of a long run in a line that is rewritten; default, but never where there is no terminal");
+      "Show the remaining time of a long run on a status line (default; only on a terminal)");
   app.add_flag_function(
       "--summary,!--no-summary", [options](std::int64_t count) { options->summary = count > 0; },
       "Print one line with the run time, threads and speed; default on a terminal");

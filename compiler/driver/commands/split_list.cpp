@@ -34,7 +34,7 @@ std::string dim_name(const Operator& op, std::uint32_t dim) {
 std::string how(const Program& program, const Operator& op, std::uint32_t dim) {
   std::string why = passes::why_not_split(program, op, dim, false);
   if (!why.empty() && op.dims[dim].role == DimRole::reduction && passes::why_not_split(program, op, dim, true).empty())
-    return "can only be streamed, over sequential: " + why;
+    return "can only be streamed (`over sequential`): " + why;
   if (!why.empty()) return "cannot be split: " + why;
   if (op.dims[dim].range.size() < 2) return "can be split, but has fewer than two points";
   if (op.reduce() && passes::split_scan(program, op, dim, Blocks{2}))

@@ -149,7 +149,7 @@ class MachineReader {
     for (const Device& other : cluster_.types)
       if (other.name == device.name)
         throw wrong(table.source().begin, fmt::format("two entries of [[devices]] are named `{}`", device.name),
-                    "give each device type a unique name: name = \"gpu\"");
+                    "give each device type a unique name, such as name = \"gpu\"");
     cluster_.layout.emplace_back(cluster_.types.size(), count);
     cluster_.types.push_back(std::move(device));
   }
@@ -217,7 +217,7 @@ class MachineReader {
       else key->set(link, number(name, node, key->unit, key->least, key->most));
     }
     if (link.bandwidth <= 0)
-      throw wrong(table.source().begin, "this link has no bandwidth", "add a line such as: bandwidth = \"25 GB/s\"");
+      throw wrong(table.source().begin, "this link has no bandwidth", "add a line such as bandwidth = \"25 GB/s\"");
     cluster_.links.push_back(std::move(link));
     if (cluster_.count() > most_devices || cluster_.count() < 1)
       throw wrong(table.source().begin, fmt::format("the links join more than {} devices", most_devices),
@@ -254,7 +254,7 @@ class MachineReader {
         throw wrong(file.get("pairs")->source().begin,
                     fmt::format("a pair names device {}, but there are only {}", std::max(pair.from, pair.to),
                                 std::max(listed, joined)),
-                    "devices are counted from 0");
+                    "devices are numbered from 0");
   }
 
   // A term may use earlier ones only, so there are no cycles.

@@ -47,12 +47,12 @@ std::span<const Suffix> suffixes(Unit unit) {
 
 const UnitInfo& info(Unit unit) {
   static constexpr UnitInfo all[] = {
-      {"an integer", "write an integer: 16"},
+      {"an integer", "write an integer, such as 16"},
       {"a size", "write a number of bytes, or a string such as \"48 KiB\" or \"2 MiB\""},
       {"a bandwidth", "write bytes per second, or a string such as \"25 GB/s\""},
       {"a time", "write seconds, or a string such as \"1.5 us\""},
       {"a rate", "write a number per second, or a string such as \"90 G/s\""},
-      {"a number", "write a number from 0 to 1: 0.7"},
+      {"a number", "write a number from 0 to 1, such as 0.7"},
       {"a number", "write a number: 2.5"},
   };
   return all[static_cast<std::size_t>(unit)];

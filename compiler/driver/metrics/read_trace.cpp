@@ -111,7 +111,7 @@ class TraceReader {
     const auto* kind = std::find_if(std::begin(trace_kinds), std::end(trace_kinds),
                                     [&](const TraceKindName& known) { return known.name == category.text; });
     if (kind == std::end(trace_kinds))
-      throw JsonMistake{fmt::format("`{}` is no kind of event", category.text), category.at};
+      throw JsonMistake{fmt::format("`{}` is not a kind of event", category.text), category.at};
     made.kind = kind->kind;
     made.began = number(event, "ts");
     const double duration = number(event, "dur");

@@ -56,7 +56,7 @@ std::string simulation_table(const SimulationReport& report) {
   for (const LinkUse& link : run.links) lines.push_back({link.name, count_text(link.messages), bytes_text(link.bytes)});
   if (!run.links.empty()) text += "\n" + columns(lines, 1);
   if (run.trips_skipped > 0)
-    text += fmt::format("\n{} of iterates not simulated: they are taken to be like the last ones that were\n",
+    text += fmt::format("\n{} of iterates not simulated: they are assumed to run like the last simulated ones\n",
                         plural(run.trips_skipped, "trip"));
   return text;
 }

@@ -77,7 +77,7 @@ void add_named_parts(PartedTensors& all, std::size_t file, const std::string& en
       fits = range.lo >= 0 && range.lo <= range.hi && range.hi - range.lo == cells.shape[d];
     }
     if (!fits)
-      throw wrong_data(Code::data_shape, fmt::format("{} is {}: it is not the box that its name says",
+      throw wrong_data(Code::data_shape, fmt::format("{} is {}, but its name gives a box of another shape",
                                                      called(all, part), describe(cells.packing.type, cells.shape)));
     add_part(all, name, std::move(part));
   }
@@ -139,11 +139,12 @@ void place_unnamed_parts(const PartedTensors& all, PartedTensor& tensor, const D
     StoredPart& part = tensor.parts[static_cast<std::size_t>(ir::device_at(*by.mesh, index))];
     part.box = ir::box_at(*by.mesh, *by.sharding, tensor.shape, index);
     if (part.box.shape() == part.cells.shape) continue;
-    throw wrong_data(Code::data_shape,
-                     fmt::format("{} has the shape {}; of {}, device {} has {}, with the shape {}", called(all, part),
-                                 to_string(part.cells.shape), describe(tensor.type, tensor.shape),
-                                 ir::device_at(*by.mesh, index), ir::to_string(part.box), to_string(part.box.shape())),
-                     "blocks of an axis have the same size; only the last ones are smaller");
+    throw wrong_data(
+        Code::data_shape,
+        fmt::format("{} has the shape {}, but device {} holds {} of {}, which has the shape {}", called(all, part),
+                    to_string(part.cells.shape), ir::device_at(*by.mesh, index), ir::to_string(part.box),
+                    describe(tensor.type, tensor.shape), to_string(part.box.shape())),
+        "blocks of an axis have the same size; only the last ones may be smaller");
   }
 }
 
@@ -163,10 +164,10 @@ void require_boxes_of(const PartedTensors& all, const PartedTensor& tensor, cons
     for (std::int64_t index = 0; !known && index < ir::device_count(*by.mesh); ++index)
       known = ir::box_at(*by.mesh, *by.sharding, tensor.shape, index) == part.box;
     if (!known)
-      throw wrong_data(
-          Code::data_shape,
-          fmt::format("{} is no part of {} by `--from`", called(all, part), describe(tensor.type, tensor.shape)),
-          "leave out `--from`: the names of the parts say where they lie");
+      throw wrong_data(Code::data_shape,
+                       fmt::format("{} is not a part of {} under the sharding of `--from`", called(all, part),
+                                   describe(tensor.type, tensor.shape)),
+                       "leave out `--from`: the names of the parts say where they lie");
   }
 }
 
@@ -203,7 +204,7 @@ void require_partition(const PartedTensors& all, PartedTensor& tensor) {
       for (const StoredPart& other : tensor.parts)
         if (!ir::disjoint(other.box, part.box))
           throw wrong_data(Code::data_shape, fmt::format("{} and {} overlap", called(all, other), called(all, part)),
-                           "parts may hold the same box, or none of the same cells");
+                           "two parts must hold the same box, or have no cell in common");
     left = std::move(next);
     tensor.parts.push_back(std::move(part));
   }
@@ -248,12 +249,12 @@ PartedTensors open_parts(const std::string& path, const std::string& entry, cons
   });
   if (!is_set && named && whole_of_part(path))
     throw wrong_command(Code::data_spec, quoted(path) + " holds parts of tensors",
-                        "give the name of all parts together: " + quoted(*whole_of_part(path)));
+                        "give the name of the parts without their numbers: " + quoted(*whole_of_part(path)));
   const bool numbered = is_set && !named && by.sharding;
   if (is_set && !by.sharding && *format_of(path) == FileFormat::npy)
     throw wrong_command(Code::data_spec,
-                        fmt::format("{} holds a part of a tensor, and does not say which", quoted(paths.front())),
-                        "give its sharding: --from 'pod[{data}, {}]' --mesh 'pod = [data: 4]'");
+                        fmt::format("{} holds a part of a tensor, but does not say which part", quoted(paths.front())),
+                        "give its sharding, as in --from 'pod[{data}, {}]' --mesh 'pod = [data: 4]'");
   for (std::size_t file = 0; file < all.files.size(); ++file)
     numbered ? add_unnamed_parts(all, file, entry) : add_named_parts(all, file, entry);
   if (all.tensors.empty())

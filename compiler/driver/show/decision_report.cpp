@@ -45,7 +45,7 @@ std::string why_not(const Alternative& other, const Alternative& taken) {
   const double slower = other.price.seconds / std::max(taken.price.seconds, 1e-12);
   if (slower >= 1.005) return fmt::format("{:.2f} x the time", slower);
   if (other.price.bytes > taken.price.bytes) return "more memory";
-  return "within the accuracy of the model";
+  return "the same time, within the accuracy of the model";
 }
 
 // The one taken, then the others, best first.

@@ -137,8 +137,9 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
   for (const auto& [graph, path] : ir::graph_paths(program))
     for (std::uint32_t v = 0; v < program[graph].values.size(); ++v) {
       if (reasons.size() == most_explained || bytes > most_reasons) {
-        left_out.push_back(fmt::format("the reasons for shardings of more than {}: `tapc explain FILE:VALUE`",
-                                       plural(reasons.size(), "value")));
+        left_out.push_back(
+            fmt::format("the reasons for the shardings after the first {}: see `tapc explain FILE:VALUE`",
+                        plural(reasons.size(), "value")));
         return reasons;
       }
       const ir::Value& value = program[graph].values[v];

@@ -48,8 +48,8 @@ Rewritten rewritten(const ir::TripOf&) { return {"a trip of an iterate", {}}; }
 Rewritten rewritten(const ir::TransferOf&) { return {"transfer inserted", {}}; }
 Rewritten rewritten(const ir::PointOf&) { return {"a reduction of at most one point became a map", {}}; }
 Rewritten rewritten(const ir::FoldOf&) { return {"computed in one pass", {}}; }
-Rewritten rewritten(const ir::StagedOf&) { return {"writes a value of its own first", {}}; }
-Rewritten rewritten(const ir::PlacedFrom&) { return {"placed from what was staged", {}}; }
+Rewritten rewritten(const ir::StagedOf&) { return {"writes a staging buffer first", {}}; }
+Rewritten rewritten(const ir::PlacedFrom&) { return {"puts staged cells in their place", {}}; }
 Rewritten rewritten(const ir::ProductOf&) { return {"a product in another order", {}}; }
 Rewritten rewritten(const ir::Reordered&) { return {"dims in another order", {}}; }
 

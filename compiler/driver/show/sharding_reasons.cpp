@@ -172,20 +172,20 @@ std::string ShardingReasons::text_of(const Obstacle& obstacle) const {
   const std::uint32_t to_dim = obstacle.to_dim.value_or(0), from_dim = obstacle.from_dim.value_or(0);
   switch (obstacle.kind) {
     case ObstacleKind::barrier:
-      return fmt::format("the barrier on `{}` stops it", name(obstacle.at.value_or(obstacle.to)));
+      return fmt::format("the barrier on `{}` stops propagation", name(obstacle.at.value_or(obstacle.to)));
     case ObstacleKind::closed:
       if (obstacle.at && *obstacle.at != obstacle.to)
         return fmt::format("{} has the sharding of its copy `{}`, whose annotation closes axis {}", to,
                            name(*obstacle.at), to_dim);
       return fmt::format("the annotation of {} closes its axis {}", to, to_dim);
-    case ObstacleKind::replicated: return fmt::format("the annotation of {} says that it is replicated along it", to);
-    case ObstacleKind::unreduced: return fmt::format("{} holds partials along it", to);
+    case ObstacleKind::replicated: return fmt::format("the annotation of {} keeps it replicated along this axis", to);
+    case ObstacleKind::unreduced: return fmt::format("{} holds partials along this axis", to);
     case ObstacleKind::conflict: return conflict_text(obstacle);
     case ObstacleKind::sizes:
       if (!obstacle.dim_name.empty())
-        return fmt::format("axis {} of {} is divided by `{}` first, which has {} for {} indices", to_dim, to,
-                           obstacle.dim_name, plural(static_cast<std::uint64_t>(obstacle.blocks), "block"),
-                           obstacle.points);
+        return fmt::format("axis {} of {} is divided along `{}` first: {} does not divide evenly into {}", to_dim, to,
+                           obstacle.dim_name, obstacle.points,
+                           plural(static_cast<std::uint64_t>(obstacle.blocks), "block"));
       return fmt::format("axis {} of {}: {} does not divide evenly into {}", to_dim, to, obstacle.points,
                          plural(static_cast<std::uint64_t>(obstacle.blocks), "block"));
     case ObstacleKind::kept: return fmt::format("`{}` of the operation is a `keep` dim", obstacle.dim_name);
@@ -200,16 +200,17 @@ std::string ShardingReasons::text_of(const Obstacle& obstacle) const {
                          sharding ? program_[sharding->mesh].name : "");
     }
     case ObstacleKind::reduction:
-      return fmt::format("{} is reduced over `{}`, which it divides: partials are combined along it", to,
+      return fmt::format("{} is reduced over `{}`, the dim that is divided: partials are combined along this axis", to,
                          obstacle.dim_name);
     case ObstacleKind::data_dependent:
-      return fmt::format("{} is read at positions that are data: a reader may need any cell of its axis {}",
+      return fmt::format("{} is read at data-dependent positions: a reader may need any cell of its axis {}",
                          obstacle.to_dim ? to : from, obstacle.to_dim ? to_dim : from_dim);
     case ObstacleKind::fixed_position:
-      return fmt::format("axis {} of {} is read at positions that no axis of {} follows", from_dim, from, to);
+      return fmt::format("axis {} of {} is read at positions that do not move with an axis of {}", from_dim, from, to);
     case ObstacleKind::repeated:
-      return fmt::format("{} has no axis that goes with `{}`, which it divides: all shards use the same cells", to,
-                         obstacle.dim_name);
+      return fmt::format(
+          "{} has no axis that corresponds to `{}`, the dim that is divided: all shards use the same cells", to,
+          obstacle.dim_name);
   }
   return "";
 }
@@ -219,11 +220,13 @@ std::string ShardingReasons::conflict_text(const Obstacle& obstacle) const {
   const ValueInGraph at = obstacle.at.value_or(obstacle.to);
   const std::uint32_t at_dim = obstacle.at_dim.value_or(0);
   if (obstacle.neither && found_.how.strategy == passes::Strategy::basic)
-    return fmt::format("a conflict: axis {} of {} is sharded by {}; with --strategy=basic neither it nor {} prevails",
-                       at_dim, bytes(at), axis, bytes(obstacle.from));
+    return fmt::format(
+        "a conflict: axis {} of {} is sharded by {}; with --strategy=basic, neither this sharding nor that of {} "
+        "prevails",
+        at_dim, bytes(at), axis, bytes(obstacle.from));
   if (obstacle.neither)
-    return fmt::format("a conflict: axis {} of {} is sharded by {}, so neither it nor {} prevails", at_dim, bytes(at),
-                       axis, bytes(obstacle.from));
+    return fmt::format("a conflict: axis {} of {} is sharded by {}; neither this sharding nor that of {} prevails",
+                       at_dim, bytes(at), axis, bytes(obstacle.from));
   if (at == obstacle.to) return fmt::format("a conflict: axis {} of `{}` is annotated with {}", at_dim, name(at), axis);
   return fmt::format("a conflict: axis {} of `{}` is sharded by {}, from {}; {} loses because {}", at_dim,
                      name(obstacle.to), axis, bytes(at), bytes(obstacle.from),

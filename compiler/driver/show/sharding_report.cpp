@@ -117,7 +117,7 @@ std::string list_shardings_on(const ir::Program& program, std::int64_t device) {
   if (std::none_of(program.meshes.begin(), program.meshes.end(), has_it))
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, fmt::format("no mesh of the program has device {}", device))
-                      .help("devices are counted from 0, unless a mesh lists their ids")};
+                      .help("devices are numbered from 0, unless a mesh lists their ids")};
   double sum = 0;
   auto held = [&](const ir::Value& value) {
     const std::optional<ir::Box> box = box_on(program, value, device);

@@ -137,7 +137,7 @@ std::string blocked_lines(const ShardingReasons& names, const ir::Program& progr
     if (!reason.lost.empty())
       text += fmt::format("  {} shards no other axis of it\n", axis) + causes_text(names, reason.lost);
     if (reason.state == AxisState::unrelated)
-      text += fmt::format("  {} does not shard it: no value that is computed from it or with it is\n", axis);
+      text += fmt::format("  {} does not shard it, nor any value that is computed from it or with it\n", axis);
     if (reason.state == AxisState::blocked && reason.source != value)
       text += fmt::format("  {} does not shard it, but shards axis {} of `{}`{}\n", axis, reason.source_dim,
                           reason.source, names.at(reason.span)) +

@@ -187,9 +187,9 @@ void BodyBuilder::build(const std::vector<ast::Statement>& statements) {
       use_before_definition(statement);
       if (auto* e = std::get_if<ast::Equation>(&statement.node)) equation(*e, statement.span);
       if (auto* b = std::get_if<ast::Binding>(&statement.node)) binding(*b, statement.span);
-    } catch (const Abandoned&) { poison(statement); } catch (const Overflow& overflow) {
-      elaboration_.report(Diagnostic(Code::overflow, statement.span,
-                                     std::string("an index or size of this statement: ") + overflow.what()));
+    } catch (const Abandoned&) { poison(statement); } catch (const Overflow&) {
+      elaboration_.report(
+          Diagnostic(Code::overflow, statement.span, "an index or size of this statement does not fit in 64 bits"));
       poison(statement);
     }
     if (elaboration_.diagnostics->too_many_errors()) throw Abandoned{};

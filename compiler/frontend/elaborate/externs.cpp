@@ -128,8 +128,9 @@ class ExternBuilder {
                               .label(*tensor, "declared here"));
       std::int64_t extent = eval_size(elaboration_, env_, index.extent);
       if (extent < 0)
-        elaboration_.fail(Diagnostic(Code::bad_size, index.span,
-                                     "the extent of " + quoted(index.name.text) + " is " + std::to_string(extent)));
+        elaboration_.fail(Diagnostic(
+            Code::bad_size, index.span,
+            "the extent of " + quoted(index.name.text) + " is " + std::to_string(extent) + "; expected 0 or more"));
       ir::IndexDim dim{index.name.text, {0, extent}};
       dim.keep = index.keep;
       if (index.reduce_by) dim.role = ir::DimRole::reduction;
@@ -187,7 +188,8 @@ class ExternBuilder {
     for (ast::ExprId extent : region.shape) {
       std::int64_t n = eval_size(elaboration_, env_, extent);
       if (n < 0)
-        elaboration_.fail(Diagnostic(Code::bad_size, env_[extent].span, "a region's extent is " + std::to_string(n)));
+        elaboration_.fail(Diagnostic(Code::bad_size, env_[extent].span,
+                                     "a region's extent is " + std::to_string(n) + "; expected 0 or more"));
       access.projection.shape.push_back(n);
     }
     if (region.fill) { access.fill = op_.exprs.constant(fill(*region.fill, type.element, found->type.span)); }

@@ -127,12 +127,13 @@ void require_sizes(Elaboration& elaboration, const Env& env, const Definition& d
     if (unbound && source_of(elaboration, unbound->span).ends_with(".."))
       elaboration.fail(
           Diagnostic(Code::dim_unbound, unbound->span, "the pack " + quoted(unbound->name + "..") + " has no sizes")
-              .help("give them, `--dim " + unbound->name +
-                    "=16,16`, write them out, as in `f32[16, 16]`, or give an input whose shape determines them"));
+              .help("write the sizes out, as in `f32[16, 16]`, give them with `--dim " + unbound->name +
+                    "=16,16`, or give an input whose shape determines them"));
     if (unbound)
       elaboration.fail(Diagnostic(Code::dim_unbound, unbound->span, "the dim " + quoted(unbound->name) + " has no size")
-                           .help("declare it, " + quoted("dim " + unbound->name + " = 16") + ", give it, `--dim " +
-                                 unbound->name + "=16`, or give an input whose shape determines it")
+                           .help("declare it with " + quoted("dim " + unbound->name + " = 16") +
+                                 ", give it with `--dim " + unbound->name +
+                                 "=16`, or give an input whose shape determines it")
                            .fix({definition.part.file, definition.part.begin, definition.part.begin},
                                 "dim " + unbound->name + " = 16\n"));
   }

@@ -51,9 +51,9 @@ ir::SplitRequest BodyBuilder::split_target(const ast::SplitStatement& split, con
   const Shape& shape = graph_[value].type.shape;
   if (*split.axis < 0 || *split.axis >= static_cast<std::int64_t>(shape.size()))
     elaboration_.fail(Diagnostic(Code::bad_split, split.axis_span,
-                                 quoted(what) + " has " + counted(shape.size(), "axis", "axes") +
-                                     (shape.empty() ? "" : ", counted from 0") + "; got axis " +
-                                     std::to_string(*split.axis)));
+                                 quoted(what) + " has no axis " + std::to_string(*split.axis) + "; it has " +
+                                     counted(shape.size(), "axis", "axes") +
+                                     (shape.empty() ? "" : ", numbered from 0")));
   request.value = value;
   request.axis = static_cast<std::uint32_t>(*split.axis);
   return request;
@@ -176,8 +176,9 @@ ir::Range BodyBuilder::split_range(const ir::Operation& operation, const ast::Na
             Code::bad_split, dim.span,
             "the dim " + quoted(dim.text) + " of " + quoted(what) + " is declared `keep`: it must not be split"));
       if (d.role == ir::DimRole::counter)
-        elaboration_.fail(Diagnostic(Code::bad_split, dim.span,
-                                     quoted(dim.text) + " is the counter of an iterate, which is sequential"));
+        elaboration_.fail(Diagnostic(
+            Code::bad_split, dim.span,
+            quoted(dim.text) + " is the counter of an iterate and cannot be split: trips run one after another"));
       found = d.range;
     }
     if (auto* region = at.region())

@@ -16,7 +16,7 @@ std::string point_text(const ir::Operator& op, const std::optional<ir::Operation
   std::string text;
   for (std::size_t i = 0; i < point.size() && i < op.dims.size(); ++i)
     text += (i ? ", " : "") + own_dim_name(op, names, i) + "=" + std::to_string(point[i]);
-  return text.empty() ? "its only point" : text;
+  return text;
 }
 
 std::string cell_text(const std::string& name, const ir::Point& cell) {
@@ -152,12 +152,13 @@ void report_read(Elaboration& elaboration, const ir::Operator& op, const std::op
   bool kernel = op.kernel() != nullptr;
   std::string name = kernel ? input_of(elaboration, span) : base_of(elaboration, span);
   const std::vector<Span> guards = kernel ? std::vector<Span>() : ignored_guards(op, names, span, module);
-  const std::string at = "at " + point_text(op, names, v.point), cell = quoted(cell_text(name, v.cell));
+  const std::string point = point_text(op, names, v.point), at = point.empty() ? "" : "at " + point + " ";
+  const std::string cell = quoted(cell_text(name, v.cell));
   Diagnostic d(Code::read_outside, span,
                guards.empty()
-                   ? at + " this reads " + cell + ", but the shape of " + quoted(name) + " is " + to_string(shape)
+                   ? at + "this reads " + cell + ", but the shape of " + quoted(name) + " is " + to_string(shape)
                    : "cannot prove that this stays inside " + quoted(name) + ", of shape " + to_string(shape) + ": " +
-                         at + " it would read " + cell);
+                         at + "it would read " + cell);
   d.at_caret(guards.empty() ? "reads outside" : "may read outside");
   note_ignored(elaboration, d, guards);
   if (!kernel && writes_outside(op, v.point)) {
@@ -231,14 +232,19 @@ std::string trip_text(const Elaboration& elaboration, const std::vector<WriterAt
 void report_writes(Elaboration& elaboration, const std::string& name, Span declared, const Shape& shape,
                    const std::vector<WriterAt>& writers, const Violation& violation) {
   auto point = [&](std::uint32_t writer, const ir::Point& at) {
-    return point_text(elaboration.program[writers[writer].op], writers[writer].names, at);
+    const std::string text = point_text(elaboration.program[writers[writer].op], writers[writer].names, at);
+    return text.empty() ? "" : "at " + text;
+  };
+  auto where = [&](std::uint32_t writer, const ir::Point& at) {
+    const std::string text = point(writer, at);
+    return text.empty() ? "by a statement without index variables" : text;
   };
   if (auto* v = std::get_if<WrittenTwice>(&violation)) {
     bool one = v->first == v->second;
     Diagnostic d(Code::written_twice, writers[v->second].span,
-                 "overlapping writes: " + quoted(cell_text(name, v->cell)) + " is written at " +
-                     point(v->first, v->first_point) + " and " + (one ? "again " : "") + "at " +
-                     point(v->second, v->second_point));
+                 "overlapping writes: " + quoted(cell_text(name, v->cell)) + " is written " +
+                     where(v->first, v->first_point) + " and " + (one ? "again " : "") +
+                     where(v->second, v->second_point));
     if (!one) d.label(writers[v->first].span, "also written here");
     if (declared.valid()) d.label(declared, "declared here");
     if (auto rest = remaining_range(elaboration, writers[v->second], shape, v->cell); rest && !one)
@@ -260,8 +266,9 @@ void report_writes(Elaboration& elaboration, const std::string& name, Span decla
         std::move(d).help("every cell must be written exactly once; write the remaining cells with another equation"));
   }
   if (auto* v = std::get_if<WriteOutside>(&violation)) {
+    const std::string at = point(v->writer, v->point);
     Diagnostic d(Code::write_outside, writers[v->writer].span,
-                 "at " + point(v->writer, v->point) + " this writes " + quoted(cell_text(name, v->cell)) +
+                 (at.empty() ? "" : at + " ") + "this writes " + quoted(cell_text(name, v->cell)) +
                      ", but the shape of " + quoted(name) + " is " + to_string(shape));
     if (declared.valid()) d.label(declared, "declared here");
     elaboration.fail(std::move(d));

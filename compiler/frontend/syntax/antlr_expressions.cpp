@@ -89,7 +89,7 @@ ExprId AstBuilder::call(TapParser::NamedContext* c) {
 ExprId AstBuilder::cell_read(TapParser::NamedContext* c) {
   if (c->path.size() > 1)
     fail(join(span(c->path.front()), span(c->path.back())),
-         "only a tensor of this body can be indexed, by its plain name",
+         "an index must follow the plain name of a tensor of this body",
          text(c->path.back()) == "shape"
              ? fmt::format("use the dims of its type: with `{}: f32[n, m]` the shape is [n, m]", text(c->path.front()))
              : std::string());
