@@ -82,7 +82,7 @@ ir::Operator packing_of(const ir::Program& program, const ir::Operator& of, cons
   for (const ir::IndexDim& dim : op->dims) coordinates.push_back(number(axes, dim.range.lo));
   for (std::size_t axis = 0; axis < how.dims.size(); ++axis) {
     const std::uint32_t d = how.dims[axis];
-    unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout repeats a dim, or has a foreign one");
+    unless(d < op->dims.size() && std::ranges::count(how.dims, d) == 1, "a layout repeats or invents a dim");
     const ir::Range all = op->dims[d].range;
     auto is_blocked = [d](const ir::Blocking& b) { return b.dim == d || b.block_dim == d; };
     unless(op->dims[d].role != ir::DimRole::counter && std::ranges::none_of(op->blockings, is_blocked),

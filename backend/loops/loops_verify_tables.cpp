@@ -39,7 +39,7 @@ class Tables {
     if (kernel_.tile_dim)
       out_.expect(*kernel_.tile_dim < kernel_.dims, "invalid split of dim {} of {}", *kernel_.tile_dim, kernel_.dims);
     out_.expect(kernel_.grain >= 1, "invalid multiple {} for splits of the box", kernel_.grain);
-    out_.expect(kernel_.worth >= 1, "a call is worth {} parts", kernel_.worth);
+    out_.expect(kernel_.worth >= 1, "the least number of parts of a call is {}", kernel_.worth);
     out_.expect(!kernel_.sections.empty(), "section 0 is missing");
   }
 

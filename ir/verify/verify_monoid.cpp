@@ -64,7 +64,8 @@ void verify_monoids(Violations& out, const Program& program) {
     for (std::size_t k = 0; k < monoid.fold->exprs.size(); ++k) {
       const CellNode& node = monoid.fold->exprs[CellId(k)];
       if (node.op == CellOp::reduce)
-        out.expect(node.attribute < i, "the fold reduces by monoid {}, which is not declared before", node.attribute);
+        out.expect(node.attribute < i, "the fold reduces by monoid {}, which is not declared before it",
+                   node.attribute);
     }
   }
 }

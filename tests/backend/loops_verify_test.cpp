@@ -131,7 +131,7 @@ TEST(VerifyLoops, InvalidTablesAreRejected) {
   const Change changes[] = {
       {[](Kernel& k) { k.variables.clear(); }, "0 variables for a box of 1 dims"},
       {[](Kernel& k) { k.tile_dim = 1; }, "invalid split of dim 1 of 1"},
-      {[](Kernel& k) { k.worth = 0; }, "a call is worth 0 parts"},
+      {[](Kernel& k) { k.worth = 0; }, "the least number of parts of a call is 0"},
       {[](Kernel& k) { k.sections.clear(); }, "section 0 is missing"},
       {[](Kernel& k) { k.sections[0].at.push_back(0); }, "1 dim starts for 2 dims"},
       {[](Kernel& k) { k.sections[0].at[0] = 99; }, "variable 99 of"},

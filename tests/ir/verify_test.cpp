@@ -183,7 +183,7 @@ const Breakage breakages[] = {
        Fold& fold = p.monoids[0].fold.emplace();
        fold.roots = {fold.exprs.argument(0, ElementType::f32)};
      }},
-    {"the fold reduces by monoid 0, which is not declared before",
+    {"the fold reduces by monoid 0, which is not declared before it",
      [](Program& p) {
        Fold& fold = p.monoids[0].fold.emplace();
        CellId x = fold.exprs.argument(0, ElementType::f32);

@@ -178,7 +178,7 @@ Action declare_reshard(CLI::App& app) {
                  "How the parts of IN divide the tensor, such as 'pod[{data}, {}]' (default: as their names say)");
   app.add_option("--to", options->to, "How to divide it: a file for each device (default: one file)");
   app.add_option("--mesh", options->meshes,
-                 "A mesh: 'pod = [data: 4, model: 2]', or x=4,y=2, called `mesh`; may be repeated")
+                 "A mesh: 'pod = [data: 4, model: 2]', or x=4,y=2 for one named `mesh`; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--processes", options->processes,
                  "With --to: one file for each of this many processes, not for each device, as `tapc run --mpi "
