@@ -42,17 +42,22 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
   bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
   expect(Obligation::transfer, moves, "a transfer changes cells or their positions");
   expect(Obligation::transfer, numbering_.same(side_.operands[0], side_.results[0]), "a transfer changes its value");
-  check_moved(context_.after, context_.after[claim_.after], *side_.operation);
+  const ir::Graph& graph = context_.after[claim_.after];
+  auto [readers, fresh] = context_.readers.try_emplace(claim_.after);
+  if (fresh) readers->second = readers_of(graph);
+  check_moved(context_.after, graph, readers->second, *side_.operation);
   return {Obligation::transfer, {}};
 }
 
 // For each read of the value by its reader there is a region.
-void check_moved(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer) {
+void check_moved(const ir::Program& program, const ir::Graph& graph, const Readers& readers,
+                 const ir::Operation& transfer) {
   const ir::Operator& op = program[transfer.op];
   auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
   ir::ValueId moved = transfer.results[0];
   unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "an output is only partly transferred");
-  for (const ir::Operation& reader : graph.operations) {
+  for (ir::OperationId r : readers[moved.index()]) {
+    const ir::Operation& reader = graph[r];
     const ir::Operator& its = program[reader.op];
     for (std::size_t t = 0; t < reader.operands.size(); ++t) {
       if (reader.operands[t] != moved) continue;

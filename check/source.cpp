@@ -41,11 +41,13 @@ class Source {
   void graph(std::size_t g) {
     const ir::Graph& graph = program_.graphs[g];
     const Writers writers = writers_of(graph);
+    const Readers readers = readers_of(graph);
     for (const ir::Operation& operation : graph.operations)
       verdict_.attempt({}, fmt::format("the source, graph {}", g), [&] { check_placements(program_, operation); });
     for (const ir::Operation& operation : graph.operations)
       if (program_[operation.op].transfer())
-        verdict_.attempt({}, fmt::format("the source, graph {}", g), [&] { check_moved(program_, graph, operation); });
+        verdict_.attempt({}, fmt::format("the source, graph {}", g),
+                         [&] { check_moved(program_, graph, readers, operation); });
     for (std::size_t v = 0; v < writers.size(); ++v)
       verdict_.attempt({}, fmt::format("the source, graph {}, value {} ({})", g, v, graph.values[v].name),
                        [&] { value(graph, ir::ValueId(v), writers[v]); });

@@ -17,6 +17,15 @@ Writers writers_of(const ir::Graph& graph) {
   return writers;
 }
 
+Readers readers_of(const ir::Graph& graph) {
+  Readers readers(graph.values.size());
+  for (std::size_t o = 0; o < graph.operations.size(); ++o)
+    for (ValueId v : graph.operations[o].operands)
+      if (auto& known = readers[v.index()]; known.empty() || known.back() != OperationId(o))
+        known.push_back(OperationId(o));
+  return readers;
+}
+
 // Picks choices and unrolls iterates that any claim refers to first, since their results depend on it.
 ValueNumbering::ValueNumbering(const ir::Program& program, const ir::GraphClaim& claim, bool through_transfers)
     : program_(program), claim_(claim), through_transfers_(through_transfers) {

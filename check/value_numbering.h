@@ -38,6 +38,9 @@ Side side_of(const ir::Program& program, const ir::Operation& operation, ClassOf
 // By value: the operations that write it, in order, and the number of the result.
 using Writers = std::vector<std::vector<std::pair<ir::OperationId, std::size_t>>>;
 Writers writers_of(const ir::Graph& graph);
+// By value: the operations that read it, in order, each once.
+using Readers = std::vector<std::vector<ir::OperationId>>;
+Readers readers_of(const ir::Graph& graph);
 
 class ValueNumbering {
  public:

@@ -30,8 +30,7 @@ class GraphVerifier {
       else out_.expect(written_[v], "{} has no writer", name(ValueId(v)));
     }
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) operation(i);
-    for (const Operation& operation : graph_.operations)
-      if (sound_[operation.op.index()] && program_[operation.op].transfer()) transfer(operation);
+    transfers();
     for (std::size_t k = 0; k < graph_.splits.size(); ++k) split(graph_.splits[k], k);
   }
 
@@ -130,15 +129,24 @@ class GraphVerifier {
                   "dim {} is placed on an empty list of devices", p.dim);
   }
 
+  void transfers() {
+    std::vector<std::vector<std::size_t>> readers(graph_.values.size());  // by value, each once
+    for (std::size_t o = 0; o < graph_.operations.size(); ++o)
+      for (ValueId v : graph_.operations[o].operands)
+        if (std::vector<std::size_t>& known = readers[v.index()]; known.empty() || known.back() != o)
+          known.push_back(o);
+    for (const Operation& operation : graph_.operations)
+      if (sound_[operation.op.index()] && program_[operation.op].transfer())
+        transfer(operation, readers[operation.results[0].index()]);
+  }
+
   // Its index space determines what it moves: that of its reader.
-  void transfer(const Operation& operation) {
-    for (std::size_t o = 0; o < graph_.operations.size(); ++o) {
+  void transfer(const Operation& operation, const std::vector<std::size_t>& readers) {
+    for (std::size_t o : readers) {
       const Operation& reader = graph_.operations[o];
       const auto& its = program_[reader.op].dims;
       const auto& dims = program_[operation.op].dims;
       if (!sound_[reader.op.index()]) continue;
-      if (std::find(reader.operands.begin(), reader.operands.end(), operation.results[0]) == reader.operands.end())
-        continue;
       Violations::Scope at(out_, "operation {} ({})", o, own_name(program_[reader.op], reader.names));
       if (!out_.expect(its.size() == dims.size(), "{} dims, but the transfer of its operand has {}", its.size(),
                        dims.size()))

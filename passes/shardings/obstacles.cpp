@@ -292,18 +292,14 @@ void Obstacles::conflict(const Step& step, const AxisRef& axis, const FactorAxes
 
 bool Obstacles::reads_at_data(const Hyperedge& edge, NodeId of, std::uint32_t dim) const {
   const ir::Graph& graph = found_.program[edge.graph];
-  for (const ir::Operation& operation : graph.operations) {
-    const bool here = std::any_of(edge.results.begin(), edge.results.end(), [&](NodeId r) {
-      return std::find(operation.results.begin(), operation.results.end(), net_.nodes[r].value) !=
-             operation.results.end();
+  return std::any_of(edge.operations.begin(), edge.operations.end(), [&](ir::OperationId o) {
+    const ir::Operation& operation = graph[o];
+    const auto& reads = found_.program[operation.op].reads;
+    return std::any_of(reads.begin(), reads.end(), [&](const ir::Access& read) {
+      return operation.operands[read.tensor] == net_.nodes[of].value && dim < read.coordinates.size() &&
+             read.coordinates[dim];
     });
-    if (!here) continue;
-    for (const ir::Access& read : found_.program[operation.op].reads)
-      if (operation.operands[read.tensor] == net_.nodes[of].value && dim < read.coordinates.size() &&
-          read.coordinates[dim])
-        return true;
-  }
-  return false;
+  });
 }
 
 Obstacle Obstacles::without_dim(const Step& step, std::uint32_t from_dim) const {

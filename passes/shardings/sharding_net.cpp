@@ -97,6 +97,7 @@ class NetBuilder {
     Hyperedge hyperedge;
     hyperedge.graph = g;
     hyperedge.operation = site.operations.front();
+    hyperedge.operations = site.operations;
     hyperedge.broadcast = site.broadcast;
     hyperedge.moves_no_data = site.moves_no_data;
     hyperedge.elementwise = is_elementwise(site);

@@ -37,7 +37,8 @@ struct Hyperedge {
   bool reused_operand = false;                   // an operand with other uses
   bool no_forward = false, no_backward = false;  // a barrier
   ir::GraphId graph;
-  std::optional<ir::OperationId> operation;  // none at the boundary of a region
+  std::optional<ir::OperationId> operation;      // the first; none at the boundary of a region
+  std::vector<ir::OperationId> operations = {};  // all
 };
 
 struct ShardingNet {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/report_moves.h"
@@ -116,7 +117,9 @@ class GraphText {
   }
 
   std::string move_line(const ir::Graph& graph, const ir::Operation& operation) const {
-    const MovedBytes moved = moved_bytes(program_, graph, operation);
+    auto [uses, fresh] = uses_.try_emplace(&graph);
+    if (fresh) uses->second = ir::def_use(graph);
+    const MovedBytes moved = moved_bytes(program_, graph, uses->second, operation);
     if (moved.bytes == 0) return "  move   nothing between devices\n";
     return fmt::format("  move   at most {}{} to any one device\n", byte_size(static_cast<double>(moved.bytes)),
                        moved.axes.empty() ? "" : " over " + ir::joined(moved.axes));
@@ -130,6 +133,7 @@ class GraphText {
 
   const ir::Program& program_;
   std::vector<std::pair<ir::GraphId, std::string>> paths_;
+  mutable std::map<const ir::Graph*, ir::DefUse> uses_;  // of graphs with transfers; never iterated over
 };
 
 }  // namespace

@@ -102,8 +102,8 @@ ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, con
   std::vector<bool> has_edges(drawing.nodes.size());
   for (std::size_t i = 0; i < drawing.edges.size(); ++i) {
     has_edges[drawing.edges[i].from] = true;
-    edges.push_back(ordered_json::array({drawing.edges[i].from, drawing.edges[i].to,
-                                         flat_points(layout.branches[i].points), layout.branches[i].direct ? 1 : 0}));
+    edges.push_back(
+        ordered_json::array({drawing.edges[i].from, drawing.edges[i].to, flat_points(layout.branches[i].points)}));
   }
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
     trunks.push_back(has_edges[i] ? flat_points(layout.trunks[i]) : ordered_json::array());
@@ -145,11 +145,12 @@ class StageReport {
         if (!lines.empty()) values[input.index()]["source"] = std::move(lines);
       }
     const std::vector<std::string> names = ir::operation_names(graph);
+    const ir::DefUse uses = ir::def_use(graph);
     MovesByOperation moves;
     for (std::size_t i = 0; i < graph.operations.size(); ++i) {
       operations.push_back(operation_json(graph, graph.operations[i], path + names[i]));
       if (!program_[graph.operations[i].op].transfer()) continue;
-      operations.back()["move"] = move_json(moves[i] = moved_bytes(program_, graph, graph.operations[i]));
+      operations.back()["move"] = move_json(moves[i] = moved_bytes(program_, graph, uses, graph.operations[i]));
     }
     return {{"name", graph.name},
             {"path", path},

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "ir/graph.h"
-#include "ir/graphs/graph_algorithms.h"
 #include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
@@ -48,14 +47,13 @@ std::int64_t cells_of(const Boxes& boxes) {
 
 class Transfer {
  public:
-  Transfer(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer)
+  Transfer(const ir::Program& program, const ir::Graph& graph, const ir::DefUse& uses, const ir::Operation& transfer)
       : program_(program), graph_(graph), transfer_(transfer), op_(program[transfer.op]) {
     if (transfer.operands.empty()) return;
     value_ = transfer.operands[0];
-    for (const ir::Operation& operation : graph.operations) {
-      const bool writes = std::count(operation.results.begin(), operation.results.end(), *value_) > 0;
-      if (writes) writers_.push_back(&operation);
-      if (writes && !mesh_) mesh_ = ir::mesh_of(program, operation);
+    for (ir::OperationId writer : uses.writers[value_->index()]) {
+      writers_.push_back(&graph[writer]);
+      if (!mesh_) mesh_ = ir::mesh_of(program, graph[writer]);
     }
     if (const ir::Mesh* own = ir::mesh_of(program, transfer)) mesh_ = own;
     if (const auto& sharding = graph[*value_].sharding; !mesh_ && sharding) mesh_ = &program[sharding->mesh];
@@ -142,8 +140,9 @@ class Transfer {
 
 }  // namespace
 
-MovedBytes moved_bytes(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer) {
-  return Transfer(program, graph, transfer).moved();
+MovedBytes moved_bytes(const ir::Program& program, const ir::Graph& graph, const ir::DefUse& uses,
+                       const ir::Operation& transfer) {
+  return Transfer(program, graph, uses, transfer).moved();
 }
 
 }  // namespace tap::driver

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/graph_ids.h"
+#include "ir/graphs/graph_algorithms.h"
 
 namespace tap::driver {
 
@@ -20,7 +21,8 @@ struct MovedBytes {
   std::vector<std::string> axes;  // mesh axes over which some device has what another one needs
 };
 
-// Pre: the operation is a transfer.
-MovedBytes moved_bytes(const ir::Program& program, const ir::Graph& graph, const ir::Operation& transfer);
+// Pre: the operation is a transfer of the graph; `uses` are the graph's.
+MovedBytes moved_bytes(const ir::Program& program, const ir::Graph& graph, const ir::DefUse& uses,
+                       const ir::Operation& transfer);
 
 }  // namespace tap::driver
