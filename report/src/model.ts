@@ -62,7 +62,7 @@ export interface Operator {
 }
 export type NodeKind = "input" | "const" | "output" | "operation" | "shard"; // the last is made by the page
 export type LaidNode = [kind: NodeKind, number: number, x: number, y: number, w: number, h: number, lines: string[]];
-export type LaidEdge = [from: number, to: number, points: number[], direct: number];
+export type LaidEdge = [from: number, to: number, points: number[]];
 export interface Layout {
   width: number;
   height: number;

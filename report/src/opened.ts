@@ -130,10 +130,7 @@ export function openedGraph(report: Report, stage: Stage, number: number, open: 
   // A line begins at the bottom of its node, which stays above the stretched part of its row.
   const below = (node: number, points: number[]): number[] =>
     points.map((at, i) => (i === 1 ? nodes[node][3] + nodes[node][5] : at));
-  const edges = layout.edges.map(([from, to, points, direct]): LaidEdge => {
-    const placed = place(points);
-    return [from, to, direct ? below(from, placed) : placed, direct];
-  });
+  const edges = layout.edges.map(([from, to, points]): LaidEdge => [from, to, place(points)]);
   const trunks = layout.trunks.map((points, i) => below(i, place(points)));
   const frames = new Set(inside.keys());
   for (const [i, parts] of inside)
@@ -143,7 +140,7 @@ export function openedGraph(report: Report, stage: Stage, number: number, open: 
       // In the middle of its frame.
       const shift: [number, number] = [Math.round(x + (width - part.layout.width) / 2), y + part.shift[1]];
       part.layout.nodes.forEach(([kind, of, nx, ny, w, h, lines]) => nodes.push([kind, of, nx + shift[0], ny + shift[1], w, h, lines]));
-      for (const [from, to, points, direct] of part.layout.edges) edges.push([from + first, to + first, moved(points, shift), direct]);
+      for (const [from, to, points] of part.layout.edges) edges.push([from + first, to + first, moved(points, shift)]);
       for (const points of part.layout.trunks) trunks.push(moved(points, shift));
       for (const ref of part.refs) refs.push({ ...ref, parent: ref.parent === null ? i : ref.parent + first });
       for (const frame of part.frames) frames.add(frame + first);

@@ -35,9 +35,9 @@ std::string draw_node(const DrawnNode& node, Point centre, Size size) {
 
 // Its title is the value's type, which browsers show on hovering.
 std::string draw_branch(const DrawnEdge& edge, const Branch& branch) {
-  return fmt::format(R"_(  <path d="{}"{} marker-end="url(#arrow)"><title>{}</title></path>)_"
+  return fmt::format(R"_(  <path d="{}" marker-end="url(#arrow)"><title>{}</title></path>)_"
                      "\n",
-                     path_data(branch.points), branch.direct ? R"( stroke-dasharray="4 4")" : "", xml_text(edge.label));
+                     path_data(branch.points), xml_text(edge.label));
 }
 
 // The part that the edges of a node share; nothing if it is no longer than the node.

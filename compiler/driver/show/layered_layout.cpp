@@ -6,13 +6,16 @@
 #include <map>
 
 #include "compiler/driver/show/layout_rows.h"
+#include "support/check.h"
 
 namespace tap::driver {
 namespace {
 
 constexpr double row_gap = 56;
 constexpr double margin = 16;
-constexpr double lane = 6;  // between two lines that lead to the next column
+constexpr double lane = 6;          // between two lines that lead to the next column
+constexpr std::size_t bundles = 6;  // of lines that go around all rows, beside a column and above all columns
+constexpr double bundle_gap = 4;
 constexpr double column_gap = 48;
 constexpr double shortest_column = 1200;
 constexpr double highest_ratio = 1.6;  // height by width, beyond which a layout is folded
@@ -57,6 +60,12 @@ class Folding {
         if (n < nodes.size()) height = std::max(height, nodes[n].height);
       heights_.push_back(height);
     }
+    for (auto [from, to] : edges)
+      if (goes_around(from, to)) far_rows_[from].push_back(rows_.row[to]);
+    for (auto& [n, rows] : far_rows_) {
+      std::sort(rows.begin(), rows.end());
+      rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    }
   }
 
   Layout layout() {
@@ -88,6 +97,7 @@ class Folding {
     for (std::size_t c = 0; c < columns_.size(); ++c)
       for (std::size_t row = columns_[c].first; row < columns_[c].last; ++row) column_of_[row] = c;
     std::size_t most_lanes = 0;
+    const double around = far_rows_.empty() ? 0 : bundle_gap * static_cast<double>(bundles + 1);
     double left = margin, height = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       Column& column = columns_[c];
@@ -101,6 +111,7 @@ class Folding {
           first = false;
         }
       take_lanes(c);
+      left += around;
       column.left = left;
       column.width = high - low;
       column.shift = left - low;
@@ -109,11 +120,12 @@ class Folding {
       height = std::max(height, column.height);
     }
     const double lanes_height = most_lanes == 0 ? 0 : lane * static_cast<double>(most_lanes + 2);
+    const double above = margin + lanes_height + (columns_.size() > 1 ? around : 0);
     size_ = {columns_.empty() ? 2 * margin : columns_.back().left + columns_.back().width + margin,
-             2 * margin + height + 2 * lanes_height};
+             above + height + lanes_height + margin};
     tops_.assign(heights_.size(), 0);
     for (const Column& column : columns_) {
-      double y = margin + lanes_height;
+      double y = above;
       for (std::size_t row = column.first; row < column.last; ++row) {
         tops_[row] = y;
         y += heights_[row] + row_gap;
@@ -130,7 +142,7 @@ class Folding {
     std::vector<bool> seen(nodes_.size());
     for (auto [from, to] : edges_) {
       if (rows_.row[from] >= column.last || rows_.row[to] < column.last || seen[from]) continue;
-      if (passes_directly(from, to)) continue;
+      if (goes_around(from, to)) continue;
       seen[from] = true;
       leaving.emplace_back(-rows_.x[at_row(from, column.last - 1)], from);
     }
@@ -142,9 +154,15 @@ class Folding {
   std::size_t at_row(std::size_t node, std::size_t row) const {
     return row == rows_.row[node] ? node : rows_.passages[node][row - rows_.row[node] - 1];
   }
-  bool passes_directly(std::size_t from, std::size_t to) const {
+  // Of an edge that passes rows without a passage: beside all rows, to the gap above its lower node's row.
+  bool goes_around(std::size_t from, std::size_t to) const {
     return rows_.row[to] - rows_.row[from] > 1 && rows_.passages[from].empty();
   }
+  static double bundle_of(std::size_t n) { return static_cast<double>(n % bundles + 1); }
+  double beside(std::size_t n, std::size_t row) const {
+    return columns_[column_of_[row]].left - bundle_gap * (bundle_of(n) + 1);
+  }
+  double above(std::size_t n, std::size_t row) const { return top(row) - lane - bundle_gap * bundle_of(n); }
   double x(std::size_t n) const { return rows_.x[n] + columns_[column_of_[rows_.row[n]]].shift; }
   double top(std::size_t row) const { return tops_[row]; }
   double bottom(std::size_t row) const { return tops_[row] + heights_[row]; }
@@ -174,13 +192,34 @@ class Folding {
       descend(points, n, at - 1, x(passage));
       points.push_back({x(passage), bottom(at)});
     }
+    if (auto far = far_rows_.find(n); far != far_rows_.end()) go_around(points, n, far->second);
     return points;
+  }
+
+  // Down beside the column, with a point above each of these rows; from one column to the next above all rows.
+  void go_around(std::vector<Point>& points, std::size_t n, const std::vector<std::size_t>& rows) const {
+    std::size_t at = rows_.row[n];
+    const double below = bottom(at) + lane + bundle_gap * bundle_of(n);
+    points.push_back({points.back().x, below});
+    points.push_back({beside(n, at), below});
+    for (std::size_t row : rows) {
+      if (column_of_[row] != column_of_[at]) {
+        const double y = margin + bundle_gap * (bundle_of(n) - 1);
+        points.push_back({beside(n, at), y});
+        points.push_back({beside(n, row), y});
+      }
+      points.push_back({beside(n, row), above(n, row)});
+      at = row;
+    }
   }
 
   Branch branch(std::size_t from, std::size_t to) const {
     const Point end{x(to), middle(rows_.row[to]) - nodes_[to].height / 2};
-    if (passes_directly(from, to))
-      return {0, {{x(from), middle(rows_.row[from]) + nodes_[from].height / 2}, end}, true};
+    if (goes_around(from, to)) {
+      const std::size_t row = rows_.row[to];
+      const Point leaves{beside(from, row), above(from, row)};
+      return {around_points(from, row) - 1, {leaves, {end.x, leaves.y}, {end.x, top(row)}, end}};
+    }
     const std::size_t row = rows_.row[to] - 1, last = at_row(from, row);
     Branch out;
     out.points.push_back({x(last), bottom(row)});
@@ -196,12 +235,23 @@ class Folding {
     count += 4 * (column_of_[row] - column_of_[rows_.row[n]]);
     return count;
   }
+  // The number of its points down to the one above `row`, beside the columns.
+  std::size_t around_points(std::size_t n, std::size_t row) const {
+    std::size_t count = 4, at = rows_.row[n];
+    for (std::size_t far : far_rows_.at(n)) {
+      count += column_of_[far] == column_of_[at] ? 1 : 3;
+      if (far == row) return count;
+      at = far;
+    }
+    TAP_UNREACHABLE("an edge that goes around leads to one of its node's far rows");
+  }
 
   const std::vector<Size>& nodes_;
   const LayoutEdges& edges_;
   Rows rows_;
-  std::vector<double> heights_;  // by row
-  std::vector<double> tops_;     // by row
+  std::map<std::size_t, std::vector<std::size_t>> far_rows_;  // by node: the rows to which its edges go around
+  std::vector<double> heights_;                               // by row
+  std::vector<double> tops_;                                  // by row
   std::vector<std::size_t> column_of_;
   std::vector<Column> columns_;
   Size size_;

@@ -1,6 +1,7 @@
 // Lays out a directed acyclic graph in rows, from top to bottom: each node is below its predecessors, as near to its
 // neighbours as the order within its row allows (Sugiyama's method). No edge crosses a node: an edge that passes a row
-// has a place of its own in it, shared by all edges from one node. A layout that is much higher than wide is folded:
+// has a place of its own in it, shared by all edges from one node; if there are too many of them, the longest go around
+// all rows, in bundles beside them. A layout that is much higher than wide is folded:
 // its rows continue at the top of the next column.
 #pragma once
 
@@ -23,7 +24,6 @@ using LayoutEdges = std::vector<std::pair<std::size_t, std::size_t>>;  // from u
 struct Branch {
   std::size_t start = 0;
   std::vector<Point> points;  // the first is the trunk's point
-  bool direct = false;        // a straight line, which may cross nodes: the graph has too many long edges
 };
 struct Layout {
   std::vector<Point> centres;              // by node

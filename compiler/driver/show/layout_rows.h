@@ -26,7 +26,7 @@ Rows arrange_rows(const std::vector<Size>& nodes, const LayoutEdges& edges, doub
 // The width of rows to begin with: half as wide again as a square with the area of all nodes.
 double usual_width(const std::vector<Size>& nodes);
 
-// The passages that a layout may have; nodes whose edges need more have none.
+// The passages that a layout may have; the longest edges of nodes that need more go around all rows.
 constexpr std::size_t most_passages = 400'000;
 constexpr double node_gap = 28;
 
