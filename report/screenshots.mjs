@@ -111,7 +111,8 @@ function stateOf(program, panel, data) {
   if (panel === "graph" && program.opens) state.set("open", program.opens.map(number));
   if (panel === "source") {
     const kernel = data.kernels.findIndex(({ values }) => values.includes(program.source ?? program.operation));
-    if (kernel >= 0) state.set("code", [kernel, Math.max(...data.kernels[kernel].loop_statements)]);
+    // The last statement that has instructions of its own.
+    if (kernel >= 0) state.set("code", [kernel, Math.max(...data.kernels[kernel].assembly_statements)]);
   }
   if (panel === "graph" && program.zoom) {
     const [, , x, y, w, h] = graph.layout.nodes.find(([kind, of]) => kind === "operation" && of === op);

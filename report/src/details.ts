@@ -155,13 +155,13 @@ export class Details {
             {
               type: "button",
               class: "link",
-              click: () => this.store.set({ panel: "tensor", value: number, shard: null, axes: [], at: [] }),
+              click: () => this.store.selectValue(number, { panel: "tensor" }),
             },
             name(value.name),
           ),
           ` ${value.type}, ${bytesText(value.bytes)}`,
           value.sharding && !why && ` ${value.sharding.text}`,
-          why && el("details", {}, el("summary", {}, `sharding ${why.sharding}`), reasonText(this.store, why.lines)),
+          why && el("details", {}, el("summary", {}, why.sharding === "not sharded" ? "not sharded" : `sharding ${why.sharding}`), reasonText(this.store, why.lines)),
         );
       }),
     );

@@ -8,9 +8,16 @@ function save(blob: Blob, file: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export const saveSvg = (text: string, file: string): void => save(new Blob([text], { type: "image/svg+xml" }), file);
+export interface Picture {
+  text: string; // SVG
+  width: number;
+  height: number;
+  file: string; // its name, without an ending
+}
 
-export function savePng(canvas: HTMLCanvasElement, file: string): void {
+export const saveSvg = ({ text, file }: Picture): void => save(new Blob([text], { type: "image/svg+xml" }), file + ".svg");
+
+function savePng(canvas: HTMLCanvasElement, file: string): void {
   canvas.toBlob((blob) => blob && save(blob, file), "image/png");
 }
 
@@ -30,7 +37,7 @@ export function svgTextOf(picture: SVGSVGElement): [text: string, width: number,
 }
 
 // Draws an SVG on a canvas, at twice its size where a canvas can be that large.
-export function saveSvgAsPng(text: string, width: number, height: number, file: string): void {
+export function saveSvgAsPng({ text, width, height, file }: Picture): void {
   const image = new Image();
   const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   image.onload = () => {
@@ -40,7 +47,7 @@ export function saveSvgAsPng(text: string, width: number, height: number, file: 
     canvas.height = Math.max(1, Math.round(height * scale));
     canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(url);
-    savePng(canvas, file);
+    savePng(canvas, file + ".png");
   };
   image.src = url;
 }

@@ -1,6 +1,6 @@
 // The panel of the graph: pan, zoom, search, a small map, and a selection that the arrow keys lead along edges.
 import { el, plural } from "./dom";
-import { saveSvg, saveSvgAsPng } from "./export";
+import type { Picture } from "./export";
 import { allLinesFrom, cornerSize, drawScene, paletteNow, sceneAsSvg, type Palette, type Scene, type View } from "./graph_draw";
 import { foundNodes, legendItems, looksOf, operationOf, partOfShard, shardsRead } from "./graph_parts";
 import { nextNode } from "./graph_steps";
@@ -55,11 +55,6 @@ export class GraphView {
         button("−", "Zoom out", () => this.zoomBy(1 / 1.3)),
         button("+", "Zoom in", () => this.zoomBy(1.3)),
         button("All", "Show the whole graph", () => this.fit()),
-        button("SVG", "Save the graph as SVG", () => saveSvg(sceneAsSvg(this.scene, this.palette), "graph.svg")),
-        button("PNG", "Save the graph as PNG", () => {
-          const { width, height } = this.scene.layout;
-          saveSvgAsPng(sceneAsSvg(this.scene, this.palette), width, height, "graph.png");
-        }),
       ),
       el("div", { class: "stack" }, this.canvas, this.small),
     );
@@ -81,6 +76,11 @@ export class GraphView {
       this.showSelected();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.prepare());
+  }
+
+  savedPicture(): Picture {
+    const { width, height } = this.scene.layout;
+    return { text: sceneAsSvg(this.scene, this.palette), width, height, file: "graph" };
   }
 
   private prepare(): void {

@@ -1,10 +1,27 @@
 // The panels that are lists: passes and their rewrites, and tables of a graph.
 import { el, bytesText, name, plural, redraw } from "./dom";
 import type { Lines, Operation, Pass } from "./model";
+import type { State } from "./state";
 import type { Store } from "./store";
 import { timeText } from "./units";
 
 export const mostRows = 2000;
+
+// Leads through a list that is shown in parts.
+export function pager(count: number, from: number, go: (from: number) => void, size = mostRows): HTMLElement | "" {
+  if (count <= size) return "";
+  const button = (label: string, to: number): HTMLElement =>
+    el("button", { type: "button", disabled: to < 0 || to >= count, click: () => go(to) }, label);
+  return el(
+    "p",
+    { class: "pager" },
+    `rows ${from + 1} to ${Math.min(count, from + size)} of ${count} `,
+    button("Rows before", from - size),
+    " ",
+    button("Rows after", from + size),
+  );
+}
+export const partWith = (row: number | null, size = mostRows): number => (row === null ? 0 : Math.floor(row / size) * size);
 
 export function sourceLink(store: Store, source: Lines[] | undefined): HTMLElement {
   const box = el("span", { class: "places" });
@@ -116,21 +133,33 @@ export const moveText = ({ move }: Operation): string =>
 export class TableView {
   readonly element = el("section", { class: "list", "aria-label": "Table" });
 
+  private from = { operations: 0, values: 0 }; // the first rows shown
+
   constructor(private store: Store) {
+    this.showSelected();
     this.draw();
-    store.onChange(
-      (changed) => ["panel", "stage", "graph", "op", "value"].some((key) => changed.has(key as never)) && this.draw(),
-    );
+    store.onChange((changed) => {
+      const any = (...keys: (keyof State)[]): boolean => keys.some((key) => changed.has(key));
+      if (any("stage", "graph", "op", "value")) this.showSelected();
+      if (any("panel", "stage", "graph", "op", "value")) this.draw();
+    });
+  }
+
+  private showSelected(): void {
+    const { op, value } = this.store.state;
+    this.from = { operations: partWith(op), values: partWith(value) };
   }
 
   private draw(): void {
     const { graph, state } = this.store;
     if (state.panel !== "table") return;
+    const { from } = this;
     const head = (...names: string[]) =>
       el("thead", {}, el("tr", {}, ...names.map((n) => el("th", { scope: "col" }, n))));
     const operations = graph.operations
-      .slice(0, mostRows)
-      .map((operation, i) =>
+      .slice(from.operations, from.operations + mostRows)
+      .map((operation, k) => [operation, from.operations + k] as const)
+      .map(([operation, i]) =>
         el(
           "tr",
           { class: i === state.op ? "selected" : null },
@@ -150,8 +179,9 @@ export class TableView {
         ),
       );
     const values = graph.values
-      .slice(0, mostRows)
-      .map((value, i) =>
+      .slice(from.values, from.values + mostRows)
+      .map((value, k) => [value, from.values + k] as const)
+      .map(([value, i]) =>
         el(
           "tr",
           { class: i === state.value && state.op === null ? "selected" : null },
@@ -165,10 +195,14 @@ export class TableView {
           el("td", { class: "number" }, bytesText(value.bytes)),
         ),
       );
-    const left = Math.max(0, graph.operations.length - mostRows) + Math.max(0, graph.values.length - mostRows);
+    const leads = (of: "operations" | "values") => (first: number) => {
+      this.from[of] = first;
+      this.draw();
+    };
     redraw(
       this.element,
       el("h2", {}, plural(graph.operations.length, "operation")),
+      pager(graph.operations.length, from.operations, leads("operations")),
       el(
         "table",
         { class: "operations" },
@@ -176,10 +210,8 @@ export class TableView {
         el("tbody", {}, ...operations),
       ),
       el("h2", {}, plural(graph.values.length, "value")),
+      pager(graph.values.length, from.values, leads("values")),
       el("table", { class: "values" }, head("Value", "Type", "Sharding", "Size"), el("tbody", {}, ...values)),
-      ...(left > 0
-        ? [el("p", { class: "faint" }, `${left} more rows are not shown; the graph and the search show all`)]
-        : []),
     );
   }
 }

@@ -1,10 +1,12 @@
 // The page of a report: reads the data inside it, and shows one panel at a time beside the selection.
 import { Details } from "./details";
 import { el, name } from "./dom";
+import { saveSvg, saveSvgAsPng, type Picture } from "./export";
 import { GraphView } from "./graph_view";
 import { pipelineView, TableView } from "./lists";
 import type { Report } from "./model";
-import { planName, planView } from "./plan_view";
+import { pictureOfPanel } from "./picture";
+import { frontPicture, planName, planView } from "./plan_view";
 import { proofView } from "./proof_view";
 import { RewriteView } from "./rewrite_view";
 import { SourceView } from "./source_view";
@@ -40,17 +42,29 @@ function start(): void {
 
   const empty = { why: report.reasons.length + report.decisions.length === 0, plan: report.plans === null, time: report.time_line === null } as Partial<Record<Panel, boolean>>;
   const shown = panels.filter((panel) => !empty[panel]);
+  const [graph, tensor, time] = [new GraphView(store), new TensorView(store), new TimeView(store)];
   const bodies: Record<Panel, HTMLElement> = {
-    graph: new GraphView(store).element,
-    tensor: new TensorView(store).element,
+    graph: graph.element,
+    tensor: tensor.element,
     source: new SourceView(store).element,
     pipeline: pipelineView(store),
     rewrite: new RewriteView(store).element,
     why: whyView(store),
     plan: planView(store),
-    time: new TimeView(store).element,
+    time: time.element,
     proof: proofView(store),
     table: new TableView(store).element,
+  };
+  // Of the other panels, what they show.
+  const pictures: Partial<Record<Panel, () => Picture | null>> = {
+    graph: () => graph.savedPicture(),
+    tensor: () => tensor.savedPicture(),
+    plan: () => frontPicture(bodies.plan),
+    time: () => time.savedPicture(),
+  };
+  const picture = (): Picture => {
+    const { panel } = store.state;
+    return pictures[panel]?.() ?? pictureOfPanel(bodies[panel], panel);
   };
   const tabs = shown.map((panel) =>
     el(
@@ -100,9 +114,14 @@ function start(): void {
   store.onChange((changed) => (changed.has("plan") || changed.has("stage")) && listGraphs());
   const themes = el("select", {
     "aria-label": "Colours",
+    title: "Colours",
     change: (event) => store.set({ theme: (event.target as HTMLSelectElement).value as State["theme"] }),
   });
   for (const theme of ["auto", "light", "dark"]) themes.append(el("option", { value: theme }, theme));
+
+  const saving = (["SVG", "PNG"] as const).map((kind) =>
+    el("button", { type: "button", click: () => (kind === "SVG" ? saveSvg : saveSvgAsPng)(picture()) }, kind),
+  );
 
   const show = (): void => {
     shown.forEach((panel, i) => {
@@ -110,6 +129,11 @@ function start(): void {
       tabs[i].setAttribute("aria-selected", String(isShown));
       tabs[i].tabIndex = isShown ? 0 : -1;
       holders[i].hidden = !isShown;
+    });
+    saving.forEach((button) => {
+      const what = `Save the panel ${titles[store.state.panel]} as ${button.textContent}`;
+      button.setAttribute("aria-label", what);
+      button.title = what;
     });
     stages.value = String(store.state.stage);
     graphs.value = String(store.state.graph);
@@ -144,7 +168,8 @@ function start(): void {
         tablist,
         el("label", { class: "stage" }, "stage ", stages),
         graphLabel,
-        el("label", { class: "theme" }, "colours ", themes),
+        themes,
+        el("span", { class: "saving", role: "group", "aria-label": "Save a picture" }, ...saving),
       ),
       el("main", {}, el("div", { class: "panels" }, ...holders), new Details(store).element),
     );

@@ -1,7 +1,7 @@
 // The front of `tapc plan`: a point for each plan. A chosen plan's graph is the last stage of every panel, if the report has it;
 // two pinned plans are compared.
 import { bytesText, el, name, plural, redraw, svg } from "./dom";
-import { saveSvg, saveSvgAsPng, svgTextOf } from "./export";
+import { svgTextOf, type Picture } from "./export";
 import type { PlanPoint, Plans } from "./model";
 import type { Store } from "./store";
 import { timeText } from "./units";
@@ -21,23 +21,19 @@ export function planView(store: Store): HTMLElement {
   const plans = store.report.plans;
   const show = (): void => {
     if (!plans || store.state.panel !== "plan") return;
-    const front = picture(store, plans);
-    redraw(section, saving(front), front, about(plans), chosen(store, plans), pinned(store, plans), table(store, plans));
+    redraw(section, picture(store, plans), about(plans), chosen(store, plans), pinned(store, plans), table(store, plans));
   };
   store.onChange((changed) => ["panel", "plan", "pins"].some((key) => changed.has(key as never)) && show());
   show();
   return section;
 }
 
-function saving(front: SVGSVGElement): HTMLElement {
-  const button = (label: string, click: () => void): HTMLElement =>
-    el("button", { type: "button", "aria-label": `Save the front as ${label}`, click }, label);
-  return el(
-    "div",
-    { class: "bar saving" },
-    button("SVG", () => saveSvg(svgTextOf(front)[0], "front.svg")),
-    button("PNG", () => saveSvgAsPng(...svgTextOf(front), "front.png")),
-  );
+// The front alone.
+export function frontPicture(panel: HTMLElement): Picture | null {
+  const front = panel.querySelector<SVGSVGElement>("svg.front");
+  if (!front) return null;
+  const [text, width, height] = svgTextOf(front);
+  return { text, width, height, file: "front" };
 }
 
 const scale = (values: number[], from: number, to: number): ((value: number) => number) => {

@@ -1,13 +1,16 @@
 // What the checker proved and what it assumed: a row for each obligation; an open one lists its claims, each with both sides.
 import { el, name, plural, redraw } from "./dom";
-import { mostRows } from "./lists";
+import { pager } from "./lists";
 import type { Finding } from "./model";
 import { sideOf, stepsOf } from "./rewrite_view";
 import type { Store } from "./store";
 
+const mostClaims = 200; // shown together
+
 // Made when it is first shown.
 export function proofView(store: Store): HTMLElement {
   const section = el("section", { class: "list proofs rewrites", "aria-label": "Proof" });
+  let from = 0; // the first claim shown
   const show = (): void => {
     if (store.state.panel !== "proof") return;
     const { findings, count } = store.report.proofs;
@@ -19,10 +22,14 @@ export function proofView(store: Store): HTMLElement {
       ...assumed.map(([obligation, , , , detail]) => el("p", { class: "move assumed" }, `assumed, ${obligation}: ${detail}`)),
       obligations(store),
       ...(open.length > 0 ? [el("h2", {}, store.state.obligation), el("p", { class: "faint" }, store.report.proofs.meanings[store.state.obligation])] : []),
-      ...open.slice(0, mostRows / 10).map((finding) => claim(store, finding)),
+      pager(open.length, from, (first) => ((from = first), show()), mostClaims),
+      ...open.slice(from, from + mostClaims).map((finding) => claim(store, finding)),
     );
   };
-  store.onChange((changed) => (changed.has("panel") || changed.has("obligation")) && show());
+  store.onChange((changed) => {
+    if (changed.has("obligation")) from = 0;
+    if (changed.has("panel") || changed.has("obligation")) show();
+  });
   show();
   return section;
 }

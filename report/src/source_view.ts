@@ -54,6 +54,7 @@ export class SourceView {
         class: marked.has(number) ? "marked" : state.line === number ? "picked" : null,
         "data-line": number,
       });
+      line.append(el("span", { class: "number", "aria-hidden": "true" }, String(number)));
       if (count === 0) line.append(el("span", { class: "count" }), code);
       else
         line.append(

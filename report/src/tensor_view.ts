@@ -4,7 +4,7 @@ import { moveFrom, placesIn } from "./animate";
 import { boxText, meet, mostShards, partsOf, readersOf, readsOf, shardsOf, type Box, type Part } from "./boxes";
 import { devicesText } from "./colours";
 import { el, name, plural, redraw } from "./dom";
-import { saveSvg, saveSvgAsPng, svgTextOf } from "./export";
+import { svgTextOf, type Picture } from "./export";
 import { grid, inSlice, raise, usualAxes } from "./grid";
 import type { Store } from "./store";
 
@@ -33,6 +33,16 @@ export class TensorView {
     });
   }
 
+  // The grid; nothing while no value is picked.
+  savedPicture(): Picture | null {
+    const { state, graph } = this.store;
+    const picture = this.main.querySelector<SVGSVGElement>("svg.grid");
+    if (!picture || state.value === null) return null;
+    const of = graph.values[state.value].name;
+    const [text, width, height] = svgTextOf(picture);
+    return { text, width, height, file: /^[\w.]{1,60}$/.test(of) ? of : "tensor" };
+  }
+
   private draw(): void {
     const { state, graph, stage, report } = this.store;
     if (state.panel !== "tensor") return;
@@ -52,7 +62,7 @@ export class TensorView {
     this.drawn = { stage: state.stage, name: value.name };
     redraw(
       this.main,
-      el("div", { class: "bar" }, this.picker(), ...this.axisControls(axes), ...this.saveButtons(value.name)),
+      el("div", { class: "bar" }, this.picker(), ...this.axisControls(axes)),
       el(
         "p",
         { class: "faint" },
@@ -290,22 +300,5 @@ export class TensorView {
       });
       return [el("label", { class: "slider" }, `axis ${axis} at `, slider, shown, ` of ${extent}`)];
     });
-  }
-
-  private saveButtons(of: string): HTMLElement[] {
-    const text = () => svgTextOf(this.main.querySelector<SVGSVGElement>("svg.grid")!);
-    const file = /^[\w.]{1,60}$/.test(of) ? of : "tensor";
-    return [
-      el(
-        "button",
-        { type: "button", "aria-label": "Save the grid as SVG", click: () => saveSvg(text()[0], file + ".svg") },
-        "SVG",
-      ),
-      el(
-        "button",
-        { type: "button", "aria-label": "Save the grid as PNG", click: () => saveSvgAsPng(...text(), file + ".png") },
-        "PNG",
-      ),
-    ];
   }
 }

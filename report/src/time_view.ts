@@ -1,8 +1,8 @@
 // The panel "Time line": what ran when on each device, as measured and as predicted, with the critical path; the same as a
 // table. Data: compiler/driver/metrics/time_line.h.
-import { bytesText, el, name, plural, svg } from "./dom";
-import { saveSvg, saveSvgAsPng } from "./export";
-import { mostRows } from "./lists";
+import { bytesText, el, name, plural, redraw, svg } from "./dom";
+import type { Picture } from "./export";
+import { mostRows, pager, partWith } from "./lists";
 import type { TimeLine, TimePiece } from "./model";
 import type { Store } from "./store";
 import {
@@ -69,6 +69,8 @@ export class TimeView {
   private bands: Band[] = [];
   private times: Times[] = [];
   private made = false;
+  private from = 0; // the first row of the table
+  private parts = el("div", {}); // leads to the other rows
   private frame = 0;
 
   constructor(private store: Store) {
@@ -88,8 +90,19 @@ export class TimeView {
     const { event } = this.store.state;
     this.describe();
     if (reveal && event !== null) this.reveal(event);
-    for (const row of this.table.rows) row.classList.toggle("selected", row.dataset.event === String(event));
+    if (reveal && event !== null && partWith(event) !== this.from) this.list(partWith(event));
+    this.markRow();
     this.redraw();
+  }
+
+  savedPicture(): Picture {
+    const width = 1200;
+    return { ...svgOf(this.scene(), coloursNow(), this.span(), width), width, file: "times" };
+  }
+
+  private markRow(): void {
+    const { event } = this.store.state;
+    for (const row of this.table.rows) row.classList.toggle("selected", row.dataset.event === String(event));
   }
 
   private make(line: TimeLine): void {
@@ -98,7 +111,6 @@ export class TimeView {
     this.times = timesOf(line);
     const button = (label: string, title: string, action: () => void) =>
       el("button", { type: "button", title, "aria-label": title, click: action }, label);
-    const picture = () => svgOf(this.scene(), coloursNow(), this.span(), 1200);
     const spacer = el("div");
     this.scroller.append(this.canvas, spacer);
     // Scrolls the canvas, which is as large as what is seen of it.
@@ -118,11 +130,6 @@ export class TimeView {
         button("−", "Zoom out", () => this.zoomBy(1 / 1.5)),
         button("+", "Zoom in", () => this.zoomBy(1.5)),
         button("All", "Show all times", () => this.store.set({ time: [] })),
-        button("SVG", "Save the time line as SVG", () => saveSvg(picture().text, "times.svg")),
-        button("PNG", "Save the time line as PNG", () => {
-          const { text, height } = picture();
-          saveSvgAsPng(text, 1200, height, "times.png");
-        }),
       ),
       el(
         "p",
@@ -161,38 +168,48 @@ export class TimeView {
 
   private listed(line: TimeLine): HTMLElement {
     const head = ["Operation", "What", "Box", "Process", "Device", "Began", "Took", "Predicted", "Bytes", "Critical path"];
-    this.table.append(
-      ...line.events.slice(0, mostRows).map(([row, kind, of, what, box, bytes, predicted], event) => {
-        const [process, device] = line.rows[row];
-        const times = this.times[event];
-        return el(
-          "tr",
-          { "data-event": event },
-          el("th", { scope: "row" }, el("button", { type: "button", class: "link", click: () => this.select(event) }, name(of))),
-          el("td", {}, kind === "wait" ? "" : what),
-          el("td", {}, box),
-          el("td", { class: "number" }, String(process)),
-          el("td", { class: "number" }, device === null ? "" : String(device)),
-          el("td", { class: "number" }, us(times.began)),
-          el("td", { class: "number" }, us(times.took)),
-          el("td", { class: "number" }, predicted === null ? "" : us(predicted)),
-          el("td", { class: "number" }, bytesText(bytes)),
-          el("td", {}, criticalText(times)),
-        );
-      }),
-    );
-    const left = line.events.length - mostRows;
+    this.list(partWith(this.store.state.event));
     return el(
       "div",
       {},
       el("h2", {}, plural(line.events.length, "task and transfer", "tasks and transfers")),
+      this.parts,
       el(
         "table",
         { class: "timed" },
         el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col" }, h)))),
         this.table,
       ),
-      left > 0 && el("p", { class: "faint" }, `${left} more rows are not shown; the picture shows all`),
+    );
+  }
+
+  // The rows from this one on.
+  private list(from: number): void {
+    this.from = from;
+    const { events } = this.line!;
+    redraw(this.parts, pager(events.length, from, (first) => this.list(first)));
+    this.table.replaceChildren(...events.slice(from, from + mostRows).map((_, k) => this.rowOf(from + k)));
+    this.markRow();
+  }
+
+  private rowOf(event: number): HTMLElement {
+    const { events, rows } = this.line!;
+    const [row, kind, of, what, box, bytes, predicted] = events[event];
+    const [process, device] = rows[row];
+    const times = this.times[event];
+    return el(
+      "tr",
+      { "data-event": event },
+      el("th", { scope: "row" }, el("button", { type: "button", class: "link", click: () => this.select(event) }, name(of))),
+      el("td", {}, kind === "wait" ? "" : what),
+      el("td", {}, box),
+      el("td", { class: "number" }, String(process)),
+      el("td", { class: "number" }, device === null ? "" : String(device)),
+      el("td", { class: "number" }, us(times.began)),
+      el("td", { class: "number" }, us(times.took)),
+      el("td", { class: "number" }, predicted === null ? "" : us(predicted)),
+      el("td", { class: "number" }, bytesText(bytes)),
+      el("td", {}, criticalText(times)),
     );
   }
 

@@ -104,6 +104,27 @@ async function tableEqualsData({ page: file, kinds }) {
   await close();
 }
 
+// A large graph's table is shown in parts, which together have every row; the selected operation's part comes first.
+async function tableHasAllRows({ page: file }) {
+  const { page, close } = await open(file);
+  const { operations } = (await data(page)).stages.at(-1).graphs[0];
+  const names = () => page.$$eval("table.operations tbody th", (all) => all.map((cell) => cell.textContent));
+  const op = operations.length - 5;
+  await page.evaluate((hash) => (location.hash = hash), `#panel=table&op=${op}&value=${operations[op].results[0]}`);
+  assert.equal(await page.locator("table.operations tr.selected th").textContent(), operations[op].name);
+  const [before, after] = ["before", "after"].map((where) => page.getByRole("button", { name: "Rows " + where }).first());
+  assert.ok(await after.isDisabled());
+  while (!(await before.isDisabled())) await before.click();
+  const seen = await names();
+  assert.ok(seen.length < operations.length);
+  while (!(await after.isDisabled())) {
+    await after.click();
+    seen.push(...(await names()));
+  }
+  assert.deepEqual(seen, operations.map(({ name }) => name));
+  await close();
+}
+
 // What is shown comes back from the address alone.
 async function stateRoundTrips({ page: file }) {
   const { page, close } = await open(file);
@@ -216,7 +237,7 @@ async function fast({ page: file, limits }) {
   await close();
 }
 
-const checks = { boxesLight, tableEqualsData, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...colourChecks, ...graphChecks, ...keyboardChecks, ...panelChecks };
+const checks = { boxesLight, tableEqualsData, tableHasAllRows, stateRoundTrips, keyboardOnly, accessible, harmless, fast, ...colourChecks, ...graphChecks, ...keyboardChecks, ...panelChecks };
 let failed = 0;
 for (const test of cases) {
   const begin = Date.now();

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { data, open, sorted } from "./page.mjs";
 
 async function picture(page) {
-  const button = page.getByRole("button", { name: "Save the graph as SVG", exact: true });
+  const button = page.getByRole("button", { name: "Save the panel Graph as SVG", exact: true });
   const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
   return readFileSync(await download.path(), "utf8");
 }

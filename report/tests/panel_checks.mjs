@@ -164,17 +164,48 @@ export async function stagesAnimate({ page: file, value }) {
   }
 }
 
-// Every picture can be saved, as SVG that needs no style of the page, and as PNG.
-export async function picturesAreSaved({ page: file, panel, saves }) {
+// In the page: what is wrong with a saved picture; of a panel of texts, whether each of its texts is there.
+const judgePicture = ([text, panel, isOfTexts]) => {
+  const svg = new DOMParser().parseFromString(text, "image/svg+xml");
+  if (svg.querySelector("parsererror")) return ["no SVG: " + svg.querySelector("parsererror").textContent];
+  const root = svg.documentElement;
+  const [width, height] = ["width", "height"].map((name) => Number(root.getAttribute(name)));
+  const problems = width > 0 && height > 0 ? [] : [`${width} by ${height} pixels`];
+  if (!isOfTexts) return problems;
+  const texts = [...root.querySelectorAll("text")];
+  for (const one of texts) {
+    const [x, y] = ["x", "y"].map((name) => Number(one.getAttribute(name)));
+    if (!(x >= 0 && x <= width && y >= 0 && y <= height) && !one.closest("svg svg")) problems.push(`${one.textContent} is outside`);
+  }
+  const packed = (words) => words.replace(/\s+/g, "");
+  const all = packed(texts.map((one) => one.textContent).join(""));
+  const walker = document.createTreeWalker(document.querySelector(`#panel-${panel} > section`), NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    if (node.parentElement.closest("option, svg") || range.getClientRects().length === 0) continue;
+    if (!all.includes(packed(node.data))) problems.push(`without ${node.data}`);
+  }
+  return problems;
+};
+
+// Every panel can be saved, as SVG that needs no style of the page, and as PNG.
+export async function picturesAreSaved({ page: file, panel, title, texts }) {
   const { page, close } = await open(file);
-  await page.evaluate((hash) => (location.hash = hash), `#panel=${panel}&value=0`);
-  for (const [label, ending] of saves) {
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: label, exact: true }).click()]);
-    assert.ok(download.suggestedFilename().endsWith(ending));
+  const { stages } = await data(page);
+  const stage = stages.length - 1;
+  const { operations } = stages[stage].graphs[0];
+  await page.evaluate((hash) => (location.hash = hash), `#panel=${panel}&op=${operations.length - 1}&value=${operations.at(-1).results[0]}&obligation=cover`);
+  await page.waitForFunction(() => document.getAnimations().length === 0);
+  for (const kind of ["SVG", "PNG"]) {
+    const button = page.getByRole("button", { name: `Save the panel ${title} as ${kind}`, exact: true });
+    const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    assert.ok(download.suggestedFilename().endsWith("." + kind.toLowerCase()));
     const bytes = readFileSync(await download.path());
-    if (ending === ".svg") {
+    if (kind === "SVG") {
       assert.match(bytes.toString(), /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
       assert.doesNotMatch(bytes.toString(), /var\(--/);
+      assert.deepEqual(await page.evaluate(judgePicture, [bytes.toString(), panel, texts]), []);
     } else assert.equal(bytes.toString("latin1", 1, 4), "PNG");
   }
   await close();

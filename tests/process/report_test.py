@@ -254,14 +254,17 @@ class Report(TapcTest):
         eight = self.write("eight.tap", "mesh m = [x: 8]\nprogram p(X: f32[16] @ m[{x}]) -> (Y: f32[16] @ m[{x}]) {\n    Y[i] = 2 * X[i]\n}\n")
         yield {"check": "coloursAreDistinct", "name": "8 devices", "page": str(self.page(eight)), "devices": 8, "value": "Y"}
         yield {"check": "stagesAnimate", "name": "halo", "page": str(self.folder / "halo.html"), "value": "S"}
-        for panel, page, what in (("graph", "grid", "graph"), ("tensor", "grid", "grid"), ("plan", "planned", "front"), ("time", "timed", "time line")):
-            saves = [[f"Save the {what} as {kind}", "." + kind.lower()] for kind in ("SVG", "PNG")]
-            yield {"check": "picturesAreSaved", "name": panel, "page": str(self.folder / f"{page}.html"), "panel": panel, "saves": saves}
+        pages = {"source": "full", "plan": "planned", "time": "timed"}
+        for panel in ("graph", "tensor", "source", "pipeline", "rewrite", "why", "plan", "time", "proof", "table"):
+            yield {"check": "picturesAreSaved", "name": panel, "page": str(self.folder / (pages.get(panel, "grid") + ".html")), "panel": panel,
+                   "title": "Time line" if panel == "time" else panel.capitalize(), "texts": panel not in ("graph", "tensor", "plan", "time")}
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
         limits = {"paint": 3000, "frame": 300}
-        yield {"check": "fast", "name": "10,000 nodes", "page": str(self.large()), "limits": limits}
+        large = str(self.large())
+        yield {"check": "fast", "name": "10,000 nodes", "page": large, "limits": limits}
+        yield {"check": "tableHasAllRows", "name": "10,000 nodes", "page": large}
         sharded = self.large("sharded", "mesh m = [a: 4, b: 2]", " @ m[{a}, {b}]", 1001)
         yield {"check": "fast", "name": "10,000 sharded nodes", "page": str(sharded), "limits": limits}
 
