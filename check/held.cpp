@@ -77,8 +77,8 @@ void check_direct(const ir::Program& program, const ir::Operation& writer, std::
 // state is where the previous trip leaves it.
 void check_held(const ir::Program& program, Verdict& verdict) {
   for (const ir::Graph& graph : program.graphs) {
-    const Writers left = writers_of(graph);
-    Writers writers = left;
+    const Uses left = writers_of(graph);
+    Uses writers = left;
     bool repeated = &graph != &program[program.main];
     for (const ir::Operator& op : program.operators)
       if (op.region() && &program[op.region()->graph] == &graph)

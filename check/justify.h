@@ -24,7 +24,6 @@ struct Context {
   // For a step that offers alternatives: the claim for each, by its graph, and the rules.
   std::map<ir::GraphId, const ir::AlternativeClaim*> alternatives = {};
   const Believed* believed = nullptr;
-  std::map<ir::GraphId, Readers> readers = {};  // of graphs of `after` with transfers
   // For an alternative, or the graph that a rule replaces: the rule, and whether `before` is the rule's pattern.
   bool offered = false, pattern = false;
   const ir::RuleUse* rule = nullptr;
@@ -93,6 +92,7 @@ class Justify {
   const ir::GraphClaim& claim_;
   const std::vector<Class>& classes_;  // by value of after's graph
   Side side_ = {};                     // of the current operation
+  Uses readers_ = {};                  // in after's graph, once it has a transfer
 };
 
 // Checks every claimed graph, operation by operation (step.cpp).
@@ -107,9 +107,8 @@ std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device);
 // Checks the regions of a group, and the order in which it combines what it streams (streams.cpp).
 void check_group(const ir::Program& program, const ir::Operator& op, Assumptions& assumed);
 void check_streams(const ir::Program& program, const ir::Operator& group, Assumptions& assumed);
-// Checks that a transfer moves all that its readers, of all those in the graph, read (regions.cpp).
-void check_moved(const ir::Program& program, const ir::Graph& graph, const Readers& readers,
-                 const ir::Operation& transfer);
+// Checks that a transfer moves all that its readers read (regions.cpp); `readers`: of all values of the graph.
+void check_moved(const ir::Program& program, const ir::Graph& graph, const Uses& readers, const ir::Operation& moves);
 // Checks that every value is written before it is read, and that no input is written (step.cpp).
 void check_data_flow(const ir::Graph& graph);
 // Checks that the writers of a value correspond to all the writers of one value of `before`, each once. A new value has

@@ -42,46 +42,39 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
   bool moves = op.transfer() && op.operands.size() == 1 && op.results == op.operands && op.reads == op.writes;
   expect(Obligation::transfer, moves, "a transfer changes cells or their positions");
   expect(Obligation::transfer, numbering_.same(side_.operands[0], side_.results[0]), "a transfer changes its value");
-  const ir::Graph& graph = context_.after[claim_.after];
-  auto [readers, fresh] = context_.readers.try_emplace(claim_.after);
-  if (fresh) readers->second = readers_of(graph);
-  check_moved(context_.after, graph, readers->second, *side_.operation);
+  if (readers_.empty()) readers_ = readers_of(context_.after[claim_.after]);
+  check_moved(context_.after, context_.after[claim_.after], readers_, *side_.operation);
   return {Obligation::transfer, {}};
 }
 
 // For each read of the value by its reader there is a region.
-void check_moved(const ir::Program& program, const ir::Graph& graph, const Readers& readers,
-                 const ir::Operation& transfer) {
-  const ir::Operator& op = program[transfer.op];
-  auto unless = [](bool holds, const char* why) { expect(Obligation::transfer, holds, "{}", why); };
-  ir::ValueId moved = transfer.results[0];
-  unless(std::count(graph.outputs.begin(), graph.outputs.end(), moved) == 0, "an output is only partly transferred");
-  for (ir::OperationId r : readers[moved.index()]) {
+void check_moved(const ir::Program& program, const ir::Graph& graph, const Uses& readers, const ir::Operation& moves) {
+  const ir::Operator& op = program[moves.op];
+  ir::ValueId moved = moves.results[0];
+  expect(Obligation::transfer, std::ranges::count(graph.outputs, moved) == 0, "an output is only partly transferred");
+  for (auto [r, t] : readers[moved.index()]) {
     const ir::Operation& reader = graph[r];
     const ir::Operator& its = program[reader.op];
-    for (std::size_t t = 0; t < reader.operands.size(); ++t) {
-      if (reader.operands[t] != moved) continue;
-      auto alike = [](const ir::IndexDim& a, const ir::IndexDim& b) {
-        return a.range == b.range && a.role == b.role && a.keep == b.keep && a.level == b.level;
-      };
-      bool same = std::ranges::equal(its.dims, op.dims, alike) && its.blockings == op.blockings;
-      for (const ir::Constraint& c : op.constraints)
-        same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
-      expect(Obligation::reads_covered, same, "the index spaces of the transfer and its reader differ");
-      std::vector<ir::BlockPlacement> devices = reader.placements;
-      std::erase_if(devices, std::not_fn(is_on_devices));
-      unless(devices == transfer.placements, "the devices of the transfer and its reader differ");
-      std::vector<ir::Projection> required;
-      for (const ir::Access& read : its.reads)
-        if (read.tensor == t) required.push_back(read.projection);
-      if (its.region() && its.region()->kind != ir::RegionKind::group) {
-        const Shape& all = op.operands[0].shape;
-        required = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
-      }
-      for (const ir::Projection& p : required)
-        expect(Obligation::reads_covered, std::ranges::count(op.reads, p, &ir::Access::projection) > 0,
-               "the transfer does not cover operand {} of its reader", t);
+    auto alike = [](const ir::IndexDim& a, const ir::IndexDim& b) {
+      return a.range == b.range && a.role == b.role && a.keep == b.keep && a.level == b.level;
+    };
+    bool same = std::ranges::equal(its.dims, op.dims, alike) && its.blockings == op.blockings;
+    for (const ir::Constraint& c : op.constraints)
+      same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
+    expect(Obligation::reads_covered, same, "the index spaces of the transfer and its reader differ");
+    std::vector<ir::BlockPlacement> devices = reader.placements;
+    std::erase_if(devices, std::not_fn(is_on_devices));
+    expect(Obligation::transfer, devices == moves.placements, "the devices of the transfer and its reader differ");
+    std::vector<ir::Projection> required;
+    for (const ir::Access& read : its.reads)
+      if (read.tensor == t) required.push_back(read.projection);
+    if (its.region() && its.region()->kind != ir::RegionKind::group) {
+      const Shape& all = op.operands[0].shape;
+      required = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
     }
+    for (const ir::Projection& p : required)
+      expect(Obligation::reads_covered, std::ranges::count(op.reads, p, &ir::Access::projection) > 0,
+             "the transfer does not cover operand {} of its reader", t);
   }
 }
 

@@ -40,19 +40,18 @@ class Source {
 
   void graph(std::size_t g) {
     const ir::Graph& graph = program_.graphs[g];
-    const Writers writers = writers_of(graph);
-    const Readers readers = readers_of(graph);
+    const Uses writers = writers_of(graph);
+    const Uses readers = readers_of(graph);
     for (const ir::Operation& operation : graph.operations)
-      verdict_.attempt({}, fmt::format("the source, graph {}", g), [&] { check_placements(program_, operation); });
-    for (const ir::Operation& operation : graph.operations)
-      if (program_[operation.op].transfer())
-        verdict_.attempt({}, fmt::format("the source, graph {}", g),
-                         [&] { check_moved(program_, graph, readers, operation); });
+      verdict_.attempt({}, fmt::format("the source, graph {}", g), [&] {
+        check_placements(program_, operation);
+        if (program_[operation.op].transfer()) check_moved(program_, graph, readers, operation);
+      });
     for (std::size_t v = 0; v < writers.size(); ++v)
       verdict_.attempt({}, fmt::format("the source, graph {}, value {} ({})", g, v, graph.values[v].name),
                        [&] { value(graph, ir::ValueId(v), writers[v]); });
   }
-  void value(const ir::Graph& graph, ir::ValueId v, const Writers::value_type& writers) {
+  void value(const ir::Graph& graph, ir::ValueId v, const Uses::value_type& writers) {
     std::vector<OneWrite> writes;
     for (auto [operation, result] : writers) {
       const ir::Operator& op = program_[graph[operation].op];

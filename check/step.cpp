@@ -7,7 +7,7 @@
 namespace tap::check {
 
 void check_data_flow(const ir::Graph& graph) {
-  const Writers writers = writers_of(graph);
+  const Uses writers = writers_of(graph);
   std::vector<bool> is_input(graph.values.size(), false);
   for (ir::ValueId v : graph.inputs) is_input[v.index()] = true;
   for (std::size_t v = 0; v < writers.size(); ++v)
@@ -20,7 +20,7 @@ void check_data_flow(const ir::Graph& graph) {
 }
 
 void check_writes(const ir::Graph& graph, const ValueNumbering& numbering, const std::vector<Origins>& origins) {
-  const Writers writers = writers_of(graph);
+  const Uses writers = writers_of(graph);
   for (std::size_t v = 0; v < writers.size(); ++v) {
     if (writers[v].empty()) continue;
     std::optional<std::pair<ir::Path, ir::ValueId>> whole;

@@ -9,21 +9,12 @@ namespace tap::check {
 
 using ir::OperationId, ir::Path, ir::RegionKind, ir::ValueId, ir::ValueRef;
 
-Writers writers_of(const ir::Graph& graph) {
-  Writers writers(graph.values.size());
+Uses uses_of(const ir::Graph& graph, std::vector<ValueId> ir::Operation::*list) {
+  Uses uses(graph.values.size());
   for (std::size_t o = 0; o < graph.operations.size(); ++o)
-    for (std::size_t r = 0; r < graph.operations[o].results.size(); ++r)
-      writers[graph.operations[o].results[r].index()].emplace_back(OperationId(o), r);
-  return writers;
-}
-
-Readers readers_of(const ir::Graph& graph) {
-  Readers readers(graph.values.size());
-  for (std::size_t o = 0; o < graph.operations.size(); ++o)
-    for (ValueId v : graph.operations[o].operands)
-      if (auto& known = readers[v.index()]; known.empty() || known.back() != OperationId(o))
-        known.push_back(OperationId(o));
-  return readers;
+    for (std::size_t k = 0; k < (graph.operations[o].*list).size(); ++k)
+      uses[(graph.operations[o].*list)[k].index()].emplace_back(OperationId(o), k);
+  return uses;
 }
 
 // Picks choices and unrolls iterates that any claim refers to first, since their results depend on it.
@@ -212,7 +203,7 @@ Side ValueNumbering::side(const ir::OperationRef& ref, std::optional<std::int64_
 Side ValueNumbering::side(const ir::OperationRef& ref, const std::vector<std::int64_t>& steps) {
   return side_of(program_, operation(ref), [&](ValueId v) { return class_of(ref.path, v, steps); });
 }
-const Writers& ValueNumbering::writers_in(const ir::Graph& graph) const {
+const Uses& ValueNumbering::writers_in(const ir::Graph& graph) const {
   auto [at, fresh] = writers_.try_emplace(&graph);
   if (fresh) at->second = writers_of(graph);
   return at->second;

@@ -35,12 +35,12 @@ Side side_of(const ir::Program& program, const ir::Operation& operation, ClassOf
   return side;
 }
 
-// By value: the operations that write it, in order, and the number of the result.
-using Writers = std::vector<std::vector<std::pair<ir::OperationId, std::size_t>>>;
-Writers writers_of(const ir::Graph& graph);
-// By value: the operations that read it, in order, each once.
-using Readers = std::vector<std::vector<ir::OperationId>>;
-Readers readers_of(const ir::Graph& graph);
+// By value: the operations that write it, in order, and the number of the result; or those that read it, and the number of
+// the operand.
+using Uses = std::vector<std::vector<std::pair<ir::OperationId, std::size_t>>>;
+Uses uses_of(const ir::Graph& graph, std::vector<ir::ValueId> ir::Operation::*list);
+inline Uses writers_of(const ir::Graph& graph) { return uses_of(graph, &ir::Operation::results); }
+inline Uses readers_of(const ir::Graph& graph) { return uses_of(graph, &ir::Operation::operands); }
 
 class ValueNumbering {
  public:
@@ -61,11 +61,11 @@ class ValueNumbering {
   const ir::Operation& operation(const ir::OperationRef& ref) const;
   Side side(const ir::OperationRef& ref, std::optional<std::int64_t> step = {});
   const ir::Graph& graph(const ir::Path& path) const;
-  const Writers::value_type& writers(const ir::Path& path, ir::ValueId value) const {
+  const Uses::value_type& writers(const ir::Path& path, ir::ValueId value) const {
     return writers_in(graph(path))[value.index()];
   }
 
-  const Writers& writers_in(const ir::Graph& graph) const;
+  const Uses& writers_in(const ir::Graph& graph) const;
 
   std::set<std::string> rules;  // of the choices' alternatives that claims refer to
 
@@ -94,9 +94,9 @@ class ValueNumbering {
   const bool through_transfers_;
   std::map<std::pair<Trail, ir::ValueId>, Class> known_;
   mutable std::vector<Class> parent_;
-  mutable std::map<const ir::Graph*, Writers> writers_;  // never iterated over
-  std::map<Trail, std::uint32_t> chosen_;                // choices that were picked
-  std::set<Trail> unrolled_;                             // unrolled iterates
+  mutable std::map<const ir::Graph*, Uses> writers_;  // never iterated over
+  std::map<Trail, std::uint32_t> chosen_;             // choices that were picked
+  std::set<Trail> unrolled_;                          // unrolled iterates
 };
 
 }  // namespace tap::check

@@ -54,7 +54,7 @@ struct Contents {
 struct Run {
   Side side;
   const ir::Graph* graph = nullptr;
-  const Writers* writers = nullptr;
+  const Uses* writers = nullptr;
 };
 
 // Checks that a box, and each other box of its row, is one block of each split dim (or, with `parts`, a part of one),

@@ -5,7 +5,7 @@ import type { State } from "./state";
 import type { Store } from "./store";
 import { timeText } from "./units";
 
-export const mostRows = 2000;
+export const mostRows = 500; // shown together
 
 // Leads through a list that is shown in parts.
 export function pager(count: number, from: number, go: (from: number) => void, size = mostRows): HTMLElement | "" {

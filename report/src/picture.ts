@@ -9,6 +9,12 @@ const escape = (text: string): string =>
 const isSeen = (colour: string): boolean => !/^transparent$|, 0\)$/.test(colour);
 const round = (x: number): number => Math.round(x * 10) / 10;
 
+function withoutTabs(text: string): string {
+  let out = "";
+  for (const c of text) out += c === "\t" ? " ".repeat(8 - (out.length % 8)) : c;
+  return out;
+}
+
 class PanelPicture {
   private out: string[] = [];
   private readonly pen = document.createElement("canvas").getContext("2d")!;
@@ -16,6 +22,7 @@ class PanelPicture {
   private readonly left: number;
   private readonly top: number;
   private readonly height: number;
+  private underlined = false; // what is drawn now: by its element or one around it
 
   constructor(private root: HTMLElement) {
     const { left, top } = root.getBoundingClientRect();
@@ -37,10 +44,11 @@ class PanelPicture {
   private x = (at: number): number => round(at - this.left);
   private y = (at: number): number => round(at - this.top);
 
-  private element(element: Element): void {
+  private element(element: Element, underlined = false): void {
     const style = getComputedStyle(element);
+    this.underlined = underlined || style.textDecorationLine.includes("underline");
     const rect = element.getBoundingClientRect();
-    if (style.display === "none" || style.visibility !== "visible" || this.y(rect.top) > this.height) return;
+    if (!element.checkVisibility({ visibilityProperty: true }) || this.y(rect.top) > this.height) return;
     if (element instanceof SVGSVGElement) return this.inner(element, rect);
     if (element instanceof HTMLCanvasElement) return;
     this.box(style, rect);
@@ -52,9 +60,12 @@ class PanelPicture {
       const [x, y, w, h] = [this.x(rect.left), this.y(rect.top), round(rect.width), round(rect.height)];
       this.out.push(`<svg x="${x}" y="${y}" width="${w}" height="${h}" viewBox="${x} ${y} ${w} ${h}">`);
     }
-    for (const child of element.childNodes)
+    const own = this.underlined;
+    for (const child of element.childNodes) {
+      this.underlined = own;
       if (child instanceof Text) this.text(child, style);
-      else if (child instanceof Element) this.element(child);
+      else if (child instanceof Element) this.element(child, own);
+    }
     if (cuts) this.out.push("</svg>");
   }
 
@@ -100,9 +111,11 @@ class PanelPicture {
       range.setEnd(node, to);
       return [...range.getClientRects()].filter(({ width }) => width > 0);
     };
-    const whole = rectOf(0, node.length);
+    const keeps = /^pre/.test(style.whiteSpace);
+    const start = keeps ? 0 : node.data.search(/\S/); // a space before it has a place, too
+    const whole = rectOf(start, node.length);
     if (whole.length === 0) return;
-    if (whole.length === 1) return this.line(node.data, style, whole[0].left, whole[0]);
+    if (whole.length === 1) return this.line(node.data.slice(start), style, whole[0].left, whole[0]);
     let [begin, at] = [0, null as DOMRect | null];
     const flush = (end: number): void => {
       if (at) this.line(node.data.slice(begin, end), style, at.left, at);
@@ -119,17 +132,17 @@ class PanelPicture {
       flush(from);
       [begin, at] = [from, rects[0]];
     };
-    for (const { index, 0: word } of node.data.matchAll(/\s+|\S+/g)) step(index, index + word.length);
+    for (const { index, 0: word } of node.data.matchAll(keeps ? /\s+|\S+/g : /\S+/g)) step(index, index + word.length);
     flush(node.length);
   }
 
   private line(text: string, style: CSSStyleDeclaration, left: number, rect: DOMRect): void {
     const keeps = /^pre/.test(style.whiteSpace);
-    const shown = keeps ? text.replace(/\n$/, "") : text.replace(/\s+/g, " ").replace(/^ /, "");
+    const shown = keeps ? withoutTabs(text.replace(/\n$/, "")) : text.replace(/\s+/g, " ").replace(/^ /, "");
     if (!shown.trim() || this.y(rect.top) > this.height) return;
     const [ascent, height] = this.ascentOf(style);
     const baseline = rect.top + (rect.height - height) / 2 + ascent;
-    const underlined = style.textDecorationLine.includes("underline") ? ' text-decoration="underline"' : "";
+    const underlined = this.underlined ? ' text-decoration="underline"' : "";
     this.out.push(
       `<text x="${this.x(left)}" y="${this.y(baseline)}" fill="${style.color}" font-family="${escape(style.fontFamily)}" font-size="${parseFloat(style.fontSize)}"` +
         `${style.fontWeight === "400" ? "" : ` font-weight="${style.fontWeight}"`}${underlined}${keeps ? ' xml:space="preserve"' : ""}>${escape(shown)}</text>`,

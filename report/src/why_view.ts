@@ -1,7 +1,7 @@
 // Why each mesh axis shards a value, or does not: a row for each value and axis, with causes and source lines; what other shardings
 // would cost; and what the cost model considers where the plan leaves something open.
 import { bytesText, el, name, whenShown } from "./dom";
-import { mostRows, sourceLink } from "./lists";
+import { sourceLink } from "./lists";
 import type { AxisReason, Cause, Lines, Price, PricedSharding, Reason } from "./model";
 import type { Store } from "./store";
 import { timeText } from "./units";
@@ -47,7 +47,7 @@ function whyTable(store: Store): HTMLElement {
     "table",
     { class: "why" },
     el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col" }, h)))),
-    ...store.report.reasons.slice(0, mostRows).map((reason) => valueRows(store, reason)),
+    ...store.report.reasons.map((reason) => valueRows(store, reason)),
   );
 }
 

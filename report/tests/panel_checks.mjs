@@ -179,11 +179,16 @@ const judgePicture = ([text, panel, isOfTexts]) => {
   }
   const packed = (words) => words.replace(/\s+/g, "");
   const all = packed(texts.map((one) => one.textContent).join(""));
-  const walker = document.createTreeWalker(document.querySelector(`#panel-${panel} > section`), NodeFilter.SHOW_TEXT);
+  const shown = document.querySelector(`#panel-${panel} > section`);
+  const walker = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const range = document.createRange();
     range.selectNodeContents(node);
-    if (node.parentElement.closest("option, svg") || range.getClientRects().length === 0) continue;
+    const [first] = range.getClientRects();
+    if (node.parentElement.closest("option, svg") || !node.parentElement.checkVisibility() || !first) continue;
+    const scroller = node.parentElement.closest("pre")?.getBoundingClientRect();
+    if (scroller && (first.top > scroller.bottom || first.bottom < scroller.top)) continue;
+    if (first.top - shown.getBoundingClientRect().top + shown.scrollTop > height) continue;
     if (!all.includes(packed(node.data))) problems.push(`without ${node.data}`);
   }
   return problems;

@@ -88,6 +88,21 @@ class Explain(TapcTest):
                        r".*3 \|     Y\[i\] = X\[i\] \+ Z\[i\]\n.*- `Y` is computed here(.*\n)*.*`tapc explain FILE:Z\.\.Y`",
                     "sharding", "p.tap", "--no-implicit-reshard")
 
+    def test_it_explains_what_sharding_shows(self):
+        """With each option that changes the shardings, the first line is that of `tapc sharding`."""
+        self.write("p.tap", "mesh m = [a: 2, b: 4]\nprogram p(X: f32[n, 6] @ m[{a}, {?}], W: f32[6, n] @ m[{?}, {a}]) -> (Y: f32[n, n], S: f32[6]) {\n"
+                            "    Y[i, j] = sum[k] X[i, k] * W[k, j]\n    S[k] = sum[i] X[i, k]\n}\n")
+        seen = set()
+        for options in ([], ["--strategy", "basic"], ["--conservative"], ["--open"]):
+            given = ["-i", "X=f32[7,6]", *options]
+            data = json.loads(self.expect(0, "^$", "sharding", "p.tap", "--json", *given).stdout)
+            for value in data["values"]:
+                said = self.expect(0, "^$", "explain", f"p.tap:{value['name']}", "--evaluations", "0", *given).stdout.decode()
+                held = f" @ {value['sharding']}" if value["sharding"] else ", not sharded"
+                self.assertEqual(said.split("\n")[0], f"{value['name']}: {value['type']}{held}")
+            seen.add(json.dumps(data["values"]))
+        self.assertGreater(len(seen), 2)
+
     def test_shardings_of_specs(self):
         self.write("p.tap", "mesh m = [a: 2]\nprogram p(X: f32[8] @ m[{a}]) -> (Y: f32[8]) { Y[i] = X[i] + 1 }\n")
         specs = self.expect(0, "^$", "sharding", "p.tap", "--to", "onnx-json").stdout
