@@ -79,7 +79,7 @@ std::string priced_shardings(Session& session, const PropagatedFile& from, const
   constexpr std::size_t most_evaluations = 2000;
   const HowToPropagate usual;
   const bool as_compiled = options.specs.from.empty() && options.how.strategy == usual.strategy &&
-                           options.how.conservative == usual.conservative;
+                           options.how.conservative == usual.conservative && options.how.open == usual.open;
   if (!as_compiled || from.given.meshes.empty() || options.decisions.evaluations == 0) return "";
   const auto value = value_named(from.given, name);
   if (!value) return "";
@@ -208,6 +208,7 @@ Action declare_explain(CLI::App& app) {
   add_propagation_options(app, options->how);
   add_specs_options(app, options->specs);
   add_source_options(app, options->source);
+  add_shape_option(app, options->source);
   return [options](Session& session) { return explain(session, *options); };
 }
 

@@ -12,12 +12,15 @@ void add_propagation_options(CLI::App& app, HowToPropagate& options) {
       ->check(CLI::IsMember({"basic", "aggressive"}));
   app.add_flag("--conservative", options.conservative,
                "Propagate whole axes only, and not through permutations and halos");
+  app.add_flag("--open", options.open,
+               "Keep dims open; do not change inferred shardings of inputs and results, even if they are uneven");
 }
 
 passes::PropagationOptions propagation_options(const HowToPropagate& options) {
   passes::PropagationOptions how;
   how.strategy = options.strategy == "basic" ? passes::Strategy::basic : passes::Strategy::aggressive;
   how.conservative = options.conservative;
+  how.finish = !options.open;
   return how;
 }
 

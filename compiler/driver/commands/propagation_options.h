@@ -1,4 +1,4 @@
-// --strategy and --conservative: how `sharding` and `explain` propagate; --from and what goes with it: specs of ONNX's
+// --strategy, --conservative and --open: how `sharding` and `explain` propagate; --from and what goes with it: specs of ONNX's
 // formalism instead of the program's shardings.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tap::driver {
 
 struct HowToPropagate {
   std::string strategy = "aggressive";
-  bool conservative = false;
+  bool conservative = false, open = false;
 };
 void add_propagation_options(CLI::App& app, HowToPropagate& options);
 passes::PropagationOptions propagation_options(const HowToPropagate& options);

@@ -33,7 +33,7 @@ namespace {
 struct ShardingOptions {
   std::string file, to;
   HowToPropagate how;
-  bool open = false, graph = false, moves = false, plan = false, json = false;
+  bool graph = false, moves = false, plan = false, json = false;
   std::optional<std::int64_t> device;
   GivenSpecs specs;
   SourceOptions source;
@@ -90,7 +90,6 @@ int sharding(Session& session, const ShardingOptions& options) {
   }
   passes::PropagationOptions how = propagation_options(options.how);
   how.keep_net = options.json;
-  how.finish = !options.open;
   if (options.plan) how.prepare = false;  // the program stays as the plan expects it
   PropagatedFile propagated = propagate_file(session, options.file, options.source, how, options.plan);
   const ir::Program& program = propagated.found.program;
@@ -120,8 +119,6 @@ Action declare_sharding(CLI::App& app) {
   auto options = std::make_shared<ShardingOptions>();
   app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
   add_propagation_options(app, options->how);
-  app.add_flag("--open", options->open,
-               "Keep dims open; do not change inferred shardings of inputs and results, even if they are uneven");
   CLI::Option* moves = app.add_flag("--moves", options->moves, "List the collectives with their bytes");
   CLI::Option* plan = app.add_flag("--plan", options->plan,
                                    "Print the plan that implements the shardings, for --plan of other commands");
