@@ -64,7 +64,9 @@ std::string_view name(ObstacleKind kind) {
 }
 
 Obstacles::Obstacles(const Propagated& found, const ShardingNet& net, ir::MeshId mesh, ir::AxisId axis)
-    : found_(found), net_(net), id_(mesh), mesh_(found.program[mesh]), axis_{axis, {}} {}
+    : found_(found), net_(net), id_(mesh), mesh_(found.program[mesh]), axis_{axis, {}} {
+  for (const Origin& origin : found.origins) origins_[{origin.graph, origin.value}].push_back(&origin);
+}
 
 std::size_t Obstacles::tensors(std::uint32_t k) const {
   return net_.hyperedges[k].operands.size() + net_.hyperedges[k].results.size();
@@ -278,9 +280,11 @@ void Obstacles::conflict(const Step& step, const AxisRef& axis, const FactorAxes
   obstacle.kind = ObstacleKind::conflict;
   obstacle.at = value(to);
   obstacle.at_dim = dim_with(shape(step.hyperedge, step.to), other.factor);
-  for (const Origin& origin : found_.origins) {
-    if (ValueInGraph(origin.graph, origin.value) != value(to) || origin.dim != obstacle.at_dim) continue;
-    if (!overlap(mesh_, origin.axis, axis) || !origin.from) continue;
+  const auto known = origins_.find(value(to));
+  if (known == origins_.end()) return out.push_back(obstacle);
+  for (const Origin* at : known->second) {
+    const Origin& origin = *at;
+    if (origin.dim != obstacle.at_dim || !overlap(mesh_, origin.axis, axis) || !origin.from) continue;
     obstacle.at = origin.from;
     const auto cells = [&](const ValueInGraph& v) { return cells_of(found_.program[v.first][v.second].type.shape); };
     obstacle.by_size = obstacle.operation && origin.operation == obstacle.operation && origin.graph == obstacle.graph &&

@@ -8,6 +8,7 @@
 // is derived here from the tensors, their factors and the axes that they have in the end.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "passes/shardings/propagate.h"
@@ -100,6 +101,7 @@ class Obstacles {
   ir::MeshId id_;
   const ir::Mesh& mesh_;
   ir::AxisRef axis_;
+  std::map<ValueInGraph, std::vector<const Origin*>> origins_ = {};  // by value
 };
 
 }  // namespace tap::passes

@@ -86,7 +86,7 @@ class Changes {
     connect();
   }
 
-  std::vector<Change> list(std::size_t most) {
+  std::vector<Change> list(std::size_t most, std::size_t most_of_side) {
     std::map<std::size_t, std::size_t> numbers;
     std::vector<Change> changes;
     const std::array<OperationText, 2> texts{operation_texts(*programs_[0]), operation_texts(*programs_[1])};
@@ -95,10 +95,11 @@ class Changes {
       if (fresh) changes.emplace_back();
       const auto& [item, side] = items_[k];
       Change& change = changes[number->second];
+      std::vector<ListedOperation>& list = side ? change.after : change.before;
       std::string text;
-      if (number->second < most)
+      if (number->second < most && list.size() < most_of_side)
         text = texts[side](programs_[side]->graphs[item.graph.index()], of(*programs_[side], item), item.name);
-      (side ? change.after : change.before).push_back({item.name, std::move(text)});
+      list.push_back({item.name, std::move(text)});
     }
     for (Change& change : changes) shorten(change);
     return changes;
@@ -167,8 +168,9 @@ std::string marked(const std::vector<ListedOperation>& list, char mark) {
 
 }  // namespace
 
-std::vector<Change> changes_between(const ir::Program& before, const ir::Program& after, std::size_t most) {
-  return Changes(before, after).list(most);
+std::vector<Change> changes_between(const ir::Program& before, const ir::Program& after, std::size_t most,
+                                    std::size_t most_of_side) {
+  return Changes(before, after).list(most, most_of_side);
 }
 
 std::string diff_text(const std::vector<Change>& changes) {

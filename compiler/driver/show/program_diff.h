@@ -21,9 +21,9 @@ struct Change {
   std::vector<ListedOperation> before, after;  // in the order of the graphs; one of them may be empty
 };
 
-// Pairs beyond `most` have no texts.
+// Pairs beyond `most` have no texts, nor have operations beyond `most_of_side` of one side of a pair.
 std::vector<Change> changes_between(const ir::Program& before, const ir::Program& after,
-                                    std::size_t most = ~std::size_t{0});
+                                    std::size_t most = ~std::size_t{0}, std::size_t most_of_side = ~std::size_t{0});
 
 // Each pair as lines that begin with - and +.
 std::string diff_text(const std::vector<Change>& changes);

@@ -152,7 +152,7 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
       reasons.push_back({{"value", path + value.name},
                          {"sharding", value.sharding ? to_string(program.meshes, *value.sharding) : "not sharded"},
                          {"lines", lines},
-                         {"axes", axes},
+                         {"axes", std::move(axes)},
                          {"alternatives", std::move(priced[{graph, ir::ValueId(v)}])}});
     }
   const auto count = std::count_if(reasons.begin(), reasons.end(),

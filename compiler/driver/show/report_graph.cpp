@@ -97,7 +97,7 @@ ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, con
     nodes.push_back(
         ordered_json::array({name_of(drawing.nodes[i].kind), number, rounded(layout.centres[i].x - sizes[i].width / 2),
                              rounded(layout.centres[i].y - sizes[i].height / 2), rounded(sizes[i].width),
-                             rounded(sizes[i].height), lines}));
+                             rounded(sizes[i].height), std::move(lines)}));
   }
   std::vector<bool> has_edges(drawing.nodes.size());
   for (std::size_t i = 0; i < drawing.edges.size(); ++i) {
@@ -109,9 +109,9 @@ ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, con
     trunks.push_back(has_edges[i] ? flat_points(layout.trunks[i]) : ordered_json::array());
   return {{"width", rounded(layout.size.width)},
           {"height", rounded(layout.size.height)},
-          {"nodes", nodes},
-          {"edges", edges},
-          {"trunks", trunks}};
+          {"nodes", std::move(nodes)},
+          {"edges", std::move(edges)},
+          {"trunks", std::move(trunks)}};
 }
 
 class StageReport {
@@ -156,8 +156,8 @@ class StageReport {
             {"path", path},
             {"inputs", indices(graph.inputs)},
             {"outputs", indices(graph.outputs)},
-            {"values", values},
-            {"operations", operations},
+            {"values", std::move(values)},
+            {"operations", std::move(operations)},
             {"layout", layout_of(graph, moves)}};
   }
 

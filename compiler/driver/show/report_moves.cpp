@@ -1,6 +1,7 @@
 #include "compiler/driver/show/report_moves.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "ir/graph.h"
@@ -48,11 +49,14 @@ std::int64_t cells_of(const Boxes& boxes) {
 class Transfer {
  public:
   Transfer(const ir::Program& program, const ir::Graph& graph, const ir::DefUse& uses, const ir::Operation& transfer)
-      : program_(program), graph_(graph), transfer_(transfer), op_(program[transfer.op]) {
+      : program_(program),
+        graph_(graph),
+        transfer_{&transfer, ir::DeviceAssignment(program, transfer)},
+        op_(program[transfer.op]) {
     if (transfer.operands.empty()) return;
     value_ = transfer.operands[0];
     for (ir::OperationId writer : uses.writers[value_->index()]) {
-      writers_.push_back(&graph[writer]);
+      writers_.push_back({&graph[writer], ir::DeviceAssignment(program, graph[writer])});
       if (!mesh_) mesh_ = ir::mesh_of(program, graph[writer]);
     }
     if (const ir::Mesh* own = ir::mesh_of(program, transfer)) mesh_ = own;
@@ -81,13 +85,19 @@ class Transfer {
   std::int64_t element_bytes() const { return static_cast<std::int64_t>(size_of(graph_[*value_].type.element)); }
   ir::Box whole() const { return ir::Box::of_shape(graph_[*value_].type.shape); }
 
+  struct Placed {
+    const ir::Operation* operation;
+    ir::DeviceAssignment on;
+  };
+
   // All of its index space, if it is on no particular device.
-  std::optional<ir::Box> points(const ir::Operation& operation, std::int64_t at) const {
-    const ir::DeviceAssignment assignment(program_, operation);
-    const ir::Operator& op = program_[operation.op];
-    if (assignment.is_replicated()) return op.box();
-    for (std::int64_t position = 0; position < assignment.count(); ++position)
-      if (assignment.device(position) == ir::device_at(*mesh_, at)) return assignment.box(op, position);
+  std::optional<ir::Box> points(const Placed& placed, std::int64_t at) const {
+    const ir::Operator& op = program_[placed.operation->op];
+    if (placed.on.is_replicated()) return op.box();
+    const std::int64_t device = ir::device_at(*mesh_, at), count = placed.on.count();
+    if (at < count && placed.on.device(at) == device) return placed.on.box(op, at);  // usually on this mesh
+    for (std::int64_t position = 0; position < count; ++position)
+      if (placed.on.device(position) == device) return placed.on.box(op, position);
     return std::nullopt;
   }
 
@@ -99,14 +109,20 @@ class Transfer {
     return boxes;
   }
 
-  Boxes held(std::int64_t at) const {
+  const Boxes& held(std::int64_t at) const {
+    auto [known, fresh] = held_.try_emplace(at);
+    if (fresh) known->second = find_held(at);
+    return known->second;
+  }
+
+  Boxes find_held(std::int64_t at) const {
     Boxes boxes;
-    for (const ir::Operation* writer : writers_) {
-      const std::optional<ir::Box> box = points(*writer, at);
+    for (const Placed& writer : writers_) {
+      const std::optional<ir::Box> box = points(writer, at);
       if (!box || box->empty()) continue;
-      const ir::Operator& op = program_[writer->op];
+      const ir::Operator& op = program_[writer.operation->op];
       for (const ir::Access& write : op.writes)
-        if (writer->results[write.tensor] == *value_)
+        if (writer.operation->results[write.tensor] == *value_)
           add_cells(boxes, intersect(write.projection.bounds(*box), whole()));
     }
     if (!writers_.empty()) return boxes;
@@ -131,10 +147,11 @@ class Transfer {
 
   const ir::Program& program_;
   const ir::Graph& graph_;
-  const ir::Operation& transfer_;
+  const Placed transfer_;
   const ir::Operator& op_;
   std::optional<ir::ValueId> value_;
-  std::vector<const ir::Operation*> writers_;
+  std::vector<Placed> writers_;
+  mutable std::map<std::int64_t, Boxes> held_;  // by position in the mesh
   const ir::Mesh* mesh_ = nullptr;
 };
 

@@ -100,9 +100,9 @@ ordered_json step_json(const ir::Step& step, const ir::Program& before, const ir
           {{"operation", name}, {"what", change.what}, {"rules", change.rules}, {"source", sources.lines_of(name)}});
     }
   }
-  const std::vector<Change> changes = changes_between(before, after, most_changes);
+  const std::vector<Change> changes = changes_between(before, after, most_changes, most_listed);
   return {{"operations", {operations_of(before), operations_of(after)}},
-          {"rewrites", rewrites},
+          {"rewrites", std::move(rewrites)},
           {"count", count},
           {"changes", changes_json(changes)},
           {"change_count", changes.size()}};
@@ -139,12 +139,13 @@ ordered_json report_passes(const std::vector<ir::Program>& stages, const ir::Cer
       for (; step < certificate.steps.size() && step + 1 < stages.size() && certificate.steps[step].pass == pass.name;
            ++step)
         steps.push_back(step_json(certificate.steps[step], stages[step], stages[step + 1], sources));
+      ordered_json left = steps.empty() ? ordered_json::array() : remarks_of(remarks, pass.name, sources);
       out.push_back({{"stage", stage.name},
                      {"name", pass.name},
                      {"reason", pass.reason},
                      {"milliseconds", milliseconds_of(pass, seconds)},
-                     {"steps", steps},
-                     {"remarks", steps.empty() ? ordered_json::array() : remarks_of(remarks, pass.name, sources)}});
+                     {"steps", std::move(steps)},
+                     {"remarks", std::move(left)}});
     }
   }
   return out;
