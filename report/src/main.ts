@@ -117,7 +117,7 @@ function start(): void {
     title: "Colours",
     change: (event) => store.set({ theme: (event.target as HTMLSelectElement).value as State["theme"] }),
   });
-  for (const theme of ["auto", "light", "dark"]) themes.append(el("option", { value: theme }, theme));
+  for (const theme of ["auto", "light", "dark"]) themes.append(el("option", { value: theme }, "◐ " + theme));
 
   const saving = (["SVG", "PNG"] as const).map((kind) =>
     el("button", { type: "button", click: () => (kind === "SVG" ? saveSvg : saveSvgAsPng)(picture()) }, kind),

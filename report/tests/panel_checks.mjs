@@ -110,7 +110,7 @@ export async function codeIsLinked({ page: file, loops }) {
     const linesOf = (list, statement) => list.flatMap((own, i) => (own === statement ? [i] : []));
     const expected = (statement) => [[String(number), linesOf(loopLines, statement)], [String(number), linesOf(instructions, statement)]];
     const last = Math.max(...loopLines);
-    assert.ok(instructions.filter((statement) => statement > 0).length > instructions.length / 2);
+    assert.ok(instructions.some((statement) => statement > 0)); // how many depends on the processor
     assert.ok(instructions.every((statement) => statement <= last));
     await page.locator(`.code .loops pre[data-kernel="${number}"]`).focus();
     for (let statement = 1; statement <= last; ++statement) {
