@@ -104,7 +104,7 @@ function start(): void {
     change: (event) =>
       store.set({ graph: Number((event.target as HTMLSelectElement).value), op: null, value: null, shard: null, axes: [], at: [] }),
   });
-  const graphLabel = el("label", { class: "within" }, "graph ", graphs);
+  const graphLabel = el("label", { class: "within", title: "Graph" }, graphs);
   const listGraphs = (): void => {
     graphs.replaceChildren(
       ...store.stage.graphs.map(({ path }, i) => el("option", { value: i }, path === "" ? "main" : path.replace(/\/$/, ""))),
