@@ -13,6 +13,7 @@
 
 #include <memory>
 
+#include "ir/graph.h"
 #include "passes/shardings/propagate_factors.h"
 
 namespace tap::passes {
