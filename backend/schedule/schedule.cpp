@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "backend/schedule/conflicting_writes.h"
-#include "backend/schedule/copied_boxes.h"
+#include "backend/schedule/gather.h"
 #include "backend/schedule/operation_texts.h"
 #include "backend/schedule/outside_calls.h"
 #include "backend/schedule/schedule_tasks.h"
+#include "backend/schedule/shared_memory.h"
 #include "ir/block_program.h"
 #include "ir/graph.h"
 #include "support/check.h"
@@ -38,10 +39,12 @@ class Scheduler {
     std::vector<std::optional<BufferId>> buffers;  // by HeldId
     Path path;                                     // to the place, which has this number
     std::size_t path_number = 0;
+    std::vector<std::optional<ValueId>> shared;  // by HeldId
+    std::map<ValueId, BufferId> memory_of = {};  // of shared values
   };
 
   std::vector<ValueBuffers> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
-  void task(RunningGraph& frame, const Application& application);
+  void task(RunningGraph& frame, const Application& listed);
   void task(RunningGraph& frame, const Move& move);
   void kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t kernel);
   void outside(RunningGraph& frame, const Application& application, const Operator& op);
@@ -56,10 +59,10 @@ class Scheduler {
   void on_device_of(BufferId id, BufferId other);
   bool is_everywhere(BufferId id) const { return !devices_.contains(id); }
 
-  void gather(const ValueBuffers& value_buffers, BufferId to);
-  Row along(BufferId id, bool from, bool to) const;
+  void gather(const ValueBuffers& value_buffers, BufferId to) { backend::gather(tasks_, value_buffers, to, order_++); }
   BufferMember held(RunningGraph& frame, HeldMember one);
   BufferId held(RunningGraph& frame, HeldId id);
+  std::vector<std::optional<ValueId>> shared_in(const BlockGraph& blocks) const;
   Box box_of(BufferMember one) { return member(tasks_.at(one.id), one.number).box; }
   BufferId whole(BufferMember one, const TensorType& type);
   BufferId whole(const ValueBuffers& value_buffers, const TensorType& type);
@@ -147,9 +150,12 @@ void Scheduler::outputs(const std::vector<ValueBuffers>& found) {
 std::vector<Scheduler::ValueBuffers> Scheduler::graph(GraphId id, const std::vector<BufferId>& inputs, Path path) {
   const BlockGraph& blocks = blocks_.graphs[id.index()];
   TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph received a wrong number of inputs");
-  RunningGraph frame{blocks, program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()), std::move(path),
-                     places_++};
-  for (std::size_t k = 0; k < inputs.size(); ++k) frame.buffers[blocks.inputs[k].index()] = inputs[k];
+  RunningGraph frame{blocks,          program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()),
+                     std::move(path), places_++,    shared_in(blocks)};
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    frame.buffers[blocks.inputs[k].index()] = inputs[k];
+    if (const auto& value = frame.shared[blocks.inputs[k].index()]) frame.memory_of.emplace(*value, inputs[k]);
+  }
   for (auto first = blocks.tasks.begin(); first != blocks.tasks.end();) {
     const OperationId operation = operation_of(*first);
     const auto next =
@@ -163,12 +169,15 @@ std::vector<Scheduler::ValueBuffers> Scheduler::graph(GraphId id, const std::vec
   std::vector<ValueBuffers> found;
   for (const auto& held_ids : blocks.outputs) {
     found.emplace_back();
-    for (HeldId h : held_ids) found.back().push_back(held(frame, h));
+    for (HeldId h : held_ids)
+      if (const BufferId one = held(frame, h); found.back().empty() || found.back().back() != one)
+        found.back().push_back(one);
   }
   return found;
 }
 
-void Scheduler::task(RunningGraph& frame, const Application& application) {
+void Scheduler::task(RunningGraph& frame, const Application& listed) {
+  const Application application = without_shared_members(listed, frame.shared);
   const OperatorId id = frame.graph[application.operation].op;
   const Operator& op = program_[id];
   if (auto number = kernels_.of[id.index()]) return kernel(frame, application, op, *number);
@@ -178,7 +187,8 @@ void Scheduler::task(RunningGraph& frame, const Application& application) {
 }
 
 void Scheduler::task(RunningGraph& frame, const Move& move) {
-  tasks_.copy({held(frame, move.from), held(frame, move.to), move.box, move.row}, order_);
+  if (!frame.shared[move.to.id.index()])
+    tasks_.copy({held(frame, move.from), held(frame, move.to), move.box, move.row}, order_);
 }
 
 void Scheduler::kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t number) {
@@ -256,7 +266,7 @@ std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, cons
     const Buffer operand = tasks_.at(operands[k]);
     const BufferId now = tasks_.new_buffer(operand.name, operand.element, box, row);
     if (part) on_device(blocks, now, *part);
-    tasks_.copy({operands[k], now, box, along(now, false, true)}, order_);
+    tasks_.copy({operands[k], now, box, along_members(tasks_.at(now), false, true)}, order_);
     results[k].push_back(now);
     fixed_.insert(now);
     return now;
@@ -265,10 +275,15 @@ std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, cons
     for (std::size_t k = 0; k < results.size(); ++k) begin_with(k, tasks_.at(operands[k]).box, {});
     return results;
   }
+  const std::vector<std::optional<ValueId>> shared = shared_in(blocks);
   for (HeldId held : blocks.inputs) {
     const auto k =
         static_cast<std::size_t>(std::find(values.begin(), values.end(), blocks[held].value) - values.begin());
-    const bool part = blocks[held].device != everywhere;
+    const bool part = blocks[held].device != everywhere && !shared[held.index()];
+    if (k < results.size() && shared[held.index()] && !results[k].empty()) {
+      inputs.push_back(results[k].front());
+      continue;
+    }
     inputs.push_back(k >= results.size() ? operands[k]
                                          : begin_with(k, part ? blocks[held].box : tasks_.at(operands[k]).box,
                                                       part ? blocks[held].row : Row(), part ? &blocks[held] : nullptr));
@@ -279,7 +294,8 @@ std::vector<Scheduler::ValueBuffers> Scheduler::iterate(const Operator& op, cons
   for (std::uint32_t k = 0; k < results.size(); ++k)
     for (std::size_t part = 0; part < results[k].size(); ++part) {
       const BufferId now = results[k][part];
-      const ValueBuffers left = results[k].size() == 1 ? found[k] : ValueBuffers{found[k][part]};
+      const bool in_parts = found[k].size() == results[k].size();
+      const ValueBuffers left = in_parts ? ValueBuffers{found[k][part]} : found[k];
       const BufferId next = next_state(left, now, tasks_.at(now), taken, body.buffers_before);
       taken.insert(next);
       loop.states.push_back({k, now, next});
@@ -305,53 +321,29 @@ BufferId Scheduler::next_state(const ValueBuffers& value_buffers, BufferId of,
   BufferId next = tasks_.new_buffer(tasks_.at(only).name, tasks_.at(only).element, now.box, now.row);
   on_device_of(next, of);
   if (now.row.empty()) gather(value_buffers, next);
-  else tasks_.copy({only, next, now.box, along(next, true, true)}, order_++);
+  else tasks_.copy({only, next, now.box, along_members(tasks_.at(next), !tasks_.at(only).row.empty(), true)}, order_++);
   return next;
-}
-
-// Levels along all members of a buffer that is copied from, to, or both.
-Row Scheduler::along(BufferId id, bool from, bool to) const {
-  Row row = tasks_.at(id).row;
-  std::int64_t stride = 1;
-  for (auto level = row.rbegin(); level != row.rend(); ++level) {
-    level->steps.back() = from ? stride : 0;
-    level->steps.push_back(to ? stride : 0);
-    stride *= level->count;
-  }
-  return row;
-}
-
-// Copies every cell once, even if several buffers hold it.
-void Scheduler::gather(const ValueBuffers& value_buffers, BufferId to) {
-  std::vector<Box> left = {tasks_.at(to).box};
-  auto take = [&](const Box& held, auto copy) {
-    std::vector<Box> rest;
-    for (const Box& part : left) {
-      copy(intersect(part, held));
-      for (Box& piece : subtract(part, held)) rest.push_back(std::move(piece));
-    }
-    left = std::move(rest);
-  };
-  for (BufferId from : value_buffers) {
-    const Buffer rows = tasks_.at(from);
-    const std::optional<TiledRow> tiled = tiles_of(rows.box, along(from, true, false));
-    const bool at_once =
-        tiled && std::any_of(left.begin(), left.end(), [&](const Box& part) { return part.contains(tiled->all); });
-    if (at_once) tasks_.copy({from, to, rows.box, tiled->row}, order_);
-    if (at_once) take(tiled->all, [](const Box&) {});
-    for (std::int64_t n = 0; !at_once && n < count_of(rows.row); ++n)
-      take(member(rows, n).box, [&](const Box& part) { tasks_.copy({{from, n}, to, part}, order_); });
-  }
-  ++order_;
 }
 
 BufferMember Scheduler::held(RunningGraph& frame, HeldMember one) { return {held(frame, one.id), one.number}; }
 
+std::vector<std::optional<ValueId>> Scheduler::shared_in(const BlockGraph& blocks) const {
+  return options_.shared ? std::vector<std::optional<ValueId>>(blocks.held.size()) : shared_values(program_, blocks);
+}
+
 BufferId Scheduler::held(RunningGraph& frame, HeldId id) {
   auto& buffer = frame.buffers[id.index()];
   if (!buffer) {
+    const auto& shared = frame.shared[id.index()];
+    if (auto known = shared ? frame.memory_of.find(*shared) : frame.memory_of.end(); known != frame.memory_of.end())
+      return *(buffer = known->second);
     const Held& held = frame.blocks[id];
-    const Value& value = frame.graph[held.value];
+    const Value& value = frame.graph[shared.value_or(held.value)];
+    if (shared) {
+      buffer = tasks_.new_buffer(value.name, value.type.element, Box::of_shape(value.type.shape));
+      frame.memory_of.emplace(*shared, *buffer);
+      return *buffer;
+    }
     buffer = tasks_.new_buffer(value.name, value.type.element, held.box, held.row);
     on_device(frame.blocks, *buffer, held);
   }

@@ -225,14 +225,22 @@ void fill_partials(const Program& program) {
         for (std::int64_t j = part.bounds[2]; j < part.bounds[3]; ++j) part.cells[at++] = value(0, d, j);
 }
 
-// Every process has a partial, and needs the whole sum.
+// Every process adds two rows to a partial, and needs the sum of all partials.
 void all_reduce(int n, const char* library, double seconds) {
   Program ours(library, 1, true);
   fill_partials(ours);
-  float *from = cells(static_cast<std::size_t>(n)), *to = cells(static_cast<std::size_t>(n));
-  for (int j = 0; j < n; ++j) from[j] = value(0, rank_of_process, j);
-  auto theirs = [&] { MPI_Allreduce(from, to, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
-  measure({{"tapestry", [&] { ours.run(); }}, {"MPI_Allreduce", theirs}}, seconds);
+  const auto count = static_cast<std::size_t>(n);
+  float *a = cells(count), *b = cells(count), *from = cells(count), *to = cells(count);
+  for (int j = 0; j < n; ++j) {
+    a[j] = value(0, 2 * rank_of_process, j);
+    b[j] = value(0, 2 * rank_of_process + 1, j);
+  }
+  auto bare = [&] { MPI_Allreduce(from, to, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+  auto theirs = [&] {
+    for (std::size_t j = 0; j < count; ++j) from[j] = a[j] + b[j];
+    bare();
+  };
+  measure({{"tapestry", [&] { ours.run(); }}, {"add+MPI_Allreduce", theirs}, {"MPI_Allreduce", bare}}, seconds);
   for (const Part& part : ours.parts[2])
     if (part.tensor == 0)
       for (std::int64_t j = part.bounds[0]; j < part.bounds[1]; j += 1001)

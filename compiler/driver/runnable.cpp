@@ -4,7 +4,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <utility>
 
+#include "compiler/driver/mpi_host.h"
+#include "compiler/driver/process_messages.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/read_source.h"
 #include "compiler/driver/shared_inputs.h"
@@ -95,6 +98,36 @@ pipeline::Compilation simplified(Session& session, const ProgramFile& input, con
   }
 }
 
+// In a job the first process decides, and the others take its plan: they may be on machines that would decide otherwise. A
+// process that was given another plan keeps it: the job ends before the run, since the programs differ.
+class AgreedPlan {
+ public:
+  AgreedPlan(const MpiHost* host, pipeline::Options& config) : host_(host), given_(ir::print(config.plan)) {
+    if (!host || host->is_first()) return;
+    const ProcessMessages messages(*host);
+    const std::string given = messages.receive_text(0), plan = messages.receive_text(0);
+    auto parsed = ir::parse_plan_text(plan);
+    auto* agreed = std::get_if<ir::PlanText>(&parsed);
+    if (given != given_ || !agreed) return;
+    config.plan = std::move(agreed->plan);
+    config.decide.reset();
+  }
+  // Once; an empty text if the first process has none.
+  void tell(const std::string& plan) {
+    if (!host_ || !host_->is_first() || std::exchange(told_, true)) return;
+    const ProcessMessages messages(*host_);
+    for (std::int64_t other = 1; other < host_->size(); ++other) {
+      messages.send_text(other, given_);
+      messages.send_text(other, plan);
+    }
+  }
+
+ private:
+  const MpiHost* host_;
+  std::string given_;
+  bool told_ = false;
+};
+
 // Adds to `made` the program to run and, if the run may fall back, earlier programs that are certified to be equal.
 void lower(Session& session, const ProgramFile& input, const RunnableOptions& options, Runnable& made) {
   PassOptions passes = options.passes;
@@ -104,6 +137,7 @@ void lower(Session& session, const ProgramFile& input, const RunnableOptions& op
   const bool skip_unjustified = options.skip_unjustified && !passes.require_proof;
   pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
   let_decide(session, options.decisions, {options.machine_file, "native", options.source.no_cache}, config);
+  AgreedPlan agreed(options.host, config);
   ir::Program& program = made.compiled.program;
   try {
     pipeline::Compilation first = simplified(session, input, config, passes, dumps);
@@ -111,6 +145,7 @@ void lower(Session& session, const ProgramFile& input, const RunnableOptions& op
     program = std::move(first.program);
     write_decisions(session, options.decisions, first.plan);
     made.plan = ir::print(first.plan);
+    agreed.tell(made.plan);
     config.plan = std::move(first.plan);
     config.decide.reset();
     // With an explicit list of passes there may still be calls, which cannot be split. A placed program may lack
@@ -127,6 +162,7 @@ void lower(Session& session, const ProgramFile& input, const RunnableOptions& op
     }
   } catch (const pipeline::UnjustifiedStep& fault) {
     if (!skip_unjustified) throw;
+    agreed.tell("");
     warn_step_left_out(session, fault);
     if (!fault.source.name.empty()) made.compiled = fault.source;
     program = fault.before.back();

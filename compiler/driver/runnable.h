@@ -22,6 +22,7 @@ struct RunnableOptions {
   std::string machine_file;              // for the decisions
   bool make_up = false;                  // missing inputs are random numbers
   bool in_parts = false;                 // inputs are read later, by `part_of_input`
+  const MpiHost* host = nullptr;         // its first process decides for all
   const MpiHost* first_reads = nullptr;  // its first process reads all files (shared_inputs.h)
   // Leaves out a step that is not justified, with a warning, unless a proof is required.
   bool skip_unjustified = false;

@@ -87,12 +87,20 @@ class Planner {
     OperationId o = site.site.operations.front();
     if (site.site.operations.size() > 1) return split_writers(graph, names, site.mesh, site.site);
     const Operator op = with_author_names(program_, graph[o]);
+    auto add = [&](std::uint32_t dim, const AxisRef& over) {
+      add_split(site.mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, dim)}, over);
+    };
+    std::vector<Slices> slices = slices_of_combination(graph, site);
+    auto is_at_once = [&](const Slices& one) { return is_combined_at_once(op, site, program_[site.mesh], one.over); };
+    const auto combined = std::stable_partition(slices.begin(), slices.end(), is_at_once);
+    std::for_each(slices.begin(), combined, [&](const Slices& one) { add(one.dim, one.over); });
     for (std::size_t f = 0; f < site.factors.size(); ++f) {
       const std::optional<std::uint32_t> dim = site.site.factors.factors[f].dim;
       for (const AxisRef& axis : dim ? site.factors[f] : Axes{})
-        add_split(site.mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, *dim)}, axis);
+        if (std::none_of(slices.begin(), combined, [&](const Slices& one) { return one.over == axis; }))
+          add(*dim, axis);
     }
-    scatter(graph, names[o.index()], op, site);
+    std::for_each(combined, slices.end(), [&](const Slices& one) { add(one.dim, one.over); });
   }
 
   // On a mesh of one device: an operation with such a sharding runs only there.
@@ -109,35 +117,59 @@ class Planner {
   }
 
   // Partials are combined such that each device combines only a part: the blocks that it holds (a reduce-scatter), or
-  // a slice that the readers gather (an all-reduce). The operation is the combination of the partials.
-  void scatter(const Graph& graph, const std::string& name, const Operator& op, const SiteShardings& site) {
+  // a slice that the readers gather (an all-reduce). These are splits of the combination.
+  struct Slices {
+    std::uint32_t dim;
+    AxisRef over;
+  };
+  std::vector<Slices> slices_of_combination(const Graph& graph, const SiteShardings& site) const {
     const Mesh& mesh = program_[site.mesh];
+    std::vector<Slices> slices;
     Axes left = used_partials(site);
     for (std::size_t r = 0; r < site.results.size() && !left.empty(); ++r) {
       const ValueId value = site.site.results[r];
       const std::optional<Sharding>& target = graph[value].sharding;
-      if (!target || target->mesh != site.mesh) continue;
+      if (target && target->mesh != site.mesh) continue;
       std::vector<std::int64_t> own = local_shape(mesh, site.results[r], graph[value].type.shape);
       auto take = [&](std::size_t axis, const AxisRef& over) {
         const std::optional<std::uint32_t> dim = dim_along(site.site.factors, r, axis);
         if (!dim) return false;
-        add_split(site.mesh, {.operation = name, .dim = plan_dim_name(op, *dim)}, over);
+        slices.push_back({*dim, over});
         own[axis] = (own[axis] + size_of(mesh, over) - 1) / size_of(mesh, over);
         left = without(mesh, left, {over});
         return true;
       };
       for (std::size_t a = 0; a < own.size(); ++a) {
-        const Axes &computed = site.results[r].dims[a].axes, &all = target->dims[a].axes;
+        const Axes &computed = site.results[r].dims[a].axes, all = target ? target->dims[a].axes : Axes{};
         if (!is_prefix(mesh, computed, all)) continue;
         for (const AxisRef& axis : suffix_after(mesh, computed, all)) {
           auto has_axis = [&](const AxisRef& partials) { return contains(mesh, partials, axis); };
           if (!std::any_of(left.begin(), left.end(), has_axis) || !take(a, axis)) break;
         }
       }
-      if (std::count(graph.outputs.begin(), graph.outputs.end(), value) > 0) continue;  // each device has all of it
       for (const AxisRef& axis : Axes(left))
         if (auto a = axis_for_slices(site.site.factors, r, own, size_of(mesh, axis))) take(*a, axis);
     }
+    return slices;
+  }
+  // Where each block of a reduction has one point, as in `y[j] = sum[d] x[d, j]` with a device for each d, its partials are
+  // what it reads: each device reduces its slice of that, unless operands of several times the size would move.
+  static bool is_combined_at_once(const Operator& op, const SiteShardings& site, const Mesh& mesh,
+                                  const AxisRef& over) {
+    const std::vector<Factor>& factors = site.site.factors.factors;
+    const auto f = static_cast<std::size_t>(std::ranges::find(site.factors, Axes{over}) - site.factors.begin());
+    if (f == factors.size() || !factors[f].dim || factors[f].size > size_of(mesh, over)) return false;
+    auto is_reduced = [](const IndexDim& dim) { return dim.role == DimRole::reduction; };
+    if (!op.reduce() || std::ranges::count_if(op.dims, is_reduced) != 1 || !is_reduced(op.dims[*factors[f].dim]))
+      return false;
+    auto cells = [](const TensorType& type) { return static_cast<double>(element_count(type.shape)); };
+    double moved = 0, combined = 0;
+    for (const Access& read : op.reads) {
+      auto runs_along = [&](const AffineExpr& row) { return row.coefficients[*factors[f].dim] != 0; };
+      if (std::ranges::any_of(read.projection.start.rows, runs_along)) moved += cells(op.operands[read.tensor]);
+    }
+    for (const TensorType& type : op.results) combined += cells(type) * static_cast<double>(factors[f].size);
+    return moved <= combined;
   }
   static Axes used_partials(const SiteShardings& site) {
     for (const Sharding& computed : site.results)

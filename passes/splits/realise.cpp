@@ -238,7 +238,8 @@ class Realiser {
         if (read.tensor != operand || producer.results[write.tensor] != value) continue;
         for (std::size_t axis = 0; axis < write.projection.rank(); ++axis) {
           const AxisSharding held = along(p, producer, write, axis), required = along(c, consumer, read, axis);
-          if (!held.one_to_one || !required.one_to_one) return "transfer";
+          auto is_unclear = [](const AxisSharding& one) { return !one.splits.empty() && !one.one_to_one; };
+          if (is_unclear(held) || is_unclear(required)) return "transfer";
           const bool fewer = is_prefix(required.splits, held.splits), more = is_prefix(held.splits, required.splits);
           gathers |= !more;
           splits |= !fewer;

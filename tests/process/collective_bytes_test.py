@@ -19,6 +19,12 @@ def reduced(c, devices):
             f"        -> (c: f32[64, 64] @ m[{c}]) {{ c[i, j] = sum[k] a[i, k] * b[k, j] }}\n")
 
 
+def read_whole(devices, n=64):
+    """Every device needs all of c, and keeps a part of d."""
+    return (f"mesh m = [x: {devices}]\nprogram main(a: f32[{n}, 96] @ m[{{}}, {{x}}], b: f32[96, 64] @ m[{{x}}, {{}}], w: f32[64, 48] @ m[{{}}, {{x}}])\n"
+            f"        -> (d: f32[{n}, 48] @ m[{{}}, {{x}}]) {{\n    c[i, j] = sum[k] a[i, k] * b[k, j]\n    d[i, j] = sum[k] c[i, k] * w[k, j]\n}}\n")
+
+
 class CollectiveBytes(MpiTest):
     def moves(self, text, devices):
         """Of a program: the collectives with their figures, and what each process of a job with a process for each device received."""
@@ -68,11 +74,25 @@ class CollectiveBytes(MpiTest):
         self.assertEqual(received, {0: 2 * 96 * 4, 1: 96 * 4})
 
     def test_all_reduce(self):
-        """Each device receives the partials of all others whole: with more than two devices more than the figure."""
+        """Each device combines a slice of the partials, and the slices are gathered where all of them are read."""
+        for devices in (2, 4):
+            figure = 64 * 64 * 4 * 2 * (devices - 1) // devices
+            moves, received = self.moves(read_whole(devices), devices)
+            self.assertEqual(moves, [("all_reduce", figure)])
+            self.assertEqual(received, {process: figure for process in range(devices)})
+
+    def test_all_reduce_of_a_result(self):
+        """A result is not gathered: each process writes its slice."""
         for devices in (2, 4):
             moves, received = self.moves(reduced("{}, {}", devices), devices)
             self.assertEqual(moves, [("all_reduce", 64 * 64 * 4 * 2 * (devices - 1) // devices)])
-            self.assertEqual(received, {process: 64 * 64 * 4 * (devices - 1) for process in range(devices)})
+            self.assertEqual(received, {process: 64 * 64 * 4 * (devices - 1) // devices for process in range(devices)})
+
+    def test_all_reduce_of_sizes_that_do_not_divide(self):
+        """The figure counts the largest slice for each device."""
+        for devices, n in ((3, 64), (4, 63), (3, 2)):
+            moves, received = self.moves(read_whole(devices, n), devices)
+            self.assertLessEqual(max(received.values()), moves[0][1] + 4 * 64 * devices)
 
     def test_results_are_not_moved(self):
         """A result lies in the file, whatever its sharding: each process writes the boxes that it computes."""

@@ -263,7 +263,8 @@ int run(Session& session, const RunOptions& options) {
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
   const bool shared = options.mpi && !loaded;
   RunnableOptions what = options.what;
-  if (shared && options.all_by_first) what.first_reads = &MpiHost::start();
+  if (shared) what.host = &MpiHost::start();
+  if (shared && options.all_by_first) what.first_reads = what.host;
   LoadedProgram program =
       loaded ? std::move(*loaded)
              : compiled_program(session, make_runnable(session, what, files), engine_of(session, options), what, files);

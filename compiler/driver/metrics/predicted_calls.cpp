@@ -1,6 +1,7 @@
 #include "compiler/driver/metrics/predicted_calls.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -8,6 +9,7 @@
 #include "cost/model/model.h"
 #include "ir/block_graph.h"
 #include "ir/graph.h"
+#include "ir/shardings/device_assignment.h"
 #include "ir/tensor_bytes.h"
 
 namespace tap::driver {
@@ -138,6 +140,38 @@ class Predictor {
   static std::int64_t device_of(BufferId id, const backend::EncodedSchedule& encoded) {
     return encoded.devices.empty() ? everywhere : encoded.devices[id.index()];
   }
+  // The devices of one process share memory (backend/schedule/shared_memory.h): what is in it was computed by the device of
+  // the block.
+  std::int64_t device_of_block(const KernelCall& call) const {
+    auto [known, fresh] = blocks_.try_emplace(call.operations);
+    BlocksOnDevices& blocks = known->second;
+    if (fresh) blocks = blocks_of(schedule_.operations[call.operations].what);
+    const auto found = blocks.device.find(begins(call.box, blocks.dims));
+    return found == blocks.device.end() ? everywhere : found->second;
+  }
+  struct BlocksOnDevices {
+    std::vector<std::uint32_t> dims;  // that are placed
+    std::map<std::vector<std::int64_t>, std::int64_t> device;
+  };
+  static std::vector<std::int64_t> begins(const Box& box, const std::vector<std::uint32_t>& dims) {
+    std::vector<std::int64_t> all;
+    for (std::uint32_t d : dims) all.push_back(box.dims[d].lo);
+    return all;
+  }
+  BlocksOnDevices blocks_of(const OperationRef& what) const {
+    GraphId graph = program_.main;
+    for (const PathStep& step : what.path) graph = program_[program_[graph][step.operation].op].region()->graph;
+    const Operation& operation = program_[graph][what.operation];
+    const DeviceAssignment assignment(program_, operation);
+    BlocksOnDevices blocks;
+    if (assignment.is_replicated()) return blocks;
+    for (const BlockPlacement& p : operation.placements)
+      if (on_devices(p) && p.dim != whole_operation) blocks.dims.push_back(p.dim);
+    for (std::int64_t index = 0; index < assignment.count(); ++index)
+      if (const auto box = assignment.box(program_[operation.op], index))
+        blocks.device.emplace(begins(*box, blocks.dims), assignment.device(index));
+    return blocks;
+  }
   static double size(const Box& box, ElementType type) {
     return static_cast<double>(box.size()) * static_cast<double>(size_of(type));
   }
@@ -150,6 +184,7 @@ class Predictor {
                        "kernel " + std::to_string(call.kernel), to_string(call.box),
                        device_of(call.buffers.back().id, encoded)};
     const ScheduledKernel& kernel = schedule_.kernels[call.kernel];
+    if (made.device == everywhere && !encoded.devices.empty() && !kernel.packs) made.device = device_of_block(call);
     const Operator& op = program_[kernel.computes];
     Box box = call.box;
     for (const Counter& counter : call.counters) {
@@ -204,6 +239,7 @@ class Predictor {
   const Schedule& schedule_;
   const Program& program_;
   std::vector<std::int64_t> firsts_;  // the device of each buffer's first member; empty if devices are not known
+  mutable std::map<std::size_t, BlocksOnDevices> blocks_;  // by operation of the schedule
   PredictedTasks tasks_;
   PredictedRun made_;
 };
