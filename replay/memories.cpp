@@ -160,8 +160,8 @@ void Memories::divide(BufferId id) {
   all.states = std::move(each);
   all.each = true;
   if (all.read_in != batch_) return;
-  for (const Box& members : all.read)
-    for (std::size_t number : numbers_of({id, members})) all.states[number].read_in = batch_;
+  for (const auto& [members, cells] : all.read)
+    for (std::size_t number : numbers_of({id, members})) all.states[number].note_read(batch_, cells);
 }
 
 Contents& Memories::at(BufferId id) {
@@ -171,25 +171,34 @@ Contents& Memories::at(BufferId id) {
   return states[0].contents;
 }
 
-void Memories::read(const Where& where) {
+void State::note_read(std::size_t batch, const Box& cells) {
+  if (std::exchange(read_in, batch) != batch) read = {};
+  read.add(cells);
+}
+
+void Memories::read(const Where& where, const Box& cells) {
   Members& all = all_[where.id.index()];
   if (!all.each) {
     if (all.read_in != batch_) all.read_in = batch_, all.read.clear();
-    if (std::ranges::none_of(all.read, [&](const Box& known) { return known.contains(where.members); }))
-      all.read.push_back(where.members);
+    auto contains = [&](const auto& known) {
+      return known.first.contains(where.members) && known.second.contains(cells);
+    };
+    if (std::ranges::none_of(all.read, contains)) all.read.emplace_back(where.members, cells);
     if (all.read.size() > many) divide(where.id);
     return;
   }
-  for (State* state : each_at(where)) state->read_in = batch_;
+  for (State* state : each_at(where)) state->note_read(batch_, cells);
 }
 
-bool Memories::is_read(const Where& where) const {
+bool Memories::is_read(const Where& where, const Box& cells) const {
   const Members& all = all_[where.id.index()];
   if (!all.each)
-    return all.read_in == batch_ &&
-           std::ranges::any_of(all.read, [&](const Box& members) { return !disjoint(members, where.members); });
-  return std::ranges::any_of(numbers_of(where),
-                             [&](std::size_t number) { return all.states[number].read_in == batch_; });
+    return all.read_in == batch_ && std::ranges::any_of(all.read, [&](const auto& one) {
+             return !disjoint(one.first, where.members) && !disjoint(one.second, cells);
+           });
+  return std::ranges::any_of(numbers_of(where), [&](std::size_t number) {
+    return all.states[number].read_in == batch_ && all.states[number].read.meets(cells);
+  });
 }
 
 // The distance of the points from one member to the next follows from a level with that distance, and must be the same
@@ -222,7 +231,7 @@ std::vector<State*> Memories::write(const Where& where, const Box& cells, bool d
   expect(keeps_, !kept, "an input or a prepared operand is written: b{}", n);
   expect(keeps_, b.box.contains(cells), "b{} is written outside its box", n);
   expect(keeps_, where.each_by_one, "several tasks of a row write one member of b{}", n);
-  expect(keeps_, !is_read(where), "b{} is written while another task reads it", n);
+  expect(keeps_, !is_read(where, cells), "b{} is written while another task reads it", n);
   std::vector<State*> states = at(where);
   auto agrees = [&](const State* state) {
     const auto known = state->contents.points.find(wrote.by);
@@ -263,8 +272,9 @@ void Memories::invalidate(BufferId id) {
 }
 
 bool Memories::is_used(BufferId id) const {
-  return is_read(where(id)) || std::ranges::any_of(all_[id.index()].states,
-                                                   [this](const State& state) { return state.written_in == batch_; });
+  return is_read(where(id), buffer(id).box) || std::ranges::any_of(all_[id.index()].states, [this](const State& state) {
+           return state.written_in == batch_;
+         });
 }
 
 void Memories::take(BufferId id, BufferId writer) {

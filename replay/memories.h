@@ -25,10 +25,13 @@ struct State {
   Box members;
   Contents contents = {};
   std::size_t read_in = 0, written_in = 0;  // the batch of the last access (reads: only if each member has its own)
+  BoxSet read = {};                         // cells, in that batch
   BoxSet cells = {};                        // written in that batch: the cells, and …
   Points points = {};                       // … the points of `by` that wrote them
   const ir::Access* by = nullptr;
   bool dense = true;  // the writes leave no gaps, so `cells` describes them
+
+  void note_read(std::size_t batch, const Box& cells);
 };
 
 class Memories {
@@ -54,7 +57,7 @@ class Memories {
   // The contents of the members, grouped by common state.
   std::vector<std::pair<Box, const Contents*>> held(const Where& where) const;
   Contents& at(BufferId id);  // for a member without a row, or a row with one state
-  void read(const Where& where);
+  void read(const Where& where, const Box& cells);
   // Discards the contents of the memory and of those that overlap it, unless the write adds to them. Tasks of one
   // operation may write one memory, at disjoint points.
   std::vector<State*> write(const Where& where, const Box& cells, bool dense = true, const Wrote& wrote = {});
@@ -72,14 +75,14 @@ class Memories {
     bool each = false;      // each member has a state, in order
     BufferId partner = {};  // the memory it is exchanged with
     std::size_t read_in = 0;
-    std::vector<Box> read = {};  // in that batch, if not recorded by member
+    std::vector<std::pair<Box, Box>> read = {};  // members and cells in that batch, if not recorded by member
   };
   void own(BufferId id);
   Box all_members(BufferId id) const;
   std::vector<std::size_t> numbers_of(const Where& where) const;
   std::vector<State*> at(const Where& where);
   std::vector<State*> each_at(const Where& where);
-  bool is_read(const Where& where) const;  // in this batch
+  bool is_read(const Where& where, const Box& cells) const;  // in this batch
   void divide(BufferId id);
   ir::Range range_of(BufferId id) const;  // of bytes
   bool is_used(BufferId id) const;        // in this batch

@@ -185,7 +185,7 @@ class Machine {
       if (is_idle(op, points)) continue;
       for (std::size_t k = 0; k < op.operands.size(); ++k)
         if (!is_prepared(where[k].id, run, k)) check_reads(run, k, points, where[k], across);
-      for (std::size_t k = 0; k < op.operands.size(); ++k) memories_->read(where[k]);
+      for (std::size_t k = 0; k < op.operands.size(); ++k) memories_->read(where[k], buffer(where[k].id).box);
       const Where* results = where.data() + op.operands.size();
       for (std::size_t k = 0; k < op.results.size() && is_whole(op); ++k)
         writes.push_back({results[k], whole_of(op.results[k].shape, results[k]), run.side.results[k]});
@@ -233,7 +233,7 @@ class Machine {
              "the members of b{} are not written in the same way", to.id.index());
       writes.push_back({to, memories_->cells_of(to, across, to_box), value});
     }
-    memories_->read(from);
+    memories_->read(from, cells);
     return writes;
   }
 
@@ -262,7 +262,7 @@ class Machine {
       std::optional<ir::Scalar> fill;
       if (read.fill) fill = op.exprs[*read.fill].value;
       check_read(run, read.tensor, where, buffer(where.id).box, fill);
-      memories_->read(where);
+      memories_->read(where, buffer(where.id).box);
     }
     Writes writes;
     for (std::size_t k = 0; k < op.writes.size(); ++k) {

@@ -41,6 +41,7 @@ class Scheduler {
     std::size_t path_number = 0;
     std::vector<std::optional<ValueId>> shared;  // by HeldId
     std::map<ValueId, BufferId> memory_of = {};  // of shared values
+    std::vector<HeldMemory> memories = {};       // by HeldId, if each device has its own
   };
 
   std::vector<ValueBuffers> graph(GraphId id, const std::vector<BufferId>& inputs, Path path);
@@ -152,6 +153,7 @@ std::vector<Scheduler::ValueBuffers> Scheduler::graph(GraphId id, const std::vec
   TAP_CHECK(inputs.size() == blocks.inputs.size(), "a graph received a wrong number of inputs");
   RunningGraph frame{blocks,          program_[id], std::vector<std::optional<BufferId>>(blocks.held.size()),
                      std::move(path), places_++,    shared_in(blocks)};
+  if (options_.shared) frame.memories = joined_memories(program_, blocks);
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     frame.buffers[blocks.inputs[k].index()] = inputs[k];
     if (const auto& value = frame.shared[blocks.inputs[k].index()]) frame.memory_of.emplace(*value, inputs[k]);
@@ -187,8 +189,14 @@ void Scheduler::task(RunningGraph& frame, const Application& listed) {
 }
 
 void Scheduler::task(RunningGraph& frame, const Move& move) {
-  if (!frame.shared[move.to.id.index()])
-    tasks_.copy({held(frame, move.from), held(frame, move.to), move.box, move.row}, order_);
+  if (frame.shared[move.to.id.index()]) return;
+  const BufferMember from = held(frame, move.from), to = held(frame, move.to);
+  if (from.id != to.id) return tasks_.copy({from, to, move.box, move.row}, order_);
+  std::vector<CopyBox> copies;  // without those of devices to themselves
+  for (const Move& one : members(move))
+    if (one.from.number != one.to.number)
+      copies.push_back({{from.id, one.from.number}, {to.id, one.to.number}, one.box, {}});
+  for (CopyBox& copy : in_rows(std::move(copies))) tasks_.copy(std::move(copy), order_);
 }
 
 void Scheduler::kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t number) {
@@ -337,6 +345,8 @@ BufferId Scheduler::held(RunningGraph& frame, HeldId id) {
     const auto& shared = frame.shared[id.index()];
     if (auto known = shared ? frame.memory_of.find(*shared) : frame.memory_of.end(); known != frame.memory_of.end())
       return *(buffer = known->second);
+    if (!frame.memories.empty() && frame.memories[id.index()].of != id)
+      return *(buffer = this->held(frame, frame.memories[id.index()].of));
     const Held& held = frame.blocks[id];
     const Value& value = frame.graph[shared.value_or(held.value)];
     if (shared) {
@@ -344,7 +354,9 @@ BufferId Scheduler::held(RunningGraph& frame, HeldId id) {
       frame.memory_of.emplace(*shared, *buffer);
       return *buffer;
     }
-    buffer = tasks_.new_buffer(value.name, value.type.element, held.box, held.row);
+    buffer = frame.memories.empty() ? tasks_.new_buffer(value.name, value.type.element, held.box, held.row)
+                                    : tasks_.new_buffer(value.name, value.type.element, frame.memories[id.index()].box,
+                                                        frame.memories[id.index()].row);
     on_device(frame.blocks, *buffer, held);
   }
   return *buffer;

@@ -5,6 +5,7 @@
 
 #include "backend/schedule/copied_boxes.h"
 #include "ir/graph.h"
+#include "support/checked.h"
 
 namespace tap::backend {
 
@@ -58,6 +59,70 @@ std::vector<std::optional<ValueId>> shared_values(const Program& program, const 
     shared.push_back(is_shared[source.index()] ? std::optional(source) : std::nullopt);
   }
   return shared;
+}
+
+namespace {
+
+// Whether the members of both are on the same devices.
+bool are_on_same_devices(const Held& a, const Held& b) {
+  auto alike = [](const Level& one, const Level& other) {
+    return one.count == other.count && one.steps.back() == other.steps.back();
+  };
+  return a.device == b.device && a.device != everywhere && std::ranges::equal(a.row, b.row, alike);
+}
+
+Range reach(Range range, const Row& row, std::size_t d) {
+  for (const Level& level : row) {
+    const std::int64_t last = checked::mul(level.steps[d], level.count - 1);
+    range = hull(range, {checked::add(range.lo, last), checked::add(range.hi, last)});
+  }
+  return range;
+}
+
+// The smallest memories that hold both, the same for all members along dims in which they do not advance alike.
+HeldMemory joined(HeldMemory memory, const Held& other) {
+  for (std::size_t d = 0; d < memory.box.rank(); ++d) {
+    auto alike = [d](const Level& one, const Level& two) { return one.steps[d] == two.steps[d]; };
+    Range& range = memory.box.dims[d];
+    if (std::ranges::equal(memory.row, other.row, alike)) {
+      range = hull(range, other.box.dims[d]);
+      continue;
+    }
+    range = hull(reach(range, memory.row, d), reach(other.box.dims[d], other.row, d));
+    for (Level& level : memory.row) level.steps[d] = 0;
+  }
+  return memory;
+}
+
+}  // namespace
+
+// Inputs, results and the state of iterates keep the memory that others expect.
+std::vector<HeldMemory> joined_memories(const Program& program, const BlockGraph& blocks) {
+  const Graph& graph = program[blocks.graph];
+  const std::vector<ValueId> sources = sources_of_transfers(program, graph);
+  std::vector<bool> fixed(graph.values.size());
+  for (const auto* list : {&graph.inputs, &graph.outputs})
+    for (ValueId v : *list) fixed[v.index()] = true;
+  std::vector<std::vector<HeldId>> rows(graph.values.size());
+  std::vector<HeldMemory> memories;
+  for (std::size_t h = 0; h < blocks.held.size(); ++h) {
+    const Held& held = blocks.held[h];
+    memories.push_back({HeldId(h), held.box, held.row});
+    const ValueId source = sources[held.value.index()];
+    if (fixed[held.value.index()] || fixed[source.index()] || held.box.empty()) continue;
+    if (source == held.value) rows[source.index()].emplace_back(h);
+    else
+      for (HeldId part : rows[source.index()]) {
+        if (!are_on_same_devices(blocks[part], held)) continue;
+        HeldMemory& memory = memories[part.index()];
+        HeldMemory both = joined(memory, held);
+        if (both.box.size() > checked::add(memory.box.size(), held.box.size())) continue;
+        memory = std::move(both);
+        memories[h].of = part;
+        break;
+      }
+  }
+  return memories;
 }
 
 Application without_shared_members(Application calls, const std::vector<std::optional<ValueId>>& shared) {

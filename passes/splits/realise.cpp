@@ -229,7 +229,8 @@ class Realiser {
   std::string collective_of(const Operation& consumer, std::uint32_t operand) const {
     const ValueId value = left_[consumer.operands[operand].index()];
     const std::vector<OperationId>& writers = uses_.writers[value.index()];
-    if (writers.size() > 1 || !same_devices(before_[writers[0]], consumer)) return "transfer";
+    const bool elsewhere = runs_on_devices(consumer) && !same_devices(before_[writers[0]], consumer);
+    if (writers.size() > 1 || elsewhere) return "transfer";
     const Operation& producer = before_[writers[0]];
     const Operator &p = program_[producer.op], &c = program_[consumer.op];
     bool gathers = false, splits = false, reduces = false;

@@ -209,6 +209,34 @@ TEST(ProcessSchedule, ResultsThatAreReadOrGivenTwiceOrAreInputs) {
   expect_same_bits(sharded(text), 2);
 }
 
+// A device receives slices of partials into the memory in which it has computed its own, and sends from there. That is proved,
+// and refused if a slice is missing or arrives twice.
+TEST(ProcessSchedule, SlicesArriveBesideTheOwnPartial) {
+  const ir::Program program = sharded(R"(
+    mesh m = [x: 3]
+    program main(X: f32[6, 12] @ m[{x}, {}], w: f32[12, 4]) -> (Z: f32[6, 4]) {
+        Y[j] = sum[d] X[d, j]
+        Z[i, k] = sum[j] Y[j] * X[i, j] * w[j, k]
+    })");
+  expect_same_bits(program, 3);
+  const ir::Schedule schedule = *scheduled(program).made.schedule;
+  EXPECT_EQ(check::test::refusal_of(program, schedule), "");
+  int copies = 0;
+  for (std::size_t b = 0; b < schedule.sequences[0].size(); ++b)
+    for (std::size_t t = 0; t < schedule.sequences[0][b].size(); ++t) {
+      const auto* copy = std::get_if<ir::CopyBox>(&schedule.sequences[0][b][t].what);
+      if (!copy || copy->from.id != copy->to.id) continue;
+      for (const ir::CopyBox& one : ir::members(*copy)) EXPECT_NE(one.from.number, one.to.number);
+      ++copies;
+      ir::Schedule without = schedule, twice = schedule;
+      without.sequences[0][b].erase(without.sequences[0][b].begin() + static_cast<std::ptrdiff_t>(t));
+      EXPECT_NE(check::test::refusal_of(program, without), "");
+      twice.sequences[0][b].push_back(twice.sequences[0][b][t]);
+      EXPECT_NE(check::test::refusal_of(program, twice), "");
+    }
+  EXPECT_GT(copies, 0);
+}
+
 // Each of four processes needs a fourth of the memory, and a row more of the input on each side.
 TEST(ProcessSchedule, MemoryOfOneProcess) {
   const ir::Program program = sharded(R"(

@@ -65,14 +65,14 @@ class MemoryLimit(MpiTest):
         """Of a program whose memory can be counted by hand."""
         self.write("p.tap", TURNED)
         words = ["p.tap", "--dim", "n=1024", "-i", "x=zeros", "-o", "z=@z.npy", "--threads", "1", "--memory", "1MiB"]
-        # x and z; y, and its columns for the devices that compute z.
+        # x, y and z. The devices share y: those that compute z read its columns there.
         alone = self.started(0, words).stderr
-        self.assertRegex(alone, r"the program needs 16 MiB, but `--memory` allows 1 MiB\n")
-        self.assertRegex(alone, r"note: 4 MiB inputs, 4 MiB results, 8 MiB intermediates\n")
+        self.assertRegex(alone, r"the program needs 12 MiB, but `--memory` allows 1 MiB\n")
+        self.assertRegex(alone, r"note: 4 MiB inputs, 4 MiB results, 4 MiB intermediates\n")
         # A quarter of each; three blocks of 256 columns of y are packed for other devices, or arrive from them.
         parts = "1 MiB inputs, 1 MiB results, 2 MiB intermediates, 768 KiB messages\n"
         self.assertRegex(alone, r"note: in a process of its own, device 0 needs 4\.75 MiB, the most of 4 devices: " + parts)
-        self.assertRegex(alone, r"help: `--memory 16384KiB` is enough\n")
+        self.assertRegex(alone, r"help: `--memory 12288KiB` is enough\n")
         four = self.started(4, words).stderr
         self.assertRegex(four, r"process 0 of the job \(device 0\) needs 4\.75 MiB, but `--memory` allows 1 MiB\n")
         self.assertRegex(four, r"note: " + parts)

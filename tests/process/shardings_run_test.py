@@ -283,7 +283,7 @@ class ShardingsRun(TapcTest):
         self.write("m.tap", MLP.format(data=2, model=4, n=8, h=32))
         part = self.expect(0, "^$", "inspect", "m.tap", "--device", "5").stdout.decode()
         # Its rows and columns, its part of the sum, and that of all: 3 of the 4 partials are from others.
-        self.assertRegex(part, r"^device 5: 4 applications, receives 3 boxes \(1.125 KiB in total\) from other devices\n")
+        self.assertRegex(part, r"^device 5: 4 applications, receives 3 boxes \(288 bytes in total\) from other devices\n")
         self.assertRegex(part, r"device 5: H\[4\.\.8, 8\.\.16\]@5 = ")
         self.assertNotIn("device 4:", part)
         self.expect(2, "no operation runs on device 8", "inspect", "m.tap", "--device", "8")

@@ -149,7 +149,7 @@ class Simulate(TapcTest):
                 self.assertGreaterEqual(event["ts"], ends - 1e-6)
                 ends = event["ts"] + event["dur"]
         text = self.tapc("simulate", "layer.tap").stdout.decode()
-        self.assertRegex(text, r"^8 devices \[data: 4, model: 2\] with \d+ threads? each, in \d roles\n[\d.]+ \w+; devices are idle [\d.]+ % of the time\n\nrole +devices")
+        self.assertRegex(text, r"^8 devices \[data: 4, model: 2\] with \d+ threads? each, in \d roles?\n[\d.]+ \w+; devices are idle [\d.]+ % of the time\n\nrole +devices")
         again = self.tapc("simulate", "layer.tap").stdout.decode()
         self.assertEqual(text, again)
 
