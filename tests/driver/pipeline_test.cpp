@@ -220,7 +220,7 @@ TEST(Pipeline, ListingDoesNotGrowWithDevices) {
        "split A dim i into # over axis m.d\nsplit Y dim i into # over axis m.d\n", 8, 1024},
   };
   for (const auto& [mesh, body, lines, few, many] : cases)
-    EXPECT_LE(tasks_of(mesh, body, lines, many), 1.3 * static_cast<double>(tasks_of(mesh, body, lines, few))) << body;
+    EXPECT_LE(tasks_of(mesh, body, lines, many), 1.35 * static_cast<double>(tasks_of(mesh, body, lines, few))) << body;
 }
 
 // Rows of a million devices are proved as those of four are, in the same time.
