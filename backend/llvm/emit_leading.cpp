@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/llvm/emit_straight.h"
+#include "backend/llvm/emit_streamed.h"
 
 namespace tap::backend {
 
@@ -28,7 +29,7 @@ class LeadingLanes {
     llvm::BasicBlock *whole = s_.new_block("whole"), *in_parts = s_.new_block("parts"), *done = s_.new_block("stored");
     b_.CreateCondBr(b_.CreateICmpSGE(active, b_.getInt64(lanes)), whole, in_parts);
     b_.SetInsertPoint(whole);
-    store_here(rest_);
+    store_vector(s_, rest_, address_, tensor_);
     b_.CreateBr(done);
     b_.SetInsertPoint(in_parts);
     active = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, active, b_.getInt64(0));

@@ -67,6 +67,7 @@ struct EmitState {
   std::vector<std::int64_t> versions;   // by variable: the version of its value in straight code, else 0
   std::optional<Lanes> lanes;
   bool stores_under_masks = true;  // else in parts (emit_leading.h)
+  bool streams = false;            // has stores that bypass the caches (emit_streamed.h)
   std::vector<bool> folded;        // by accumulator: whether its lanes are combined
   std::optional<StatementLines> lines = {};
   bool straight = false;  // inside unrolled loops or lanes: no branches

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "backend/llvm/emit_leading.h"
+#include "backend/llvm/emit_streamed.h"
 #include "backend/llvm/emit_transposed.h"
 #include "backend/llvm/lane_masks.h"
 #include "support/check.h"
@@ -288,7 +289,7 @@ void StraightCells::store(const Store::Target& target, Value* value) {
     } else if (mask) {
       stored = b.CreateMaskedStore(raw, location.address, align, mask);
     } else {
-      stored = b.CreateAlignedStore(raw, location.address, align);
+      return store_vector(s_, raw, location.address, target.tensor);
     }
   }
   s_.mark_no_alias(*stored, target.tensor);

@@ -255,6 +255,8 @@ void Printer::header() {
     line(fmt::format("cut {} by {} worth {}", kernel_.variables[kernel_.at(*kernel_.tile_dim)], kernel_.grain,
                      kernel_.worth));
   if (kernel_.exact_arithmetic) line("exact arithmetic");
+  for (const TensorArgument& tensor : kernel_.tensors)
+    if (tensor.streamed) line("stream " + tensor.name);
   std::vector<std::uint32_t> defined = variables_defined(kernel_), unused;
   for (std::uint32_t v = static_cast<std::uint32_t>(3 * kernel_.dims); v < kernel_.variables.size(); ++v)
     if (std::find(defined.begin(), defined.end(), v) == defined.end()) unused.push_back(v);

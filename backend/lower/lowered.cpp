@@ -2,13 +2,16 @@
 
 #include "backend/loops/loops_text.h"
 #include "backend/loops/loops_verify.h"
+#include "backend/lower/streamed_results.h"
 
 namespace tap::backend {
 
 Kernel lowered(const ir::Program& program, const ir::Operator& op, const LowerOptions& options) {
   Kernel kernel = lower(program, op, options);
   require_verified(kernel, "lowering");
-  return normal(kernel);
+  kernel = normal(kernel);
+  stream_large_results(kernel, options.machine);
+  return kernel;
 }
 
 }  // namespace tap::backend

@@ -320,6 +320,15 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         self.write("p.tap", DIVIDE)
         self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", environment={"PATH": "/nowhere"})
 
+    def test_results_larger_than_the_last_cache_bypass_it(self):
+        for cells, bypasses in (5_000_000, True), (1_000_000, False):
+            text = f"program scale(x: f32[{cells}]) -> (y: f32[{cells}]) {{ y[i] = 2 * x[i] }}\n"
+            for target in "x86-64-v3", "x86-64-v4":
+                self.compile(text, f"--target={target}", "--machine=builtin", "--emit=asm", name="scale")
+                code = self.read("scale.s")
+                self.assertEqual("movntp" in code, bypasses, target)
+                self.assertEqual("sfence" in code, bypasses, target)
+
     def test_targets(self):
         self.compile(MLP, "--target=x86-64-v3", "--emit=asm", name="mlp")
         self.assertNotIn("zmm", (self.folder / "mlp.s").read_text())
