@@ -325,7 +325,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
             text = f"program scale(x: f32[{cells}]) -> (y: f32[{cells}]) {{ y[i] = 2 * x[i] }}\n"
             for target in "x86-64-v3", "x86-64-v4":
                 self.compile(text, f"--target={target}", "--machine=builtin", "--emit=asm", name="scale")
-                code = self.read("scale.s")
+                code = (self.folder / "scale.s").read_text()
                 self.assertEqual("movntp" in code, bypasses, target)
                 self.assertEqual("sfence" in code, bypasses, target)
 
