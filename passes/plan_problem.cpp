@@ -30,8 +30,8 @@ PlanProblem no_operation(const Program& program, std::size_t decision, const std
   const Graph& main = program[program.main];
   for (ValueId v : main.inputs)
     if (main[v].name == name)
-      return {decision, "`" + name + "` is an input; a plan names operations", PlanPart::operation, name,
-              suggestion_for("", names, "operations")};
+      return {decision, "`" + name + "` is an input, which can only be split over devices, and only if it is read",
+              PlanPart::operation, name, suggestion_for("", names, "operations")};
   return {decision, "unknown operation `" + name + "`", PlanPart::operation, name,
           suggestion_for(name, names, "operations")};
 }

@@ -43,6 +43,11 @@ std::set<std::string> named_in(const Plan& plan) {
   return names;
 }
 
+bool is_input(const Program& program, const std::string& name) {
+  const Graph& main = program[program.main];
+  return std::any_of(main.inputs.begin(), main.inputs.end(), [&](ValueId v) { return main[v].name == name; });
+}
+
 std::set<std::string> split_by(const Plan& plan) {
   std::set<std::string> names;
   for (const Decision& decision : plan.decisions)
@@ -195,7 +200,7 @@ class Decider {
     for (const std::string& name : names) {
       auto location = finder.find(program.main, name);
       if (location) found[location->graph.index()].insert(location->operation);
-      else if (is_split_.count(name)) return std::nullopt;
+      else if (is_split_.count(name) && !is_input(program, name)) return std::nullopt;
     }
     for (std::size_t g = 0; g < program.graphs.size(); ++g)
       for (const SplitRequest& split : program.graphs[g].splits) found[g].insert(split.operation);

@@ -7,6 +7,7 @@
 #include "passes/fusion/group_dims.h"
 #include "passes/shardings/follow_shardings.h"
 #include "passes/splits/apply_splits.h"
+#include "passes/splits/divided_inputs.h"
 
 namespace tap::cost {
 
@@ -50,7 +51,7 @@ std::optional<std::vector<SplitsOfGraph>> mesh_splits(const Program& program, co
   std::vector<SplitsOfGraph> splits(program.graphs.size());
   OperationFinder finder(program);
   for (const Decision& decision : followed.decided->decisions) {
-    if (!is_over_mesh(decision)) continue;
+    if (!is_over_mesh(decision) || passes::divided_input(program, decision)) continue;
     PlannedSplit line = std::get<PlannedSplit>(decision);
     const auto location = finder.find(program.main, line.operation);
     if (!location) return std::nullopt;

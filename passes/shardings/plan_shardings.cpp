@@ -339,6 +339,14 @@ ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, co
   return applicable(program, caution, Planner(program, but, listed, nullptr).plan());
 }
 
+std::vector<PlannedSplit> splits_of_site(const Program& program, GraphId graph, const SiteShardings& site) {
+  const ChosenSites sites{{graph, {site}}};
+  std::vector<PlannedSplit> splits;
+  for (Decision& decision : Planner(program, {}, {}, &sites).plan().plan.decisions)
+    if (auto* split = std::get_if<PlannedSplit>(&decision)) splits.push_back(std::move(*split));
+  return splits;
+}
+
 ShardedPlan plan_of_sites(const Program& program, const ChosenSites& sites, const Caution& caution) {
   return applicable(program, caution, Planner(program, {}, {}, &sites).plan());
 }

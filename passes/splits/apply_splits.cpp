@@ -10,6 +10,7 @@
 #include "ir/text_names.h"
 #include "passes/placed.h"
 #include "passes/plan_problem.h"
+#include "passes/splits/divided_inputs.h"
 #include "passes/splits/place_on_devices.h"
 #include "passes/splits/shared_writes.h"
 #include "passes/splits/split_graph.h"
@@ -310,7 +311,10 @@ Plan requested_splits(const Program& program) {
   return plan;
 }
 
-SplitResult apply_splits(const Program& program, const Plan& plan, const Caution& caution, NoBoxes no_boxes) {
+namespace {
+
+// Pre: no line is about an input.
+SplitResult apply_to_operations(const Program& program, const Plan& plan, const Caution& caution, NoBoxes no_boxes) {
   SplitApplier applier(program, plan, caution);
   SplitResult result = applier.run();
   if (applier.without_boxes().empty() || no_boxes == NoBoxes::refused) return result;
@@ -327,6 +331,22 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
   again.steps.insert(again.steps.begin(), std::move(staged->step));
   again.stages.insert(again.stages.begin(), std::move(staged->program));
   return again;
+}
+
+}  // namespace
+
+SplitResult apply_splits(const Program& program, const Plan& plan, const Caution& caution, NoBoxes no_boxes) {
+  DividedInputs inputs = divide_inputs(program, plan);
+  if (inputs.step.graphs.empty()) return apply_to_operations(program, plan, caution, no_boxes);
+  SplitResult result = apply_to_operations(inputs.program, inputs.plan, caution, no_boxes);
+  std::set<std::size_t> reported;  // a line is about all copies
+  for (PlanProblem& problem : result.problems) problem.decision = inputs.lines[problem.decision];
+  std::erase_if(result.problems, [&](const PlanProblem& p) {
+    return divided_input(program, plan.decisions[p.decision]) && !reported.insert(p.decision).second;
+  });
+  result.steps.insert(result.steps.begin(), std::move(inputs.step));
+  result.stages.insert(result.stages.begin(), std::move(inputs.program));
+  return result;
 }
 
 PassResult apply_splits(const Program& program, const PassContext& context) {

@@ -22,6 +22,18 @@ void place_blocks(const Program& program, Operation& operation, std::uint32_t di
   operation.placements.push_back(std::move(placed));
 }
 
+// y[d0, d1] = x[d0, d1]
+Operator copy_of(const TensorType& type) {
+  const std::size_t rank = type.shape.size();
+  Operator copy{"copy"};
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    copy.dims.push_back({"d" + std::to_string(axis), {0, type.shape[axis]}});
+  copy.operands = copy.results = {type};
+  copy.reads = copy.writes = {{0, {AffineMap::identity(rank), Shape(rank, 1)}}};
+  copy.body = MapBody{{copy.exprs.read(0, type.element)}};
+  return copy;
+}
+
 }  // namespace
 
 GraphSplitter::GraphSplitter(Program& program, Interner& interner, GraphId id)
@@ -33,9 +45,21 @@ GraphSplitter::GraphSplitter(Program& program, Interner& interner, GraphId id)
   for (const Value& value : before_.values) names_.insert(value.name);
 }
 
-void GraphSplitter::copy(OperationId o) {
+void GraphSplitter::copy(OperationId o, const std::map<ValueId, ValueId>& replaced) {
   after_.operations.push_back(before_[o]);
+  for (ValueId& v : after_.operations.back().operands)
+    if (auto found = replaced.find(v); found != replaced.end()) v = found->second;
   claim_.operations.push_back(Copied{{{}, o}});
+}
+
+ValueId GraphSplitter::add_copy(ValueId of) {
+  const ValueId copy = add_value(before_[of].name + ".part", before_[of].type);
+  claim_.values[copy.index()] = ValueRef{{}, of};
+  Operation operation{{}, {of}, {copy}, {}};
+  interner_.assign(operation, copy_of(before_[of].type));
+  after_.operations.push_back(std::move(operation));
+  claim_.operations.push_back(WholeCopy{});
+  return copy;
 }
 
 void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {

@@ -1,6 +1,7 @@
 // One graph with some of its operations split, and the claims that prove that it computes the same.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "passes/pass.h"
@@ -13,7 +14,11 @@ class GraphSplitter {
  public:
   GraphSplitter(ir::Program& program, ir::Interner& interner, ir::GraphId id);
 
-  void copy(ir::OperationId o);
+  // Reads of the values in `replaced` become reads of their copies.
+  void copy(ir::OperationId o, const std::map<ir::ValueId, ir::ValueId>& replaced = {});
+  // An operation that copies the whole value; returns the copy.
+  ir::ValueId add_copy(ir::ValueId of);
+  const std::string& name_of(ir::ValueId value) const { return after_[value].name; }
   void place_all(ir::OperationId o, const ir::PlannedSplit& split);  // unsplit, on these devices only
   // Returns the name of the partials if the operation becomes their combination.
   std::optional<std::string> split(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
@@ -30,6 +35,7 @@ class GraphSplitter {
   std::string split_into_partials(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
   void split_into_scan(ir::OperationId o, const SplitScan& parts, const ir::PlannedSplit& split);
   ir::ValueId add_value(const std::string& base, ir::TensorType type);
+  std::string unused_name(const std::string& base);
 
   ir::Program& program_;
   ir::Interner& interner_;

@@ -37,6 +37,8 @@ class RandomPlan {
       add_split(names[o], with_author_names(program_, graph.operations[o]));
       if (choose_(4) == 0) list_devices(before);
     }
+    for (ValueId v : graph.inputs)
+      if (choose_(4) == 0 && is_read(graph, v)) divide_input(graph[v]);
     return std::move(plan_);
   }
 
@@ -46,6 +48,21 @@ class RandomPlan {
   }
 
  private:
+  static bool is_read(const Graph& graph, ValueId v) {
+    return std::any_of(graph.operations.begin(), graph.operations.end(), [v](const Operation& operation) {
+      return std::count(operation.operands.begin(), operation.operands.end(), v) > 0;
+    });
+  }
+
+  // Some axes of the input over some of the mesh's.
+  void divide_input(const Value& input) {
+    const std::size_t before = plan_.decisions.size();
+    std::vector<std::string> free = {"x", "y", "z", "z:(2)2"};
+    for (std::size_t axis = 0; axis < input.type.shape.size() && !free.empty(); ++axis)
+      if (choose_(2)) on_mesh(input.name, "axis " + std::to_string(axis), {0, input.type.shape[axis]}, free);
+    if (choose_(4) == 0) list_devices(before);
+  }
+
   // The same blocks on devices that no mesh has: 1, 4, 7, …
   void list_devices(std::size_t from) {
     for (std::size_t k = from; k < plan_.decisions.size(); ++k) {
@@ -95,6 +112,9 @@ class RandomPlan {
   }
 
   bool on_mesh(const std::string& name, const Operator& op, std::uint32_t d, std::vector<std::string>& free) {
+    return on_mesh(name, dim_name(op, d), op.dims[d].range, free);
+  }
+  bool on_mesh(const std::string& name, const std::string& dim, Range range, std::vector<std::string>& free) {
     std::size_t k = static_cast<std::size_t>(choose_(static_cast<std::int64_t>(free.size())));
     std::string axis = free[k];
     // A whole axis and its part do not go together in one tensor.
@@ -103,8 +123,8 @@ class RandomPlan {
     if (axis.size() > 1) named.sub = SubAxis{2, 2};
     std::int64_t count = size_of(program_.meshes[0], {find_axis(program_.meshes[0], named.name).value(), named.sub});
     Blocks even{count};
-    plan_.decisions.push_back(PlannedSplit{name, dim_name(op, d), choose_(3) ? even : uneven(op.dims[d].range, count),
-                                           Placement::mesh_axis, "m", named});
+    plan_.decisions.push_back(
+        PlannedSplit{name, dim, choose_(3) ? even : uneven(range, count), Placement::mesh_axis, "m", named});
     return true;
   }
 

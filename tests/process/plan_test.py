@@ -255,7 +255,7 @@ program p(X: f64[4]) -> (Y: f64[8]) {
         # What is underlined, and what helps.
         for line, marked, output, helped in [
                 ("split Hh dim i into 2", "Hh", "unknown operation `Hh`", "did you mean `H`"),
-                ("split X dim i into 2", "X", "`X` is an input; a plan names operations",
+                ("split X dim i into 2", "X", "`X` is an input, which can only be split over devices, and only if it is read",
                  "the operations are `H`, `Y`, `S`"),
                 ("split Z dim i into 2", "Z", "unknown operation `Z`", r"p\.tap:4:5"),
                 ("split H dim oo into 2", "oo", "`H` has no dim `oo`", "did you mean `o`"),
