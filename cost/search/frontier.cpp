@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "cost/search/hold_simulation.h"
@@ -34,11 +36,19 @@ struct Label {
   std::uint32_t node = 0;
 };
 bool dominates(const Label& a, const Label& b) {
-  return cost::dominates(a.so_far.cost, b.so_far.cost) && a.so_far.live <= b.so_far.live;
+  return cost::dominates(a.so_far.cost, b.so_far.cost) && a.so_far.live <= b.so_far.live &&
+         a.so_far.most <= b.so_far.most;
 }
 
 struct Node {
   std::uint32_t parent = 0, choice = 0;
+};
+
+// What the labels of a state can become at the least, whatever the change: of a step that adds the same to each, the label
+// with the least seconds stays the one.
+struct LeastLabels {
+  Label fastest, least_traffic;
+  std::vector<Label> smallest;  // of which none has less memory, both at the peak and now
 };
 
 // What a step can make of the holdings of its operands: those of operands and results that stay live, and by which choices.
@@ -61,9 +71,9 @@ class Sweep {
       : problem_(problem), limits_(limits), simulation_(problem, costs) {}
 
   Front run() {
-    Label first;
-    const State start = numbered(simulation_.start(first.so_far.live));
-    first.so_far.cost.memory = first.so_far.live;
+    double bytes = 0;
+    const State start = numbered(simulation_.start(bytes));
+    const Label first{at_start(bytes)};
     nodes_.emplace_back();
     States now{StateTable(start.size()), {{first}}};
     now.table.number(start, hash_of(start));
@@ -113,8 +123,10 @@ class Sweep {
     const Successors all = successors(now, s, outcomes);
     States next{StateTable(all.table.width()), {}};
     for (std::size_t k : kept_of(now, all)) {
+      std::vector<Label> labels = labels_of(now, all.ways[k]);
+      if (labels.empty()) continue;
       next.table.number(all.table[k], hash_of(all.table[k]));
-      next.labels.push_back(labels_of(now, all.ways[k]));
+      next.labels.push_back(std::move(labels));
     }
     return next;
   }
@@ -127,7 +139,8 @@ class Sweep {
       own.clear();
       others.clear();
       for (std::uint32_t number : now.table[k]) {
-        const bool is_operand = std::ranges::count(problem_.steps[s].operands, table_[number].value) > 0;
+        const std::uint32_t value = table_[number].value;
+        const bool is_operand = value == current_stage || std::ranges::count(problem_.steps[s].operands, value) > 0;
         (is_operand ? own : others).push_back(number);
       }
       auto [place, fresh] = outcomes.try_emplace(own);
@@ -154,6 +167,7 @@ class Sweep {
     for (std::uint32_t c = 0; c < problem_.steps[s].choices.size(); ++c) {
       Holdings changed = before;
       const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
+      if (change.seconds == unlimited) continue;
       State state = numbered(changed);
       auto [place, fresh] = known.try_emplace(state, outcomes.size());
       if (fresh) outcomes.push_back({state, hash_of(state), {}});
@@ -173,12 +187,22 @@ class Sweep {
         }
   }
   std::vector<Label> labels_of(const States& now, const std::vector<Way>& ways) {
+    candidates_.clear();
+    each_label(now, ways, [&](const Label& made, std::uint32_t choice) { candidates_.push_back({made, choice}); });
+    front_.labels += candidates_.size();
+    // What beats a label comes before it.
+    auto key = [](const Candidate& c) {
+      const Objectives& cost = c.label.so_far.cost;
+      return std::tie(cost.seconds, cost.memory, cost.traffic, c.label.so_far.live, c.label.so_far.most, c.label.node,
+                      c.choice);
+    };
+    std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
     std::vector<Label> labels;
-    each_label(now, ways, [&](Label made, std::uint32_t choice) {
-      ++front_.labels;
-      const Node node{std::exchange(made.node, static_cast<std::uint32_t>(nodes_.size())), choice};
-      if (insert(labels, made)) nodes_.push_back(node);
-    });
+    for (const Candidate& made : candidates_) {
+      if (std::ranges::any_of(labels, [&](const Label& other) { return dominates(other, made.label); })) continue;
+      labels.push_back({made.label.so_far, static_cast<std::uint32_t>(nodes_.size())});
+      nodes_.push_back({made.label.node, made.choice});
+    }
     shorten(labels);
     return labels;
   }
@@ -220,21 +244,13 @@ class Sweep {
   // The numbers of the states to keep. If there are too many, half of them by the goal, the others by the other objectives:
   // plans that move nothing, or hold little, are found although others are faster on the way.
   std::vector<std::size_t> kept_of(const States& now, const Successors& all) {
-    constexpr std::array<double, 2> none{unlimited, unlimited};
-    constexpr Least nothing{none, none, none};
-    std::vector<Least> least;
-    std::size_t possible = 0;
-    for (const std::vector<Way>& ways : all.ways) {
-      least.push_back(nothing);
-      each_label(now, ways, [&](const Label& made, std::uint32_t) { see(least.back(), made.so_far.cost); });
-      possible += least.back()[0][0] < unlimited;
-    }
-    std::vector<std::size_t> kept;
-    if (possible <= limits_.most_states) {
-      for (std::size_t k = 0; k < least.size(); ++k)
-        if (least[k][0][0] < unlimited) kept.push_back(k);
-      return kept;
-    }
+    std::vector<std::size_t> kept(all.ways.size());
+    std::iota(kept.begin(), kept.end(), std::size_t{0});
+    if (kept.size() <= limits_.most_states) return kept;
+    const std::vector<Least> least = least_of(now, all);
+    std::erase_if(kept, [&](std::size_t k) { return least[k][0][0] == unlimited; });
+    if (kept.size() <= limits_.most_states) return kept;
+    kept.clear();
     front_.is_exact = front_.goal_is_exact = false;
     const std::array turns{limits_.goal, Goal::seconds, limits_.goal, Goal::traffic, limits_.goal, Goal::memory};
     std::map<Goal, std::vector<std::size_t>> orders;
@@ -252,6 +268,45 @@ class Sweep {
   }
   // The least of each objective, and the goal of the plan that has it.
   using Least = std::array<std::array<double, 2>, 3>;
+  // By state that follows; infinite if no label meets the limits.
+  std::vector<Least> least_of(const States& now, const Successors& all) const {
+    constexpr std::array<double, 2> none{unlimited, unlimited};
+    std::vector<Least> least(all.ways.size(), {none, none, none});
+    const bool any_limit = limits_.at_most != Objectives{unlimited, unlimited, unlimited};
+    std::vector<LeastLabels> of_state;
+    for (const std::vector<Label>& labels : now.labels)
+      if (!any_limit) of_state.push_back(least_labels(labels));
+    for (std::size_t k = 0; k < all.ways.size(); ++k) {
+      if (any_limit)
+        each_label(now, all.ways[k], [&](const Label& made, std::uint32_t) { see(least[k], made.so_far.cost); });
+      else
+        for (const Way& way : all.ways[k])
+          for (const auto& [choice, change] : way.outcome->ways) {
+            const LeastLabels& own = of_state[way.from];
+            see(least[k], after(own.fastest.so_far, change).cost);
+            see(least[k], after(own.least_traffic.so_far, change).cost);
+            for (const Label& label : own.smallest) see(least[k], after(label.so_far, change).cost);
+          }
+    }
+    return least;
+  }
+  // Pre: not empty.
+  LeastLabels least_labels(const std::vector<Label>& labels) const {
+    auto least = [&](Goal by) {
+      return *std::ranges::min_element(
+          labels, {}, [&](const Label& label) { return std::pair(value_of(label.so_far.cost, by), goal(label)); });
+    };
+    LeastLabels found{least(Goal::seconds), least(Goal::traffic), {}};
+    for (const Label& label : labels) {
+      auto beats = [](const Label& a, const Label& b) {
+        return a.so_far.cost.memory <= b.so_far.cost.memory && a.so_far.live <= b.so_far.live;
+      };
+      if (std::ranges::any_of(found.smallest, [&](const Label& other) { return beats(other, label); })) continue;
+      std::erase_if(found.smallest, [&](const Label& other) { return beats(label, other); });
+      found.smallest.push_back(label);
+    }
+    return found;
+  }
   void see(Least& least, const Objectives& cost) const {
     for (Goal by : {Goal::seconds, Goal::memory, Goal::traffic}) {
       std::array<double, 2>& own = least[static_cast<std::size_t>(by)];
@@ -292,6 +347,11 @@ class Sweep {
   HoldSimulation simulation_;
   HoldingTable table_;
   std::vector<Node> nodes_;
+  struct Candidate {
+    Label label;  // with the node from which it comes
+    std::uint32_t choice = 0;
+  };
+  std::vector<Candidate> candidates_;  // of one state, while its labels are chosen
   Front front_;
 };
 
@@ -314,9 +374,9 @@ std::vector<std::vector<Held>> read_shardings(const SearchProblem& problem, cons
 
 Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices) {
   HoldSimulation simulation(problem, costs);
-  CostSoFar so_far;
-  Holdings holdings = simulation.start(so_far.live);
-  so_far.cost.memory = so_far.live;
+  double bytes = 0;
+  Holdings holdings = simulation.start(bytes);
+  CostSoFar so_far = at_start(bytes);
   for (std::size_t s = 0; s < problem.steps.size(); ++s)
     so_far = after(so_far, simulation.apply(holdings, s, problem.steps[s].choices[choices[s]]));
   return after(so_far, simulation.finish(holdings)).cost;

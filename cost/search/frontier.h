@@ -37,6 +37,10 @@ struct StepChoice {
   std::vector<Held> leaves;  // by result
   double seconds = 0, traffic = 0;
   double extra = 0;  // bytes of memory while it runs, without operands and results
+  // By operand, or empty: how devices hold an input that no earlier step reads. Each step that reads it gathers what it
+  // needs, and drops it.
+  std::vector<std::optional<Held>> parts = {};
+  std::uint16_t stage = 0;  // where it runs
 };
 struct SearchStep {
   std::vector<std::uint32_t> operands, results;  // values
@@ -54,10 +58,16 @@ class HoldCosts {
   virtual ~HoldCosts() = default;
   virtual double bytes(std::uint32_t value, Held held) = 0;
   virtual TransferCost reshard(std::uint32_t value, Held from, Held to) = 0;
+  // From the devices of one stage to those of a later one.
+  virtual TransferCost to_later_stage(std::uint32_t, Held) { return {}; }
+  // Of what a device holds, into other memory of it.
+  virtual double seconds_of_copy(std::uint32_t, Held) { return 0; }
 };
 struct SearchProblem {
   std::vector<SearchValue> values;
   std::vector<SearchStep> steps;
+  // Each stage has devices of its own, which run some of the steps after those of the stage before.
+  std::uint16_t stages = 1;
 };
 
 // What matters most where not every plan can be kept.

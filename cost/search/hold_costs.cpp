@@ -20,11 +20,13 @@ Held ShardingTable::number(const Sharding& sharding) {
   return place->second;
 }
 
-GraphCosts::GraphCosts(const Program& program, GraphId graph, const ShardingTable& table, TransferTimes& transfers)
+GraphCosts::GraphCosts(const Program& program, GraphId graph, const ShardingTable& table, TransferTimes& transfers,
+                       std::optional<AxisId> stages)
     : program_(program),
       graph_(program[graph]),
       table_(table),
       transfers_(transfers),
+      stages_(stages),
       bytes_(graph_.values.size()),
       reshards_(graph_.values.size()) {}
 

@@ -26,16 +26,23 @@ class ShardingTable {
 
 class GraphCosts : public HoldCosts {
  public:
-  GraphCosts(const ir::Program& program, ir::GraphId graph, const ShardingTable& table, TransferTimes& transfers);
+  // `stages`: the mesh axis along which each stage has a coordinate.
+  GraphCosts(const ir::Program& program, ir::GraphId graph, const ShardingTable& table, TransferTimes& transfers,
+             std::optional<ir::AxisId> stages = {});
 
   double bytes(std::uint32_t value, Held held) override;
   TransferCost reshard(std::uint32_t value, Held from, Held to) override;
+  TransferCost to_later_stage(std::uint32_t value, Held held) override {
+    return transfers_.shift({{stages_.value(), {}}}, bytes(value, held));
+  }
+  double seconds_of_copy(std::uint32_t value, Held held) override { return transfers_.copy(bytes(value, held)); }
 
  private:
   const ir::Program& program_;
   const ir::Graph& graph_;
   const ShardingTable& table_;
   TransferTimes& transfers_;
+  const std::optional<ir::AxisId> stages_;
   std::vector<std::vector<double>> bytes_;                        // by value and sharding; negative: unknown
   std::vector<std::vector<std::vector<TransferCost>>> reshards_;  // by value and both shardings
 };

@@ -1,6 +1,7 @@
 #include "cost/search/hold_simulation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tap::cost {
 
@@ -27,12 +28,16 @@ void Holding::add(Held version) {
   held[at] = version;
 }
 
+CostSoFar at_start(double bytes) { return {{0, bytes, 0}, bytes, bytes}; }
+
 CostSoFar after(const CostSoFar& cost, const Change& change) {
   CostSoFar next = cost;
+  if (change.begins_stage) next.live = next.most = 0;
   next.cost.seconds += change.seconds;
   next.cost.traffic += change.traffic;
-  next.cost.memory = std::max(next.cost.memory, cost.live + change.peak);
-  next.live += change.before - change.freed;
+  next.most = std::max(next.most + change.inputs, next.live + change.peak);
+  next.cost.memory = std::max(next.cost.memory, next.most);
+  next.live += change.added();
   return next;
 }
 
@@ -46,23 +51,31 @@ Holdings HoldSimulation::start(double& bytes) {
   Holdings holdings;
   for (std::uint32_t v = 0; v < problem_.values.size(); ++v)
     if (problem_.values[v].fixed) {
-      find_or_add(holdings, v).set(*problem_.values[v].fixed);
+      find_or_add(holdings, v).set(*problem_.values[v].fixed, 0);
       bytes += costs_.bytes(v, *problem_.values[v].fixed);
     }
+  if (problem_.stages > 1) find_or_add(holdings, current_stage).set(0, 0);
   return holdings;
 }
 
 Change HoldSimulation::apply(Holdings& holdings, std::size_t number, const StepChoice& choice) {
   const SearchStep& step = problem_.steps[number];
-  Change change{choice.seconds, choice.traffic, 0, 0, 0};
-  for (std::size_t k = 0; k < step.operands.size(); ++k) provide(holdings, step.operands[k], choice.needs[k], change);
+  Change change{choice.seconds, choice.traffic};
+  stage_ = choice.stage;
+  if (Holding* current = find(holdings, current_stage)) {
+    const Held before = std::exchange(current->held[0], stage_);
+    change.begins_stage = stage_ > before;
+    if (stage_ < before || stage_ > before + 1) change.seconds = unlimited;
+    if (change.seconds == unlimited) return change;
+  }
+  for (std::size_t k = 0; k < step.operands.size(); ++k) provide_operand(holdings, step, choice, k, change);
   double written = 0;
   for (std::size_t r = 0; r < step.results.size(); ++r) {
-    find_or_add(holdings, step.results[r]).set(choice.leaves[r]);
+    find_or_add(holdings, step.results[r]).set(choice.leaves[r], stage_);
     written += costs_.bytes(step.results[r], choice.leaves[r]);
   }
   change.before += written;
-  change.peak = change.before + choice.extra;
+  change.peak += change.inputs + change.before + choice.extra;
   std::erase_if(holdings, [&](const Holding& holding) { return is_done(holding, number, change); });
   return change;
 }
@@ -77,11 +90,12 @@ Change HoldSimulation::finish(Holdings& holdings) {
 
 // Whether no later step depends on how the value is held.
 bool HoldSimulation::is_done(const Holding& holding, std::size_t number, Change& change) {
+  if (holding.value == current_stage) return false;
   const SearchStep& step = problem_.steps[number];
   const SearchValue& value = problem_.values[holding.value];
   const bool is_result = std::count(step.results.begin(), step.results.end(), holding.value) > 0;
   if (last_[holding.value] > number || (last_[holding.value] < number && !is_result) || value.left) return false;
-  if (value.given) return true;  // inputs stay until the end
+  if (value.given || holding.stage != stage_) return true;  // inputs stay until the end
   change.freed += bytes_of(holding);
   if (value.kept) change.freed -= costs_.bytes(holding.value, holding.held[0]);
   return true;
@@ -93,8 +107,58 @@ double HoldSimulation::bytes_of(const Holding& holding) {
   return bytes;
 }
 
+// An input in parts: a copy of the part, from which other devices gather, and what is gathered live while the step runs.
+void HoldSimulation::provide_operand(Holdings& holdings, const SearchStep& step, const StepChoice& choice,
+                                     std::size_t operand, Change& change) {
+  const std::uint32_t value = step.operands[operand];
+  const Held need = choice.needs[operand];
+  bring_to_stage(holdings, value, need, change);
+  if (operand < choice.parts.size() && choice.parts[operand] && !find(holdings, value)) {
+    Holding& holding = find_or_add(holdings, value);
+    holding.set(*choice.parts[operand], stage_);
+    holding.in_parts = true;
+    change.inputs += costs_.bytes(value, holding.held[0]);
+  }
+  if (const Holding* holding = find(holdings, value); !holding || !holding->in_parts)
+    return provide(holdings, value, need, change);
+  bool copied = false;
+  for (std::size_t k = 0; k < operand; ++k) {
+    copied |= step.operands[k] == value;
+    if (step.operands[k] == value && choice.needs[k] == need) return;
+  }
+  const Held part = find(holdings, value)->held[0];
+  if (!copied) {
+    change.seconds += costs_.seconds_of_copy(value, part);
+    change.peak += costs_.bytes(value, part);
+  }
+  if (part == need) return;
+  const TransferCost cost = costs_.reshard(value, part, need);
+  change.seconds += cost.seconds;
+  change.traffic += cost.bytes;
+  change.peak += costs_.bytes(value, need);
+}
+
+// Values of earlier stages are sent to the devices of this one; inputs are there from the start.
+void HoldSimulation::bring_to_stage(Holdings& holdings, std::uint32_t value, Held need, Change& change) {
+  Holding* holding = find(holdings, value);
+  if (!holding || holding->stage == stage_) return;
+  holding->stage = stage_;
+  if (problem_.values[value].given) {
+    if (holding->in_parts) change.inputs += costs_.bytes(value, holding->held[0]);
+    else holding->count = 0;
+    return;
+  }
+  const Held sent = std::ranges::count(holding->versions(), need) > 0 ? need : holding->held[0];
+  const TransferCost cost = costs_.to_later_stage(value, sent);
+  change.seconds += cost.seconds;
+  change.traffic += cost.bytes;
+  change.before += costs_.bytes(value, sent);
+  holding->set(sent, stage_);
+}
+
 void HoldSimulation::provide(Holdings& holdings, std::uint32_t value, Held need, Change& change) {
   Holding& holding = find_or_add(holdings, value);
+  holding.stage = stage_;
   if (std::ranges::count(holding.versions(), need) > 0) return;
   const SearchValue& known = problem_.values[value];
   if (!known.given || known.fixed) {
@@ -108,7 +172,7 @@ void HoldSimulation::provide(Holdings& holdings, std::uint32_t value, Held need,
       change.traffic += best->bytes;
     }
   }
-  change.before += costs_.bytes(value, need);
+  (known.given ? change.inputs : change.before) += costs_.bytes(value, need);
   holding.add(need);
 }
 

@@ -14,35 +14,44 @@ namespace tap::cost {
 struct Holding {
   std::uint32_t value = 0;
   std::uint16_t count = 0;
+  bool in_parts = false;          // an input of which each step gathers what it needs
+  std::uint16_t stage = 0;        // whose devices hold it
   std::array<Held, 7> held = {};  // more are not remembered, so that they are moved again
   std::span<const Held> versions() const { return {held.data(), count}; }
   bool operator==(const Holding&) const = default;
   auto operator<=>(const Holding&) const = default;
 
-  void set(Held version) { *this = {value, 1, {version}}; }
+  void set(Held version, std::uint16_t at) { *this = {value, 1, false, at, {version}}; }
   // The order of the versions after the first does not matter.
   void add(Held version);
 };
 using Holdings = std::vector<Holding>;  // by value
+// The last of them, if the problem has stages: its version is the number of the current one.
+inline constexpr std::uint32_t current_stage = ~std::uint32_t{0};
 
 // The change of a plan's cost by a step.
 struct Change {
   double seconds = 0, traffic = 0;
-  double before = 0;  // bytes that are added before the step runs
-  double peak = 0;    // bytes above those of before, at the most
+  double inputs = 0;  // bytes of inputs that no earlier step reads: they are in memory from the start to the end
+  double before = 0;  // other bytes that are added before the step runs
+  double peak = 0;    // bytes above those of before the step, at the most
   double freed = 0;   // afterwards
+  bool begins_stage = false;  // the memory is that of other devices
+  double added() const { return inputs + before - freed; }
 };
 // No worse, whatever the cost so far.
 inline bool dominates(const Change& a, const Change& b) {
-  return a.seconds <= b.seconds && a.traffic <= b.traffic && a.peak <= b.peak &&
-         a.before - a.freed <= b.before - b.freed;
+  return a.seconds <= b.seconds && a.traffic <= b.traffic && a.inputs <= b.inputs && a.peak <= b.peak &&
+         a.added() <= b.added();
 }
 
 // A plan's cost so far.
 struct CostSoFar {
   Objectives cost;
-  double live = 0;  // bytes now
+  double live = 0;  // bytes now, on the devices of the current stage
+  double most = 0;  // at the peak, on these devices
 };
+CostSoFar at_start(double bytes);
 CostSoFar after(const CostSoFar& cost, const Change& change);
 
 class HoldSimulation {
@@ -50,19 +59,24 @@ class HoldSimulation {
   HoldSimulation(const SearchProblem& problem, HoldCosts& costs);
 
   Holdings start(double& bytes);
-  // Depends only on the holdings of the step's operands, and changes only those and its results: others may be left out.
+  // Depends only on the holdings of the step's operands and on the stage, and changes only those and its results: others
+  // may be left out. Infinite seconds: the step cannot run at this stage.
   Change apply(Holdings& holdings, std::size_t step, const StepChoice& choice);
   // Outputs get the shardings that they must have.
   Change finish(Holdings& holdings);
 
  private:
+  void bring_to_stage(Holdings& holdings, std::uint32_t value, Held need, Change& change);
   bool is_done(const Holding& holding, std::size_t step, Change& change);
   double bytes_of(const Holding& holding);
+  void provide_operand(Holdings& holdings, const SearchStep& step, const StepChoice& choice, std::size_t operand,
+                       Change& change);
   void provide(Holdings& holdings, std::uint32_t value, Held need, Change& change);
 
   const SearchProblem& problem_;
   HoldCosts& costs_;
   std::vector<std::size_t> last_;  // by value: the last step that reads it
+  std::uint16_t stage_ = 0;        // of the step that is applied
 };
 
 }  // namespace tap::cost

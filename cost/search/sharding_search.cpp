@@ -4,11 +4,16 @@
 #include <map>
 #include <set>
 
+#include "cost/search/chosen_plan.h"
 #include "cost/search/hold_costs.h"
+#include "cost/search/input_parts.h"
+#include "cost/search/kept_lines.h"
+#include "cost/search/search_once.h"
 #include "cost/search/site_costs.h"
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/operation_names.h"
+#include "ir/tensor_bytes.h"
 
 namespace tap::cost {
 
@@ -21,36 +26,32 @@ constexpr std::size_t most_state_choices = 64;  // of one iterate
 
 Sharding unsharded(MeshId mesh, std::size_t rank) { return {mesh, std::vector<DimSharding>(rank), {}, {}, ""}; }
 
-// A graph as a problem, and what its choices mean.
-struct GraphProblem {
-  SearchProblem problem;
-  struct Meaning {
-    std::vector<Strategy> strategies;               // of a site, by choice
-    GraphId body = {};                              // of an iterate
-    std::vector<std::vector<std::uint32_t>> inner;  // the choices in it, by choice
-  };
-  std::vector<Meaning> meanings;  // by step
-};
-
 class Searcher {
  public:
-  Searcher(const Program& program, MeshId mesh, const SearchOptions& options)
+  Searcher(const Program& program, MeshId mesh, const SearchOptions& options, const Plan& start,
+           std::optional<AxisId> stages)
       : program_(program),
         mesh_(mesh),
         options_(options),
         table_(program),
         transfers_(options.cluster, program, mesh),
         costs_of_sites_(program, mesh, options.cluster, options.threads, options.caution.strict_fp, table_, transfers_),
-        factors_(program) {
+        factors_(program),
+        kept_(program, mesh, options.kept, start),
+        stages_(stages) {
     for (const Graph& graph : program.graphs) operations_ += graph.operations.size();
   }
 
   FoundFront run() {
-    GraphCosts costs(program_, program_.main, table_, transfers_);
+    GraphCosts costs(program_, program_.main, table_, transfers_, stages_);
     const Front front = sweep(whole(), costs, options_.limits);
     labels_ += front.labels;
-    FoundFront found{{}, exact_ && front.goal_is_exact, strategies_, {costs_of_sites_.priced(), labels_}};
-    for (const Chosen& chosen : front.plans) found.plans.push_back({plan_of(chosen), chosen.cost});
+    FoundFront found{
+        {}, exact_ && front.goal_is_exact, strategies_, {costs_of_sites_.priced(), labels_}, kept_.problems()};
+    for (const Chosen& chosen : front.plans) {
+      auto plan = plan_of(program_, mesh_, problems_, table_, stages_, chosen, options_.caution);
+      if (plan) found.plans.push_back({std::move(*plan), chosen.cost});
+    }
     return found;
   }
   void show(const std::function<void(const SearchProblem&, HoldCosts&)>& visit) {
@@ -61,6 +62,7 @@ class Searcher {
  private:
   const SearchProblem& whole() {
     SearchProblem& problem = prepared(program_.main).problem;
+    if (stages_) problem.stages = static_cast<std::uint16_t>(program_[mesh_][*stages_].size);
     const Graph& graph = program_[program_.main];
     for (ValueId v : graph.inputs) {
       problem.values[v.index()].given = true;
@@ -105,10 +107,11 @@ class Searcher {
     for (ValueId v : site.operands) step.operands.push_back(static_cast<std::uint32_t>(v.index()));
     for (ValueId v : site.results) step.results.push_back(static_cast<std::uint32_t>(v.index()));
     GraphProblem::Meaning meaning;
-    std::vector<Strategy> strategies = strategies_of(program_, graph, site, mesh_, options_.most_strategies);
+    std::vector<Strategy> strategies = strategies_of(program_, graph, site, mesh_, options_.most_strategies, stages_);
     exact_ = exact_ && strategies.size() < options_.most_strategies;
     strategies_ += strategies.size();
     keep_requested(graph, strategies);
+    kept_.restrict(id, strategies);
     std::map<std::pair<std::vector<Held>, std::vector<Held>>, std::size_t> known;
     for (Strategy& strategy : strategies) {
       StepChoice choice = costs_of_sites_.choice_of(id, strategy);
@@ -122,8 +125,74 @@ class Searcher {
       step.choices.push_back(std::move(choice));
       meaning.strategies.push_back(std::move(strategy));
     }
+    for (std::uint32_t c = 0; c < step.choices.size(); ++c) meaning.strategy_of.push_back(c);
+    if (id == program_.main) add_parts(graph, step, meaning);
+    if (stages_) add_stages(step, meaning);
     made.problem.steps.push_back(std::move(step));
     made.meanings.push_back(std::move(meaning));
+  }
+
+  // Each choice at each coordinate.
+  void add_stages(SearchStep& step, GraphProblem::Meaning& meaning) const {
+    const std::size_t count = step.choices.size();
+    for (std::uint16_t stage = 1; stage < program_[mesh_][*stages_].size; ++stage)
+      for (std::size_t c = 0; c < count; ++c) {
+        step.choices.push_back(step.choices[c]);
+        step.choices.back().stage = stage;
+        meaning.strategy_of.push_back(meaning.strategy_of[c]);
+      }
+  }
+
+  // The choices again, with the large inputs that this step reads first held in parts: all of them over the same mesh axes.
+  void add_parts(const Graph& graph, SearchStep& step, GraphProblem::Meaning& meaning) {
+    std::vector<std::size_t> operands;
+    for (std::size_t k = 0; k < step.operands.size(); ++k) {
+      const ValueId v(step.operands[k]);
+      if (!read_.insert(step.operands[k]).second || !is_free_input(graph, v)) continue;
+      const auto kept = kept_.parts_of(v);
+      if (stages_ && readers_of(graph, v) > 1) continue;  // they may be at several stages
+      if (!kept && memory_is_short(options_) && is_large(graph, v)) operands.push_back(k);
+      for (StepChoice& choice : step.choices) {
+        if (!kept) break;
+        choice.parts.resize(step.operands.size());
+        choice.parts[k] = table_.number(*kept);
+      }
+    }
+    const std::size_t count = operands.empty() ? 0 : step.choices.size();
+    for (std::size_t c = 0; c < count; ++c) {
+      std::vector<std::vector<Held>> parts(operands.size());
+      std::size_t most = 0;
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        const Held need = step.choices[c].needs[operands[k]];
+        const Shape& shape = graph[ValueId(step.operands[operands[k]])].type.shape;
+        for (const Sharding& finer : parts_of_input(program_, table_[need], shape, stages_))
+          parts[k].push_back(table_.number(finer));
+        most = std::max(most, parts[k].size());
+      }
+      exact_ = exact_ && most == 0;  // not all combinations are tried
+      for (std::size_t n = 0; n < most; ++n) {
+        StepChoice choice = step.choices[c];
+        choice.parts.resize(step.operands.size());
+        for (std::size_t k = 0; k < operands.size(); ++k)
+          if (n < parts[k].size()) choice.parts[operands[k]] = parts[k][n];
+        step.choices.push_back(std::move(choice));
+        meaning.strategy_of.push_back(static_cast<std::uint32_t>(c));
+      }
+    }
+  }
+  static std::size_t readers_of(const Graph& graph, ValueId v) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        graph.operations, [v](const Operation& reader) { return std::ranges::count(reader.operands, v) > 0; }));
+  }
+  bool is_free_input(const Graph& graph, ValueId v) const {
+    return std::ranges::count(graph.inputs, v) > 0 && !(graph[v].sharding && graph[v].sharding->mesh == mesh_);
+  }
+  // At least this fraction of the largest input: for others, messages take longer than the memory is worth.
+  static bool is_large(const Graph& graph, ValueId v) {
+    constexpr double share = 1.0 / 64;
+    double largest = 0;
+    for (ValueId input : graph.inputs) largest = std::max(largest, total_bytes(graph[input].type));
+    return total_bytes(graph[v].type) >= share * largest;
   }
 
   // Values inside the program that have shardings keep them, if any strategy gives them.
@@ -146,6 +215,8 @@ class Searcher {
     const Operation& reader = program_[id][operation];
     const RegionBody* region = program_[reader.op].region();
     SearchStep step;
+    if (id == program_.main)
+      for (ValueId v : reader.operands) read_.insert(static_cast<std::uint32_t>(v.index()));
     for (ValueId v : reader.operands) step.operands.push_back(static_cast<std::uint32_t>(v.index()));
     for (ValueId v : reader.results) step.results.push_back(static_cast<std::uint32_t>(v.index()));
     GraphProblem::Meaning meaning;
@@ -292,27 +363,6 @@ class Searcher {
     return all;
   }
 
-  passes::ShardedPlan plan_of(const Chosen& chosen) {
-    Program placed = program_;
-    passes::ChosenSites sites;
-    place(program_.main, chosen.choices, placed, sites);
-    return passes::plan_of_sites(placed, sites, options_.caution);
-  }
-  void place(GraphId id, const std::vector<std::uint32_t>& choices, Program& placed, passes::ChosenSites& sites) {
-    GraphProblem& made = problems_.at(id);
-    if (!sites.try_emplace(id).second) return;
-    for (std::size_t s = 0; s < choices.size(); ++s) {
-      const GraphProblem::Meaning& meaning = made.meanings[s];
-      if (meaning.body.valid() && choices[s] < meaning.inner.size())
-        place(meaning.body, meaning.inner[choices[s]], placed, sites);
-      if (meaning.strategies.empty()) continue;
-      const Strategy& strategy = meaning.strategies[choices[s]];
-      for (std::size_t r = 0; r < strategy.stored.size(); ++r)
-        placed.graphs[id.index()].values[strategy.site.site.results[r].index()].sharding = strategy.stored[r];
-      sites[id].push_back(strategy.site);
-    }
-  }
-
   const Program& program_;
   const MeshId mesh_;
   const SearchOptions& options_;
@@ -320,7 +370,10 @@ class Searcher {
   TransferTimes transfers_;
   SiteCosts costs_of_sites_;
   passes::FactorTable factors_;
-  std::map<GraphId, GraphProblem> problems_;
+  KeptLines kept_;
+  const std::optional<AxisId> stages_;
+  GraphProblems problems_;
+  std::set<std::uint32_t> read_;  // values of main, by earlier steps
   bool exact_ = true;
   std::size_t strategies_ = 0, labels_ = 0;
   std::size_t prepared_ = 0, operations_ = 0;  // how many are, and all of the program
@@ -328,13 +381,14 @@ class Searcher {
 
 }  // namespace
 
-FoundFront search(const Program& program, MeshId mesh, const SearchOptions& options) {
-  return Searcher(program, mesh, options).run();
+FoundFront search_once(const Program& program, MeshId mesh, const SearchOptions& options, const Plan& start,
+                       std::optional<AxisId> stages) {
+  return Searcher(program, mesh, options, start, stages).run();
 }
 
 void with_problem(const Program& program, MeshId mesh, const SearchOptions& options,
                   const std::function<void(const SearchProblem&, HoldCosts&)>& visit) {
-  Searcher(program, mesh, options).show(visit);
+  Searcher(program, mesh, options, {}, {}).show(visit);
 }
 
 }  // namespace tap::cost

@@ -22,6 +22,8 @@ struct SearchOptions {
   passes::Caution caution = {};
   SearchLimits limits = {};
   std::size_t most_strategies = 1024;  // of one site
+  ir::Plan kept = {};                  // lines that every plan has
+  ir::Plan start = {};                 // no plan is worse in all than the best with these lines
   // Called now and then with the operations that are priced, and with all.
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
@@ -39,6 +41,7 @@ struct FoundFront {
   bool goal_is_exact = true;     // for the model: no other division is predicted to be better in the goal
   std::size_t strategies = 0;    // of all sites
   SearchWork work = {};
+  std::vector<passes::PlanProblem> problems = {};  // lines of `kept` that the plans do not have
 };
 
 // No plans if none is within the limits. Pre: no calls, no splits; shardings of inputs, results and values are kept as given.

@@ -69,8 +69,9 @@ bool can_combine_along(const Mesh& mesh, const Graph& graph, const passes::SiteS
 
 class Enumeration {
  public:
-  Enumeration(const Program& program, const Graph& graph, const Site& site, MeshId mesh, std::size_t most)
-      : program_(program), graph_(graph), site_(site), id_(mesh), mesh_(program[mesh]), most_(most) {}
+  Enumeration(const Program& program, const Graph& graph, const Site& site, MeshId mesh, std::size_t most,
+              std::optional<AxisId> unused)
+      : program_(program), graph_(graph), site_(site), id_(mesh), mesh_(program[mesh]), most_(most), unused_(unused) {}
 
   std::vector<Strategy> run() {
     std::vector<std::uint32_t> candidates;
@@ -79,7 +80,8 @@ class Enumeration {
     for_each_choice(mesh_.axes.size(), candidates.size() + 1, [&](const std::vector<std::size_t>& choice) {
       std::vector<Axes> axes(site_.factors.factors.size());
       for (std::size_t a = 0; a < choice.size(); ++a)
-        if (choice[a] > 0 && mesh_.axes[a].size > 1) axes[candidates[choice[a] - 1]].push_back({AxisId(a), {}});
+        if (choice[a] > 0 && mesh_.axes[a].size > 1 && AxisId(a) != unused_)
+          axes[candidates[choice[a] - 1]].push_back({AxisId(a), {}});
         else if (choice[a] > 0) return;  // an axis of one device divides nothing
       if (are_large_enough(mesh_, site_.factors, axes) && are_expressible(mesh_, site_.factors, axes)) add(axes);
     });
@@ -127,14 +129,15 @@ class Enumeration {
   const MeshId id_;
   const Mesh& mesh_;
   const std::size_t most_;
+  const std::optional<AxisId> unused_;
   std::vector<Strategy> found_;
 };
 
 }  // namespace
 
 std::vector<Strategy> strategies_of(const Program& program, const Graph& graph, const Site& site, MeshId mesh,
-                                    std::size_t most) {
-  return Enumeration(program, graph, site, mesh, most).run();
+                                    std::size_t most, std::optional<AxisId> unused) {
+  return Enumeration(program, graph, site, mesh, most, unused).run();
 }
 
 std::vector<Sharding> shardings_of(const Program& program, MeshId id, const Shape& shape) {

@@ -8,6 +8,7 @@
 //     none      A [{}, {}]    B [{}, {}]    C [{}, {}]
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "passes/shardings/explicit_reshards.h"
@@ -19,9 +20,9 @@ struct Strategy {
   std::vector<ir::Sharding> stored;  // by result: as it is held, after the combination of partials
 };
 
-// The first one divides nothing. At most `most`, in a fixed order. Post: not empty.
+// They do not divide over the axis `unused`. The first one divides nothing. At most `most`, in a fixed order. Post: not empty.
 std::vector<Strategy> strategies_of(const ir::Program& program, const ir::Graph& graph, const passes::Site& site,
-                                    ir::MeshId mesh, std::size_t most);
+                                    ir::MeshId mesh, std::size_t most, std::optional<ir::AxisId> unused = {});
 
 // Every sharding of a value of this shape that gives each mesh axis to one axis of the value, or to none.
 std::vector<ir::Sharding> shardings_of(const ir::Program& program, ir::MeshId mesh, const Shape& shape);

@@ -89,6 +89,21 @@ TransferCost TransferTimes::exchange(const Axes& axes, double bytes) {
   return {2 * slowest.latency + bytes * slowest.seconds_per_byte, bytes};
 }
 
+TransferCost TransferTimes::shift(const Axes& axis, double bytes) {
+  const Neighbours& slowest = group(axis).neighbours;
+  return {slowest.latency + bytes * slowest.seconds_per_byte, bytes};
+}
+
+double TransferTimes::copy(double bytes) const {
+  const Device& device = cluster_.types.front();
+  double seconds = device.call;
+  if (device.levels.empty()) return seconds;
+  const MemoryLevel& memory = device.levels.back();
+  for (double rate : {memory.read_shared, memory.write_shared})
+    if (rate > 0) seconds += bytes / rate;
+  return seconds;
+}
+
 TransferCost TransferTimes::reshard(const Sharding& from, const Sharding& to, const TensorType& type) {
   if (from == to) return {};
   std::string key = to_string(program_.meshes, from) + " " + to_string(program_.meshes, to) + " " +

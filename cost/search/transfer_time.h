@@ -30,6 +30,10 @@ class TransferTimes {
   TransferCost reshard(const ir::Sharding& from, const ir::Sharding& to, const ir::TensorType& type);
   // Bytes that each device receives from its neighbours along these axes.
   TransferCost exchange(const ir::Axes& axes, double bytes);
+  // To the next device along this axis.
+  TransferCost shift(const ir::Axes& axis, double bytes);
+  // In seconds: within the memory of a device.
+  double copy(double bytes) const;
 
  private:
   // A device receives an equal part from each other member of its group: the devices that differ in these axes alone.

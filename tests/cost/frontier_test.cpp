@@ -41,6 +41,7 @@ SearchProblem random_problem(std::mt19937& random, std::size_t most_steps = 5) {
     problem.values[v].given = true;
     if (random() % 3 == 0) problem.values[v].fixed = static_cast<Held>(random() % shardings);
   }
+  std::vector<bool> is_read(inputs, false);
   for (std::size_t s = 0; s < steps; ++s) {
     SearchStep step;
     for (std::size_t k = 1 + random() % 3; k > 0; --k)
@@ -54,8 +55,16 @@ SearchProblem random_problem(std::mt19937& random, std::size_t most_steps = 5) {
       choice.seconds = static_cast<double>(random() % 10);
       choice.traffic = static_cast<double>(random() % 4);
       choice.extra = static_cast<double>(random() % 4);
+      for (std::size_t k = 0; k < step.operands.size(); ++k) {
+        const std::uint32_t v = step.operands[k];
+        if (v >= inputs || is_read[v] || problem.values[v].fixed || random() % 2) continue;
+        choice.parts.resize(step.operands.size());
+        choice.parts[k] = static_cast<Held>(random() % shardings);
+      }
       step.choices.push_back(std::move(choice));
     }
+    for (std::uint32_t v : step.operands)
+      if (v < inputs) is_read[v] = true;
     problem.steps.push_back(std::move(step));
   }
   problem.values.back().kept = true;
@@ -130,6 +139,45 @@ TEST(Frontier, DemandsAreMet) {
     }
     EXPECT_TRUE(sweep(problem, costs, {.at_most = {unlimited, 0, unlimited}}).plans.empty());
   }
+}
+
+// Two weights of 100 bytes, or 25 on each of four devices; each step writes 10 bytes.
+TEST(Frontier, InputsInPartsAreGatheredForOneStep) {
+  class Costs : public HoldCosts {
+   public:
+    double bytes(std::uint32_t value, Held held) override { return value > 1 ? 10 : held == 0 ? 100 : 25; }
+    TransferCost reshard(std::uint32_t, Held, Held) override { return {3, 75}; }
+    double seconds_of_copy(std::uint32_t, Held) override { return 0.5; }
+  } costs;
+  SearchProblem problem{{{.given = true}, {.given = true}, {}, {.kept = true}}, {}};
+  const StepChoice first{{0}, {0}, 1, 0}, second{{0, 0}, {0}, 1, 0};
+  StepChoice gathered = first, too = second;
+  gathered.parts = {Held{1}};
+  too.parts = {std::nullopt, Held{1}};
+  problem.steps = {{{0}, {2}, {first, gathered}}, {{2, 1}, {3}, {second, too}}};
+  // Inputs are in memory from the start, whatever reads them first.
+  EXPECT_EQ(cost_of(problem, costs, {0, 0}), (Objectives{2, 220, 0}));
+  // The second step: both parts, a copy of one, what is gathered of it, two results.
+  EXPECT_EQ(cost_of(problem, costs, {1, 1}), (Objectives{9, 50 + 25 + 100 + 20, 150}));
+  EXPECT_EQ(cost_of(problem, costs, {1, 0}), (Objectives{5.5, 125 + 25 + 100 + 10, 75}));
+  const Front front = sweep(problem, costs, {.at_most = {unlimited, 200, unlimited}});
+  ASSERT_EQ(front.plans.size(), 1u);
+  EXPECT_EQ(front.plans[0].choices, (std::vector<std::uint32_t>{1, 1}));
+}
+
+// A second reader gathers again: nothing stays between them.
+TEST(Frontier, EachReaderGathersItsInput) {
+  class Costs : public HoldCosts {
+   public:
+    double bytes(std::uint32_t value, Held held) override { return value > 0 ? 10 : held == 0 ? 100 : 25; }
+    TransferCost reshard(std::uint32_t, Held, Held) override { return {3, 75}; }
+  } costs;
+  SearchProblem problem{{{.given = true}, {}, {}, {.kept = true}}, {}};
+  StepChoice in_parts{{0}, {0}, 1, 0};
+  in_parts.parts = {Held{1}};
+  const StepChoice between{{0}, {0}, 1, 0, 80}, last{{0, 0}, {0}, 1, 0};
+  problem.steps = {{{0}, {1}, {in_parts}}, {{1}, {2}, {between}}, {{2, 0}, {3}, {last}}};
+  EXPECT_EQ(cost_of(problem, costs, {0, 0, 0}), (Objectives{9, 25 + 25 + 100 + 20, 150}));
 }
 
 TEST(Frontier, LimitsAreReported) {

@@ -6,12 +6,15 @@
 //   tapc plan mlp.tap --devices=8 --at-most=memory=1GiB
 //   tapc plan mlp.tap --devices=8 --machine=nodes.toml --pick=cheapest
 //   tapc plan mlp.tap --mesh=x=8 --front plans.html  a report of them, with their graphs
+//   tapc plan mlp.tap --mesh=x=8 --plan mlp.plan     completes this plan
 //   tapc plan mlp.tap --mesh=x=8 --list              every plan that no other beats in time, memory and traffic at once
 #include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <set>
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
@@ -23,6 +26,7 @@
 #include "compiler/driver/commands/shell_words.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/metrics/status_line.h"
+#include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
 #include "cost/machine/host.h"
 
@@ -33,16 +37,21 @@ namespace {
 constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "knee", "cheapest"};
 
 struct PlanOptions {
-  std::string file, machine, output, front, pick = "fastest", price;
+  std::string file, machine, output, front, pick = "fastest", price, plan, start_from;
   std::vector<std::string> mesh, demands;  // data=4, memory=1GiB
   std::int64_t devices = 0, threads = 0, states = 512;
   bool list = false, json = false, progress = true;
   SourceOptions source;
 };
 
-ir::Program simplified(Session& session, const PlanOptions& options) {
+// With the alternatives that the plans choose.
+ir::Program simplified(Session& session, const PlanOptions& options, const cost::SearchOptions& search) {
   PassOptions passes;
   take(passes, options.source);
+  passes.plan = search.kept;
+  passes.plan.meshes.clear();
+  for (const ir::Decision& decision : search.start.decisions)
+    if (std::holds_alternative<ir::PlannedChoice>(decision)) passes.plan.decisions.push_back(decision);
   pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
   config.proof = pipeline::Proof::none;
   Dumps none(session, passes);
@@ -98,10 +107,33 @@ void write_front(Session& session, const PlanOptions& options, const ir::Program
   write_outputs(session, {{options.front, {std::move(text)}}});
 }
 
+// Messages about lines refer to --plan: those of --start-from are kept where they can be.
+void read_plans(Session& session, const PlanOptions& options, cost::SearchOptions& search) {
+  search.start = read_plan(session, options.start_from);
+  search.kept = read_plan(session, options.plan);
+  std::set<std::string> chosen;
+  auto is_chosen_twice = [&](const ir::Decision& decision) {
+    auto* choice = std::get_if<ir::PlannedChoice>(&decision);
+    return choice && chosen.contains(choice->operation);
+  };
+  for (const ir::Decision& decision : search.kept.decisions)
+    if (auto* choice = std::get_if<ir::PlannedChoice>(&decision)) chosen.insert(choice->operation);
+  std::erase_if(search.start.decisions, is_chosen_twice);
+}
+
+// The mesh that they declare.
+std::optional<std::vector<ir::MeshAxis>> mesh_of_plans(const cost::SearchOptions& search) {
+  for (const ir::Plan* plan : {&search.kept, &search.start})
+    if (plan->meshes.size() == 1) return plan->meshes[0].axes;
+  return std::nullopt;
+}
+
 // Fewer devices can be cheaper: then every number of devices that divides them is tried, too.
 std::vector<std::vector<ir::MeshAxis>> meshes_to_search(const PlanOptions& options, Pick pick,
-                                                        const cost::Cluster& cluster) {
+                                                        const cost::SearchOptions& search) {
+  const cost::Cluster& cluster = search.cluster;
   if (!options.mesh.empty()) return {parse_mesh_sizes(options.mesh)};
+  if (options.devices == 0) return {*mesh_of_plans(search)};
   std::vector<std::vector<ir::MeshAxis>> meshes = meshes_of(options.devices, cluster);
   for (std::int64_t fewer = options.devices - 1; pick == Pick::cheapest && fewer >= 1; --fewer)
     if (options.devices % fewer == 0)
@@ -142,18 +174,19 @@ int plan(Session& session, const PlanOptions& options) {
   const std::string_view ending = ending_of(options.front);
   if (!options.front.empty() && ending != ".svg" && ending != ".html" && ending != ".htm")
     throw unknown_ending("plan", options.front, "use .svg for a picture of the front, .html for a report of its plans");
-  if (options.mesh.empty() && options.devices == 0)
+  cost::SearchOptions search;
+  read_plans(session, options, search);
+  if (options.mesh.empty() && options.devices == 0 && !mesh_of_plans(search))
     throw Failure{exit_code::wrong_command_line,
                   Diagnostic(Code::command_line, Span{}, "`--mesh` or `--devices` is required")
                       .help("write --mesh data=4,model=2, or --devices 8 to search meshes, too")};
-  cost::SearchOptions search;
   search.cluster = cluster_for(session, *backend::target_named("native"), options.machine);
   const std::vector<std::string> prices = priced_names(search.cluster);
   const Demands demands = parse_demands(options.demands, prices);
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
-  const std::vector<std::vector<ir::MeshAxis>> meshes = meshes_to_search(options, pick, search.cluster);
-  const ir::Program program = simplified(session, options);
+  const std::vector<std::vector<ir::MeshAxis>> meshes = meshes_to_search(options, pick, search);
+  const ir::Program program = simplified(session, options, search);
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;
@@ -164,8 +197,11 @@ int plan(Session& session, const PlanOptions& options) {
   search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
                            demands.traffic.value_or(cost::unlimited)};
   PlanFront front = searched(program, meshes, search, options.progress);
+  if (front.plans.empty() && !front.problems.empty()) throw pipeline::PlanRefused(front.problems, {});
   if (front.plans.empty()) {  // for the smallest relaxation
-    search.limits.at_most = {cost::unlimited, cost::unlimited, cost::unlimited};
+    // Memory is still short, if it was limited.
+    search.limits.at_most = {cost::unlimited, demands.memory ? std::numeric_limits<double>::max() : cost::unlimited,
+                             cost::unlimited};
     front = searched(program, meshes, search, options.progress);
   }
   if (!options.front.empty()) {
@@ -189,6 +225,10 @@ Action declare_plan(CLI::App& app) {
   app.add_option("--devices", options->devices, "Search all meshes of this many devices with up to three axes")
       ->check(CLI::Range(1, 1 << 20))
       ->excludes(mesh);
+  app.add_option("--plan", options->plan, "A plan whose lines are kept; the search completes it");
+  app.add_option("--start-from", options->start_from,
+                 "A plan to begin with: none that is found is worse, and of its lines those are kept that cannot be "
+                 "bettered");
   app.add_option("-o,--output", options->output, "The plan to write (default: standard output)");
   app.add_option("--front", options->front,
                  "Also show all plans found: a picture of their time and memory (.svg), or a report with their graphs "

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "compiler/driver/machines/quantity.h"
 #include "compiler/driver/show/run_summary.h"
+#include "cost/machine/host.h"
 #include "ir/graph.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
@@ -21,14 +26,27 @@ namespace {
 
 constexpr double as_fast = 1.02;  // within the accuracy of the model
 
-// The program's mesh with these axes; otherwise a new one.
-std::pair<ir::MeshId, bool> mesh_for(ir::Program& program, const std::vector<ir::MeshAxis>& axes) {
+// The program's mesh with these axes; otherwise a new one, named as in the options' plans.
+std::pair<ir::MeshId, bool> mesh_for(ir::Program& program, const std::vector<ir::MeshAxis>& axes,
+                                     const cost::SearchOptions& options) {
   for (std::size_t m = 0; m < program.meshes.size(); ++m)
     if (program.meshes[m].axes == axes) return {ir::MeshId(m), true};
   ir::Mesh mesh{"grid", axes, {}};
+  for (const ir::Plan* plan : {&options.start, &options.kept})
+    for (const ir::Mesh& own : plan->meshes)
+      if (own.axes == axes) mesh = own;
   for (int n = 2; ir::find_mesh(program.meshes, mesh.name); ++n) mesh.name = "grid" + std::to_string(n);
   program.meshes.push_back(std::move(mesh));
   return {ir::MeshId(program.meshes.size() - 1), false};
+}
+
+// They were made before the search.
+std::vector<ir::Decision> choices_of(const cost::SearchOptions& options) {
+  std::vector<ir::Decision> choices;
+  for (const ir::Plan* plan : {&options.kept, &options.start})
+    for (const ir::Decision& decision : plan->decisions)
+      if (std::holds_alternative<ir::PlannedChoice>(decision)) choices.push_back(decision);
+  return choices;
 }
 
 // All devices of the mesh are paid for from the start to the end of the run.
@@ -111,6 +129,39 @@ Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
               .help(fmt::format("raise the limits to at least {}, or use more devices", fmt::join(needed, ", ")))};
 }
 
+// Searches of several meshes run at the same time; what they find does not depend on that.
+struct MeshSearch {
+  ir::Program program;
+  ir::MeshId mesh = {};
+  bool is_declared = false;
+  cost::FoundFront found = {};
+  double done = 0;  // part of the search
+};
+void run(std::vector<MeshSearch>& searches, const cost::SearchOptions& options,
+         const std::function<void(double)>& progress) {
+  std::mutex mutex;
+  std::atomic<std::size_t> next = 0;
+  auto work = [&] {
+    for (std::size_t k = next++; k < searches.size(); k = next++) {
+      cost::SearchOptions own = options;
+      own.progress = [&, k](std::size_t done, std::size_t all) {
+        const std::lock_guard lock(mutex);
+        searches[k].done = static_cast<double>(done) / static_cast<double>(all);
+        double sum = 0;
+        for (const MeshSearch& search : searches) sum += search.done;
+        if (progress) progress(sum / static_cast<double>(searches.size()));
+      };
+      searches[k].found = cost::search(searches[k].program, searches[k].mesh, own);
+    }
+  };
+  std::vector<std::future<void>> others;
+  constexpr std::size_t most = 4;  // each takes memory
+  const auto threads = std::min({static_cast<std::size_t>(cost::usable_threads()), searches.size(), most});
+  while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& other : others) other.get();
+}
+
 template <class Key>
 const MeshPlan& least(const std::vector<const MeshPlan*>& plans, Key key) {
   return **std::min_element(plans.begin(), plans.end(), [&](const MeshPlan* a, const MeshPlan* b) {
@@ -127,22 +178,29 @@ std::string axes_text(const ir::Mesh& mesh) {
 }
 
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                        cost::SearchOptions options, const std::function<void(double)>& progress) {
-  PlanFront front;
-  options.progress = [&](std::size_t done, std::size_t all) {
-    const double part = static_cast<double>(done) / static_cast<double>(all);
-    if (progress) progress((static_cast<double>(front.meshes.size()) + part) / static_cast<double>(meshes.size()));
-  };
+                        const cost::SearchOptions& options, const std::function<void(double)>& progress) {
+  std::vector<MeshSearch> searches;
   for (const std::vector<ir::MeshAxis>& axes : meshes) {
-    ir::Program placed = program;
-    const auto [mesh, is_declared] = mesh_for(placed, axes);
-    cost::FoundFront found = cost::search(placed, mesh, options);
-    front.meshes.push_back(placed[mesh]);
-    front.strategies += found.strategies;
-    front.goal_is_exact = front.goal_is_exact && found.goal_is_exact;
-    for (cost::FoundPlan& plan : found.plans) {
-      std::vector<RunPrice> prices = prices_of(options.cluster, device_count(placed[mesh]), plan.predicted.seconds);
-      front.plans.push_back({placed[mesh], is_declared, std::move(plan), std::move(prices)});
+    MeshSearch search{program};
+    std::tie(search.mesh, search.is_declared) = mesh_for(search.program, axes, options);
+    searches.push_back(std::move(search));
+  }
+  run(searches, options, progress);
+  PlanFront front;
+  for (MeshSearch& search : searches) {
+    const ir::Mesh& mesh = search.program[search.mesh];
+    front.meshes.push_back(mesh);
+    front.strategies += search.found.strategies;
+    front.goal_is_exact = front.goal_is_exact && search.found.goal_is_exact;
+    if (!search.found.problems.empty()) {
+      if (front.problems.empty()) front.problems = std::move(search.found.problems);
+      continue;
+    }
+    for (cost::FoundPlan& plan : search.found.plans) {
+      const auto choices = choices_of(options);
+      plan.sharded.plan.decisions.insert(plan.sharded.plan.decisions.begin(), choices.begin(), choices.end());
+      std::vector<RunPrice> prices = prices_of(options.cluster, device_count(mesh), plan.predicted.seconds);
+      front.plans.push_back({mesh, search.is_declared, std::move(plan), std::move(prices)});
     }
   }
   remove_beaten(front.plans);

@@ -27,11 +27,14 @@ struct PlanFront {
   std::vector<ir::Mesh> meshes;  // that were searched
   std::size_t strategies = 0;
   bool goal_is_exact = true;
+  // Lines that are to be kept, and are not. Without plans: on any mesh.
+  std::vector<passes::PlanProblem> problems = {};
 };
-// Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes.
+// Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes,
+// or that of the lines to keep or to start from. Meshes on which lines cannot be kept are left out.
 // Calls `progress` now and then with the part that is done, from 0 to 1.
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                        cost::SearchOptions options, const std::function<void(double)>& progress = {});
+                        const cost::SearchOptions& options, const std::function<void(double)>& progress = {});
 
 // Every way to write a number of devices as a product of at most three axes, x, y and z; if all devices are alike and all links,
 // the largest axis comes first, since the order makes no difference.
