@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "backend/llvm/library.h"
 #include "backend/loops/loops_text.h"
 #include "backend/lower/lowered.h"
 #include "backend/lower/streamed_results.h"
@@ -66,7 +67,7 @@ TEST(StreamedResults, AreTheSameAtAnyAddress) {
 TEST(StreamedResults, AreLargeAndHaveRowsOfWholeLines) {
   const ir::Machine machine;
   const std::int64_t cells = machine.l3_bytes / 4;
-  auto streams = [&](ir::Shape shape) { return is_streamed({ElementType::f32, std::move(shape)}, machine); };
+  auto streams = [&](Shape shape) { return is_streamed({ElementType::f32, std::move(shape)}, machine); };
   EXPECT_TRUE(streams({cells + 1}));
   EXPECT_FALSE(streams({cells}));
   EXPECT_TRUE(streams({cells / 16 + 1, 16}));
