@@ -161,7 +161,7 @@ class Report(TapcTest):
 
     def test_moves_are_counted_from_boxes(self):
         moves = [o["move"] for o in self.report(self.write("layer.tap", LAYER))["stages"][-1]["graphs"][0]["operations"] if "move" in o]
-        self.assertEqual([(m["bytes"], m["axes"]) for m in moves], [(96, ["model"])])
+        self.assertEqual([(m["bytes"], m["axes"]) for m in moves], [(48, ["model"]), (48, ["model"])])
 
     def test_what_has_no_price_is_said(self):
         source = self.write("halo.tap", HALO)
