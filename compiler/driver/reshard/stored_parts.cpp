@@ -141,9 +141,9 @@ void place_unnamed_parts(const PartedTensors& all, PartedTensor& tensor, const D
     if (part.box.shape() == part.cells.shape) continue;
     throw wrong_data(
         Code::data_shape,
-        fmt::format("{} has the shape {}, but device {} holds {} of {}, which has the shape {}", called(all, part),
-                    to_string(part.cells.shape), ir::device_at(*by.mesh, index), ir::to_string(part.box),
-                    describe(tensor.type, tensor.shape), to_string(part.box.shape())),
+        fmt::format("{} has the shape {}; expected {}, as device {} holds {} of {}", called(all, part),
+                    to_string(part.cells.shape), to_string(part.box.shape()), ir::device_at(*by.mesh, index),
+                    ir::to_string(part.box), describe(tensor.type, tensor.shape)),
         "blocks of an axis have the same size; only the last ones may be smaller");
   }
 }
