@@ -77,7 +77,7 @@ class Simulate(TapcTest):
             self.write("resized.tap", text)
             for role in made["roles"]:
                 part = self.tapc("inspect", "resized.tap", "--device", str(role["device"])).stdout.decode()
-                found = re.search(r"receives (\d+) box(?:es)? of ([\d.]+) (B|bytes|KiB|MiB) from", part)
+                found = re.search(r"receives (\d+) box(?:es)? \(([\d.]+) (B|bytes|KiB|MiB) in total\) from", part)
                 boxes, size = (int(found[1]), float(found[2]) * {"KiB": 1 << 10, "MiB": 1 << 20}.get(found[3], 1)) if found else (0, 0)
                 self.assertAlmostEqual(role["received"], size, delta=size / 1000, msg=part[:300])
                 self.assertLessEqual(role["messages"], boxes)
