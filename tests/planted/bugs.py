@@ -83,7 +83,7 @@ BUGS = [
      "it->first <= lifetimes[b].first;"),
     ("a batch reads what it still writes", "backend/schedule/schedule_tasks.cpp",
      "  for (BufferId id : reads)\n    if (by_others(written_, id)) return false;\n", ""),
-    ("an output takes no more than its first part", "backend/schedule/schedule.cpp", "    left = std::move(rest);\n  };",
+    ("an output takes no more than its first part", "backend/schedule/gather.cpp", "    left = std::move(rest);\n  };",
      "    left.clear();\n  };"),
     ("every written-out step counts like the first", "passes/fusion/unroll.cpp",
      "{Range{0, trips_.size() / steps_}, steps_, trips_.lo + s}",
