@@ -63,11 +63,13 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
 }
 
 // Prefetches reads of later steps, if they are in far memory and each step is in a different page, with too few
-// accesses for the hardware prefetcher to predict.
+// accesses for the hardware prefetcher to predict. Of dims inside the step, which are unrolled, the first point.
 std::vector<Statement> Lowering::prefetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                                 std::size_t along) const {
   const std::int64_t foreseen = 4 * machine_.line_bytes;
   const std::int64_t step_cycles = std::max<std::int64_t>((rows ? rows->count : 1) * lanes.count / 2, 1);
+  std::vector<std::size_t> inside = dims_with(true);
+  inside.erase(inside.begin(), std::find(inside.begin(), inside.end(), along) + 1);
   std::vector<Statement> result;
   for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
     if (op_.exprs[id].op != CellOp::read) continue;
@@ -79,6 +81,7 @@ std::vector<Statement> Lowering::prefetch_ahead(const RegisterTile& tile, const 
     for (const Coordinate& c : load.at) {
       plain = plain && !c.data && !c.checked;
       at.push_back(shifted(c.affine, frame_.at[along], machine_.memory_cycles / step_cycles));
+      for (std::size_t d : inside) at.back() = with_value(at.back(), frame_.at[d], variable(frame_.lo[d]));
     }
     const bool far = element_count(type.shape) > machine_.l2_bytes / cell_bytes;
     if (!plain || !far || stride_bytes(type, at, frame_.at[along]) < machine_.page_bytes) continue;

@@ -6,10 +6,12 @@
 #include <array>
 #include <map>
 
+#include "backend/llvm/library.h"
 #include "backend/loops/loops.h"
 #include "backend/lower/cache_sets.h"
 #include "backend/lower/lowered.h"
 #include "backend/lower/register_tile.h"
+#include "backend/machine_of.h"
 #include "ir/graph.h"
 #include "tests/backend/compare.h"
 #include "tests/frontend/compile_source.h"
@@ -49,6 +51,20 @@ TEST(FewColumns, OfManyColumnsSeveralVectorsShareALoad) {
   for (auto [m, n, k] :
        {std::array{256, 256, 256}, {384, 384, 384}, {512, 512, 512}, {12288, 128, 128}, {100, 32, 300}})
     EXPECT_GT(tile_of(m, n, k).vectors, 1u) << m << " x " << n << " x " << k;
+}
+
+// The prefetch of a later step is outside the loop over its unrolled dim: lowering would find its variable out of scope.
+TEST(FewColumns, StepsWithAnUnrolledDimArePrefetched) {
+  for (int points : {1, 2, 4, 7}) {
+    auto outcome = tap::test::compile_text(fmt::format(
+        "program p(A: f32[3000, 2, {0}], B: f32[3000, {0}, 2048]) -> (C: f32[2, 2048]) {{ C[i, j] = sum[t, u] "
+        "A[t, i, u] * B[t, u, j] }}",
+        points));
+    ASSERT_TRUE(outcome.compiled) << outcome.messages;
+    const ir::Program& program = outcome.compiled->program;
+    const Kernel kernel = lowered(program, product_of(program), {.machine = machine_of(*target_named("x86-64-v3"))});
+    EXPECT_NE(print(kernel).find("fetch t1"), std::string::npos) << print(kernel);
+  }
 }
 
 // Rows of 2048 floats are two pages apart: all their lines are in one set.
