@@ -58,7 +58,9 @@ std::string id_of_file_with(const void* address) {
 std::string build_id() {
   std::string ours = id_of_file_with(reinterpret_cast<const void*>(&build_id));
   std::string llvm = id_of_file_with(reinterpret_cast<const void*>(&LLVMInitializeX86Target));
-  return ours.empty() || llvm.empty() ? "" : ours + llvm + LLVM_VERSION_STRING;
+  return ours.empty() || llvm.empty() ? "" : ours + llvm + llvm_version();
 }
+
+std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 }  // namespace tap::backend

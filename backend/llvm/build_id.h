@@ -7,5 +7,6 @@
 namespace tap::backend {
 
 std::string build_id();  // empty if a file has none
+std::string llvm_version();
 
 }  // namespace tap::backend

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "backend/llvm/emit_non_temporal.h"
 #include "backend/llvm/emit_straight.h"
-#include "backend/llvm/emit_streamed.h"
 
 namespace tap::backend {
 

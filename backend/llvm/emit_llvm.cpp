@@ -10,8 +10,8 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "backend/llvm/emit_non_temporal.h"
 #include "backend/llvm/emit_statements.h"
-#include "backend/llvm/emit_streamed.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -44,7 +44,7 @@ KernelEmitter::KernelEmitter(const Kernel& kernel, const std::string& symbol, ll
                              const llvm::TargetMachine& machine, llvm::DICompileUnit* lines)
     : kernel_(kernel), b_(module.getContext()), s_{kernel, b_} {
   s_.stores_under_masks = stores_under_masks(machine);
-  s_.streams = machine.getTargetTriple().isX86();
+  s_.non_temporal_stores = machine.getTargetTriple().isX86();
   llvm::Type* pointer = llvm::PointerType::getUnqual(module.getContext());
   llvm::Type* number = b_.getInt64Ty();
   auto* signature =
@@ -80,7 +80,7 @@ void KernelEmitter::run() {
   emit_accumulators();
   note_folded(kernel_.body);
   emit_statements(s_, kernel_.body);
-  end_streams(s_);
+  order_non_temporal_stores(s_);
   b_.CreateRet(b_.getInt32(0));
 }
 

@@ -66,9 +66,9 @@ struct EmitState {
   std::vector<std::int64_t> trips;      // by variable: the current pass of an unrolled loop, else 0
   std::vector<std::int64_t> versions;   // by variable: the version of its value in straight code, else 0
   std::optional<Lanes> lanes;
-  bool stores_under_masks = true;  // else in parts (emit_leading.h)
-  bool streams = false;            // has stores that bypass the caches (emit_streamed.h)
-  std::vector<bool> folded;        // by accumulator: whether its lanes are combined
+  bool stores_under_masks = true;    // else in parts (emit_leading.h)
+  bool non_temporal_stores = false;  // has stores that bypass the caches (emit_non_temporal.h)
+  std::vector<bool> folded;          // by accumulator: whether its lanes are combined
   std::optional<StatementLines> lines = {};
   bool straight = false;  // inside unrolled loops or lanes: no branches
   std::uint32_t section = 0;

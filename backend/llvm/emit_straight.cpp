@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "backend/llvm/emit_leading.h"
-#include "backend/llvm/emit_streamed.h"
+#include "backend/llvm/emit_non_temporal.h"
 #include "backend/llvm/emit_transposed.h"
 #include "backend/llvm/lane_masks.h"
 #include "support/check.h"

@@ -44,7 +44,7 @@ struct TensorArgument {
   std::string name;     // for people
   ir::TensorType type;  // of the whole tensor; coordinates are relative to it
   std::optional<Local> local = {};
-  bool streamed = false;  // a result: stores of whole cache lines bypass the caches
+  bool non_temporal = false;  // a result: stores of whole cache lines bypass the caches
   bool operator==(const TensorArgument&) const = default;
 };
 

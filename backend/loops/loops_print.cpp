@@ -256,7 +256,7 @@ void Printer::header() {
                      kernel_.worth));
   if (kernel_.exact_arithmetic) line("exact arithmetic");
   for (const TensorArgument& tensor : kernel_.tensors)
-    if (tensor.streamed) line("stream " + tensor.name);
+    if (tensor.non_temporal) line("nontemporal " + tensor.name);
   std::vector<std::uint32_t> defined = variables_defined(kernel_), unused;
   for (std::uint32_t v = static_cast<std::uint32_t>(3 * kernel_.dims); v < kernel_.variables.size(); ++v)
     if (std::find(defined.begin(), defined.end(), v) == defined.end()) unused.push_back(v);

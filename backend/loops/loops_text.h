@@ -2,7 +2,7 @@
 //
 //   kernel (x: f32[64], w: f32[64, 64]) -> (y: f32[64]) over (i, k)
 //     cut i by 4 worth 2
-//     stream y
+//     nontemporal y
 //     acc0: f32x16
 //     acc1: f32
 //     for i in lo_i..hi_i

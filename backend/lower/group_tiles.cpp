@@ -11,7 +11,7 @@ using namespace ir;
 
 namespace {
 
-bool is_streamed(const Operator& group, std::uint32_t dim) {
+bool is_non_temporal(const Operator& group, std::uint32_t dim) {
   return std::any_of(group.blockings.begin(), group.blockings.end(), [&](const Blocking& b) {
     return b.dim == dim && group.dims[b.block_dim].role == DimRole::reduction;
   });
@@ -89,11 +89,11 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
   const Bytes bytes(view);
   std::vector<std::int64_t> points(group.dims.size(), 1);
   for (std::uint32_t d = 0; d < points.size(); ++d)
-    if (is_streamed(group, d)) points[d] = streamed_points(group, d, most[d]);
+    if (is_non_temporal(group, d)) points[d] = streamed_points(group, d, most[d]);
   for (bool grown = true; grown;) {
     grown = false;
     for (std::uint32_t d = static_cast<std::uint32_t>(points.size()); d-- > 0;) {
-      if (group.dims[d].role == DimRole::counter || is_streamed(group, d) || points[d] >= most[d]) continue;
+      if (group.dims[d].role == DimRole::counter || is_non_temporal(group, d) || points[d] >= most[d]) continue;
       std::vector<std::int64_t> more = points;
       more[d] = std::min(2 * points[d], most[d]);
       if (bytes.moving(more, d) > std::clamp(bytes.staying(d), least_tile_bytes, most_tile_bytes)) continue;
@@ -102,7 +102,7 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
     }
   }
   for (std::uint32_t d = 0; d < points.size(); ++d)
-    if (!is_streamed(group, d)) points[d] = dividing(points[d], most[d]);
+    if (!is_non_temporal(group, d)) points[d] = dividing(points[d], most[d]);
   return points;
 }
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "backend/lower/lowering.h"
+#include "backend/lower/non_temporal_results.h"
 #include "backend/lower/patterns.h"
-#include "backend/lower/streamed_results.h"
 #include "support/checked.h"
 
 namespace tap::backend {
@@ -39,7 +39,7 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
   for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
     if (target.tensor == no_tensor || !is_contiguous_along(target.at, frame_.at[tile.dim])) continue;
     const TensorType& type = kernel_.tensors[target.tensor].type;
-    if (!accumulates_into_result && is_streamed(type, machine_)) continue;
+    if (!accumulates_into_result && is_non_temporal(type, machine_)) continue;
     if (!accumulates_into_result && stride_bytes(type, target.at, frame_.at[*tile.rows]) < machine_.page_bytes)
       continue;
     Prefetch first{target.tensor, {}}, end{target.tensor, {}};

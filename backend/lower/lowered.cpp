@@ -2,7 +2,7 @@
 
 #include "backend/loops/loops_text.h"
 #include "backend/loops/loops_verify.h"
-#include "backend/lower/streamed_results.h"
+#include "backend/lower/non_temporal_results.h"
 
 namespace tap::backend {
 
@@ -10,7 +10,7 @@ Kernel lowered(const ir::Program& program, const ir::Operator& op, const LowerOp
   Kernel kernel = lower(program, op, options);
   require_verified(kernel, "lowering");
   kernel = normal(kernel);
-  stream_large_results(kernel, options.machine);
+  mark_non_temporal_results(kernel, options.machine);
   return kernel;
 }
 

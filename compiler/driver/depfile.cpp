@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/driver/compile_file.h"
 #include "compiler/driver/standard_library.h"
 #include "runtime/failure.h"
 #include "runtime/tensors/input_spec.h"

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/compile_file.h"
-
 namespace tap::driver {
+
+struct Session;
+struct SourceOptions;
 
 // The files that the command has read so far, each once: sources, used modules, the plan, the machine file. The
 // standard library is part of tapc, so it is not listed.

@@ -7,12 +7,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "compiler/driver/version.h"
+
 namespace tap::driver {
 namespace {
 
 constexpr std::size_t longest_kept = 16u << 20;  // larger files are truncated
 
 // Plain pointers to strings that are never freed, so that a signal handler always finds valid strings.
+const std::string* kept_version = nullptr;
 const std::string* kept_arguments = nullptr;
 constexpr std::size_t most_files = 4;
 const std::string* kept_files[most_files] = {};  // oldest first
@@ -63,6 +66,7 @@ void keep(const std::string*& slot, std::string text) {
 }  // namespace
 
 void remember_for_reproducer(const std::vector<std::string>& arguments) {
+  keep(kept_version, version_text() + "\n");
   std::string text = "command:";
   for (const std::string& argument : arguments) text += " '" + argument + "'";
   keep(kept_arguments, text + "\n");
@@ -86,7 +90,8 @@ void write_reproducer(const char* phase, const char* what, char (&name)[256]) {
     name[0] = 0;
     return;
   }
-  put(file, "tapc " TAP_VERSION "\nphase: ");
+  put(file, kept_version);
+  put(file, "phase: ");
   put(file, phase);
   put(file, "\nwhat: ");
   put(file, what);

@@ -10,6 +10,7 @@
 
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/process_messages.h"
+#include "compiler/driver/runnable.h"
 #include "ir/graph.h"
 #include "support/memory_failure.h"
 

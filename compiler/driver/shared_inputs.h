@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "backend/schedule/process_schedule.h"
-#include "compiler/driver/runnable.h"
 #include "runtime/tensors/input_spec.h"
 
 namespace tap::driver {
 
 class MpiHost;
+struct Runnable;
+struct Session;
 
 // The first process's specifications, in all processes; in others, those of files are `elsewhere` and have the file's type
 // and shape. All processes call this together. Throws Failure.

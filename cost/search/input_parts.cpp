@@ -1,5 +1,6 @@
 #include "cost/search/input_parts.h"
 
+#include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
 
 namespace tap::cost {

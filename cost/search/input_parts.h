@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/graph_ids.h"
 #include "ir/plan.h"
 
 namespace tap::cost {

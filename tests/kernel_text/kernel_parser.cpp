@@ -142,8 +142,8 @@ bool KernelParser::declaration() {
   } else if (one.eat_word("exact")) {
     one.expect_word("arithmetic");
     kernel_.exact_arithmetic = true;
-  } else if (one.eat_word("stream")) {
-    kernel_.tensors[cells(one).tensor()].streamed = true;
+  } else if (one.eat_word("nontemporal")) {
+    kernel_.tensors[cells(one).tensor()].non_temporal = true;
   } else if (one.eat_word("unused")) {
     one.take(one.rest().size());
   } else if (one.eat_word("local")) {

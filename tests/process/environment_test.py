@@ -33,7 +33,7 @@ class Environment(TapcTest):
         for command in ("check", "run", "inspect", "ops", "explain", "new", "completion"):
             self.assertIn(f"  {command} ", listed)
             self.assertIn("Usage: tapc " + command, self.tapc(command, "--help").stdout.decode())
-        self.assertRegex(self.tapc("--version").stdout.decode(), r"^tapc \d+\.\d+\.\d+ \(language version 1\)\n$")
+        self.assertRegex(self.tapc("--version").stdout.decode(), r"^tapc \d+\.\d+\.\d+ \(language version 1\)(, commit [0-9a-f]{12})?, LLVM \d+\.\d+\.\d+\n$")
 
     def test_g02_output_places(self):
         self.write("file", "x")

@@ -8,6 +8,7 @@
 #include "compiler/driver/bindings/manifest.h"
 #include "compiler/driver/bindings/outside_kernels.h"
 #include "compiler/driver/median.h"
+#include "compiler/driver/runnable.h"
 #include "runtime/failure.h"
 #include "support/phase.h"
 #include "support/read_file.h"

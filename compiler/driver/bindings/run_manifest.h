@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "compiler/driver/engine.h"
-#include "compiler/driver/runnable.h"
 #include "runtime/tensors/output_spec.h"
 
 namespace tap::driver {
+
+struct RunnableOptions;
 
 struct LoadedProgram {
   std::vector<DeclaredOutput> outputs;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compiler/driver/version.h"
+
 namespace tap::driver {
 namespace {
 
@@ -117,7 +119,7 @@ CommandLine::CommandLine(std::span<const char* const> words) {
 template <class Wanted>
 void CommandLine::declare(Wanted wanted) {
   app_.set_help_flag("-h,--help", "Print this help and exit");
-  app_.set_version_flag("--version", "tapc " TAP_VERSION " (language version 1)");
+  app_.set_version_flag("--version", version_text());
   app_.failure_message(CLI::FailureMessage::simple);
   app_.footer("`tapc help COMMAND` shows a command's options, `tapc explain CODE` explains a message.");
   add_message_options(app_);
@@ -246,7 +248,7 @@ int CommandLine::run(Session& session, int argc, const char* const* argv) {
     session.print(chosen().help(&chosen() == &app_ ? "" : "tapc"));
     return exit_code::done;
   } catch (const CLI::CallForVersion&) {
-    session.print("tapc " TAP_VERSION " (language version 1)\n");
+    session.print(version_text() + "\n");
     return exit_code::done;
   }
   for (const auto& [sub, action] : actions_)

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/pipeline/pipeline.h"
 #include "ir/graphs/operation_names.h"
 
 namespace tap::driver {

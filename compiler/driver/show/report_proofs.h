@@ -3,7 +3,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "compiler/pipeline/pipeline.h"
+namespace tap::pipeline {
+struct Compilation;
+}
 
 namespace tap::driver {
 

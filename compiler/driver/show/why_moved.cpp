@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/driver/show/sharding_reasons.h"
 #include "compiler/driver/work.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_names.h"

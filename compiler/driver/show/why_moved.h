@@ -6,9 +6,13 @@
 
 #include <string>
 
-#include "compiler/driver/show/sharding_reasons.h"
+namespace tap::passes {
+struct Propagated;
+}
 
 namespace tap::driver {
+
+class ShardingReasons;
 
 // Empty if the operation that writes `reader` does not read `value`, and `reader` is not `value`.
 std::string why_moved(const ShardingReasons& names, const passes::Propagated& found, const std::string& value,

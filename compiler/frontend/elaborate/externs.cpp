@@ -4,6 +4,7 @@
 
 #include "compiler/frontend/cells/cell_constants.h"
 #include "compiler/frontend/cells/cells.h"
+#include "compiler/frontend/elaborate/body.h"
 #include "compiler/frontend/elaborate/monoids.h"
 #include "compiler/frontend/elaborate/signature.h"
 #include "compiler/frontend/elaborate/sizes.h"

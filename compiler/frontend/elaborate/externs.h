@@ -1,10 +1,14 @@
 // Outside kernels: an index space and a region per access; the body is a C function.
 #pragma once
 
-#include "compiler/frontend/elaborate/body.h"
+#include <vector>
 
 namespace tap {
 
+struct Definition;
+struct Elaboration;
+struct Env;
+struct Instance;
 struct TypedArgument;
 
 // Pre: `callee` has the signature bound.

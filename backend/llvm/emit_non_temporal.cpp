@@ -1,4 +1,4 @@
-#include "backend/llvm/emit_streamed.h"
+#include "backend/llvm/emit_non_temporal.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -22,7 +22,7 @@ void store_vector(EmitState& s, Value* vector, Value* address, std::uint32_t ten
     return stored;
   };
   const std::uint64_t bytes = s.function->getDataLayout().getTypeStoreSize(vector->getType()).getFixedValue();
-  if (!s.streams || !s.kernel.tensors[tensor].streamed || bytes != line) {
+  if (!s.non_temporal_stores || !s.kernel.tensors[tensor].non_temporal || bytes != line) {
     store(cell);
     return;
   }
@@ -40,9 +40,9 @@ void store_vector(EmitState& s, Value* vector, Value* address, std::uint32_t ten
   b.SetInsertPoint(done);
 }
 
-void end_streams(EmitState& s) {
-  const bool any = std::ranges::any_of(s.kernel.tensors, [](const TensorArgument& t) { return t.streamed; });
-  if (s.streams && any) s.b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<Value*>());
+void order_non_temporal_stores(EmitState& s) {
+  const bool any = std::ranges::any_of(s.kernel.tensors, [](const TensorArgument& t) { return t.non_temporal; });
+  if (s.non_temporal_stores && any) s.b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<Value*>());
 }
 
 }  // namespace tap::backend

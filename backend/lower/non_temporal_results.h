@@ -8,9 +8,9 @@
 namespace tap::backend {
 
 // By size, and whether each row begins at a whole cache line if the first one does.
-bool is_streamed(const ir::TensorType& type, const ir::Machine& machine);
+bool is_non_temporal(const ir::TensorType& type, const ir::Machine& machine);
 
 // Marks such results, except those that the kernel also reads.
-void stream_large_results(Kernel& kernel, const ir::Machine& machine);
+void mark_non_temporal_results(Kernel& kernel, const ir::Machine& machine);
 
 }  // namespace tap::backend
