@@ -1,9 +1,9 @@
 # cmake -DSOURCE=DIR -DOUT=FILE -P commit.cmake
 #
-# Writes the header OUT with the commit of the checkout SOURCE, or without one where the sources are no checkout. A header that would be
+# Writes the source OUT with the commit of the checkout SOURCE, or without one where the sources are no checkout. A file that would be
 # the same stays as it is, so that nothing is compiled again.
 set(commit "")
 if(EXISTS ${SOURCE}/.git)
   execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-file(CONFIGURE OUTPUT ${OUT} CONTENT "#define TAP_COMMIT \"@commit@\"\n" @ONLY)
+file(CONFIGURE OUTPUT ${OUT} CONTENT "#include \"compiler/driver/version.h\"\nconst char tap::driver::commit[] = \"@commit@\";\n" @ONLY)

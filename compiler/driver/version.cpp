@@ -1,13 +1,12 @@
 #include "compiler/driver/version.h"
 
 #include "backend/llvm/build_id.h"
-#include "commit.h"
 
 namespace tap::driver {
 
 std::string version_text() {
-  const std::string commit = TAP_COMMIT;
-  return "tapc " TAP_VERSION " (language version 1)" + (commit.empty() ? "" : ", commit " + commit) + ", LLVM " +
+  const std::string at = commit;
+  return "tapc " TAP_VERSION " (language version 1)" + (at.empty() ? "" : ", commit " + at) + ", LLVM " +
          backend::llvm_version();
 }
 
