@@ -21,7 +21,7 @@ double recompute(const GroupView& group, const MovingDemand& windows, std::size_
     std::int64_t n = std::max<std::int64_t>(group.dims[g].range.size(), 1);
     if (group.dims[g].role == DimRole::counter) n = 1;
     std::int64_t size = in_blocks[g] ? std::min(n, nominal_block) : n;
-    blocks *= static_cast<double>((n + size - 1) / size);
+    blocks *= static_cast<double>(n) / static_cast<double>(size);  // a last, smaller block is no repetition
     block.dims.push_back({0, size});
   }
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
