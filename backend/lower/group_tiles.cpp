@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backend/lower/needed_ranges.h"
 #include "ir/graph.h"
 
 namespace tap::backend {
@@ -11,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-bool is_non_temporal(const Operator& group, std::uint32_t dim) {
+bool is_streamed(const Operator& group, std::uint32_t dim) {
   return std::any_of(group.blockings.begin(), group.blockings.end(), [&](const Blocking& b) {
     return b.dim == dim && group.dims[b.block_dim].role == DimRole::reduction;
   });
@@ -73,6 +74,14 @@ class Bytes {
   std::vector<bool> outside_;
 };
 
+// Whether what is needed of an inner value ends at a place that depends on the dim: tiles then skip the rest.
+bool bounds_others(const std::vector<std::vector<NeededRange>>& needed, std::size_t dim) {
+  auto uses = [&](const std::optional<AffineExpr>& e) { return e && e->coefficients[dim] != 0; };
+  return std::ranges::any_of(needed, [&](const std::vector<NeededRange>& of_operation) {
+    return std::ranges::any_of(of_operation, [&](const NeededRange& r) { return uses(r.lo) || uses(r.hi); });
+  });
+}
+
 // A divisor of the size, if there is one between half of the points and all.
 std::int64_t dividing(std::int64_t points, std::int64_t size) {
   for (std::int64_t n = points; 2 * n > points; --n)
@@ -87,22 +96,28 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
                                       const std::vector<std::int64_t>& most) {
   const GroupView view = view_of(program, group);
   const Bytes bytes(view);
+  const auto needed = needed_ranges(view, moving_demand(view));
+  auto limit = [&](std::size_t d) {
+    constexpr std::int64_t least_points = 16, tiles = 4;
+    return bounds_others(needed, d) ? std::min(most[d], std::max(least_points, (most[d] + tiles - 1) / tiles))
+                                    : most[d];
+  };
   std::vector<std::int64_t> points(group.dims.size(), 1);
   for (std::uint32_t d = 0; d < points.size(); ++d)
-    if (is_non_temporal(group, d)) points[d] = streamed_points(group, d, most[d]);
+    if (is_streamed(group, d)) points[d] = streamed_points(group, d, most[d]);
   for (bool grown = true; grown;) {
     grown = false;
     for (std::uint32_t d = static_cast<std::uint32_t>(points.size()); d-- > 0;) {
-      if (group.dims[d].role == DimRole::counter || is_non_temporal(group, d) || points[d] >= most[d]) continue;
+      if (group.dims[d].role == DimRole::counter || is_streamed(group, d) || points[d] >= limit(d)) continue;
       std::vector<std::int64_t> more = points;
-      more[d] = std::min(2 * points[d], most[d]);
+      more[d] = std::min(2 * points[d], limit(d));
       if (bytes.moving(more, d) > std::clamp(bytes.staying(d), least_tile_bytes, most_tile_bytes)) continue;
       points = std::move(more);
       grown = true;
     }
   }
   for (std::uint32_t d = 0; d < points.size(); ++d)
-    if (!is_non_temporal(group, d)) points[d] = dividing(points[d], most[d]);
+    if (!is_streamed(group, d)) points[d] = dividing(points[d], most[d]);
   return points;
 }
 

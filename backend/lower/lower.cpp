@@ -290,7 +290,7 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   if (are_speculatable(roots))
     if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_, preparable())) {
       set_grain(*tile);
-      if (op_.reduce() && !tile->along_reduction)
+      if (op_.reduce() && !tile->along_reduction && !(tile->rows && is_constrained(op_, *tile->rows)))
         if (auto packing = choose_packing(op_, *tile, extents, can_keep(), machine_, preparable()))
           return packed(*tile, *packing, extents);
       return tiles(*tile, extents);

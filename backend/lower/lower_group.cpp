@@ -42,6 +42,7 @@ GroupLowering::GroupLowering(const Program& program, const Operator& group, Kern
       view_(view_of(program, group)),
       graph_(view_.graph),
       windows_(moving_demand(view_)),
+      needed_(needed_ranges(view_, windows_)),
       streamed_(streamed_operations(group, view_)),
       epilogues_(find_epilogues(view_, windows_, streamed_)),
       ends_another_(graph_.operations.size(), false),
@@ -144,6 +145,7 @@ void GroupLowering::add_operation(std::size_t number, std::vector<std::size_t>& 
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     const std::string& name = op.dims[d].name;
     box.push_back(span_of(windows_.operations[number][d], op.dims[d].range, name));
+    if (!streamed_[number]) box.back() = needed_part(std::move(box.back()), needed_[number][d], name);
     frame.lo.push_back(as_variable(box[d].level, "lo." + name, box[d].lo));
     frame.hi.push_back(as_variable(box[d].level, "hi." + name, box[d].hi));
     auto own = as_one_nest_ ? own_dim(number, d) : std::nullopt;

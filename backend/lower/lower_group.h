@@ -10,7 +10,8 @@
 //     section 2 { … s[i] = … }      section 3 { … y[i, k] = … }
 //
 // The box of each operation and the local part of each value come from ir::moving_demand, from the first to the last
-// point of a tile and step; these bounds are affine in the loop variables. Operations that do not move with a step
+// point of a tile and step, less what no reader needs of it (needed_ranges.h); these bounds are affine in the loop
+// variables. Operations that do not move with a step
 // run before the loop over the steps. A reduction whose points come in steps keeps its partial result
 // (stream_parts.h), in the result itself if that has the accumulator's type.
 //
@@ -22,6 +23,7 @@
 
 #include "backend/lower/epilogue.h"
 #include "backend/lower/lowering.h"
+#include "backend/lower/needed_ranges.h"
 #include "backend/lower/stream_parts.h"
 #include "ir/graphs/demand.h"
 
@@ -79,6 +81,7 @@ class GroupLowering {
   void open_block(const ir::Blocking& blocking);
   std::uint32_t boundary(const ir::Blocking& blocking, std::size_t shift, std::vector<Statement>& into);
   DimSpan span_of(const ir::Window& window, ir::Range whole, const std::string& name);
+  DimSpan needed_part(DimSpan span, const NeededRange& needed, const std::string& name);
 
   std::uint32_t new_local(ir::ValueId value, ElementType type);
   void place_values();
@@ -107,6 +110,7 @@ class GroupLowering {
   ir::GroupView view_;
   const ir::Graph& graph_;
   ir::MovingDemand windows_;
+  std::vector<std::vector<NeededRange>> needed_;     // by operation, by its dim
   std::vector<bool> streamed_;                       // by operation
   std::vector<std::vector<EpilogueMap>> epilogues_;  // likewise
   std::vector<bool> ends_another_;                   // likewise: part of an epilogue

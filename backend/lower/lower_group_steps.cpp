@@ -143,4 +143,33 @@ DimSpan GroupLowering::span_of(const Window& window, Range whole, const std::str
   return span;
 }
 
+// The part of the span that is needed at some point of the tile. It is empty if none is.
+DimSpan GroupLowering::needed_part(DimSpan span, const NeededRange& needed, const std::string& name) {
+  if (!needed.lo && !needed.hi) return span;
+  // A bound that is increasing in a dim is least at its first point.
+  auto at_end = [&](const AffineExpr& e, bool greatest) {
+    AffineExpr result = number(e.offset);
+    for (std::size_t g = 0; g < spans_.size(); ++g) {
+      const std::int64_t c = e.coefficients[g];
+      if (c == 0) continue;
+      result = plus(result, (c > 0) == greatest ? plus(spans_[g].hi, number(-1)) : spans_[g].lo, c);
+      span.follows.insert(span.follows.end(), spans_[g].follows.begin(), spans_[g].follows.end());
+    }
+    return result;
+  };
+  auto is_known = [&](const std::optional<AffineExpr>& e) {
+    for (std::size_t g = 0; e && g < spans_.size(); ++g)
+      if (e->coefficients[g] != 0 && spans_[g].level > span.level) return false;
+    return e.has_value();
+  };
+  std::vector<Statement>& into = levels_[span.level].before;
+  if (is_known(needed.lo))
+    span.lo = variable(define(into, "from." + name, {bound(span.lo), bound(at_end(*needed.lo, false))}, true));
+  if (is_known(needed.hi))
+    span.hi = variable(define(into, "to." + name, {bound(span.hi), bound(at_end(*needed.hi, true))}, false));
+  span.hi = variable(define(into, "end." + name, {bound(span.lo), bound(span.hi)}, true));
+  span.exact = false;
+  return span;
+}
+
 }  // namespace tap::backend

@@ -141,6 +141,11 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
   std::vector<bool> outside(op_.dims.size(), false);
   for (std::size_t d : dims_with(false)) outside[d] = true;
   auto result = across(tile, rows, &lanes, {{assign(state.slots, beginning(monoid))}});
+  if (const auto ragged = rows ? ragged_along(op_, *tile.rows) : std::nullopt) {
+    append(result, reduce_ragged(tile, *rows, lanes, *ragged, accumulate(monoid, state)));
+    append(result, store_across(tile, rows, lanes, completed(state.values)));
+    return result;
+  }
   std::vector<std::size_t> order = dims_with(true);
   std::vector<Statement> steps = across(tile, rows, &lanes, {accumulate(monoid, state)});
   if (!order.empty() && is_short(order.back(), tile)) {

@@ -137,6 +137,8 @@ class Lowering {
                                       Store stored) const;
   std::vector<Statement> over_rows(const RegisterTile& tile, const Part* rows, std::vector<Statement> inner) const;
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
+  std::vector<Statement> reduce_ragged(const RegisterTile& tile, const Part& rows, const Part& lanes, std::size_t along,
+                                       const Statement& step);
   std::vector<Statement> prefetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                         std::size_t along) const;
   bool is_short(std::size_t dim, const RegisterTile& tile) const;

@@ -137,8 +137,11 @@ class Chooser {
   void try_rows(RegisterTile tile) {
     consider(tile);
     if (op_.map()) return;
+    auto has_rows = [&](std::size_t d) {
+      return !is_constrained(op_, d) || (!tile.along_reduction && ragged_along(op_, d));
+    };
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      if (d != tile.dim && op_.dims[d].role == DimRole::parallel && !is_constrained(op_, d) && extents_.sizes[d] > 1)
+      if (d != tile.dim && op_.dims[d].role == DimRole::parallel && extents_.sizes[d] > 1 && has_rows(d))
         for (tile.rows = d, tile.row_count = 2; tile.row_count <= most_rows && tile.row_count <= extents_.sizes[d];
              ++tile.row_count)
           consider(tile);
@@ -167,9 +170,14 @@ class Chooser {
     bool several = tile.row_count * tile.vectors > 1;
     if (several && (work_.registers(whole) > registers_ || work_.instructions(whole) > code)) return;
     double cost = 0;
+    const auto ragged = tile.rows ? ragged_along(op_, *tile.rows) : std::nullopt;
     for (auto [row_steps, rows] : row_parts(tile))
-      for (auto [lane_steps, vectors] : lane_parts(tile))
+      for (auto [lane_steps, vectors] : lane_parts(tile)) {
         cost += row_steps * lane_steps * time({tile.dim, tile.rows, tile.lanes, rows, vectors});
+        if (ragged)  // what each row has beyond the range of all
+          cost += row_steps * lane_steps * rows * (rows - 1) / 2 / size(*ragged) *
+                  time({tile.dim, {}, tile.lanes, 1, vectors});
+      }
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
     else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows, tile.row_count) / 2;
@@ -199,6 +207,20 @@ Extents whole_extents(const Operator& op, Extents extents) {
 bool is_constrained(const Operator& op, std::size_t dim) {
   return std::any_of(op.constraints.begin(), op.constraints.end(),
                      [&](const Constraint& c) { return c.expr.coefficients[dim] != 0; });
+}
+
+std::optional<std::size_t> ragged_along(const Operator& op, std::size_t dim) {
+  std::optional<std::size_t> along;
+  for (const Constraint& c : op.constraints) {
+    if (c.expr.coefficients[dim] == 0) continue;
+    if (c.comparison == Comparison::equal_zero) return {};
+    for (std::size_t d = 0; d < op.dims.size(); ++d) {
+      if (d == dim || c.expr.coefficients[d] == 0) continue;
+      if (op.dims[d].role != DimRole::reduction || (along && *along != d)) return {};
+      along = d;
+    }
+  }
+  return along;
 }
 
 Extents extents_of(const Operator& op) {

@@ -28,6 +28,11 @@ Extents extents_of(const ir::Operator& op);
 
 bool is_constrained(const ir::Operator& op, std::size_t dim);
 
+// The reduction dim whose range is bounded by this parallel dim, if nothing else relates it to other dims.
+//
+//   y[i] = sum[k in 0..i+1] x[i, k]      k, for i: rows of i have a range of k in common, and each the rest of its own
+std::optional<std::size_t> ragged_along(const ir::Operator& op, std::size_t dim);
+
 // The number of lanes is based on this size, not on the machine's registers, since results must not depend on them.
 inline constexpr std::int64_t full_vector_bytes = ir::reference_machine.vector_bytes;
 

@@ -42,6 +42,16 @@ constexpr const char* rows =
 
 TEST(Decide, RowsLargerThanTheCacheAreReadOnce) { EXPECT_EQ(decided(rows), "plan 2\nfuse m, s, Y over i\n"); }
 
+// A last block that is smaller than the others repeats no work.
+TEST(Decide, AnyNumberOfRowsIsFused) {
+  for (const char* rows_and_columns : {"20000, 1000", "27489, 256", "1001, 4096", "65, 100000"}) {
+    const std::string size = "4096, 4096";
+    std::string text = rows;
+    for (std::size_t at; (at = text.find(size)) != std::string::npos;) text.replace(at, size.size(), rows_and_columns);
+    EXPECT_EQ(decided(text), "plan 2\nfuse m, s, Y over i\n") << rows_and_columns;
+  }
+}
+
 TEST(Decide, TheSameProgramHasTheSamePlan) { EXPECT_EQ(decided(rows), decided(rows)); }
 
 TEST(Decide, OperationsOfThePlanAreKept) {
