@@ -9,6 +9,7 @@
 #include "runtime/executor_tasks.h"
 #include "support/alignment.h"
 #include "support/large_memory.h"
+#include "support/portions.h"
 
 namespace tap::executor {
 
@@ -243,13 +244,13 @@ Status Executor::run_iteration(Call& call, const Iteration& task, int64_t depth)
   return Status::done;
 }
 
-// A batch whose tiles threads take in portions, numbered across all tasks.
+// A batch that threads run together.
 struct BatchRun {
   const Executor& executor;
   const Call& call;
   const Batch& batch;
   int64_t depth;
-  int64_t portion;
+  Portions portions;
   int64_t next = 0;                  // the first tile that is not yet taken
   int64_t failed_order = INT64_MAX;  // the least order of a failed task
 
@@ -264,11 +265,8 @@ struct BatchRun {
     const int64_t* tasks = tables.words(batch.tasks.at);
     KernelError error;
     int64_t t = 0, before = 0;  // a task, and the number of tiles before it
-    while (true) {
-      int64_t begin = __atomic_fetch_add(&next, portion, __ATOMIC_RELAXED);
-      if (begin >= batch.tiles) return;
+    for (int64_t begin, end; portions.take(&next, &begin, &end);) {
       note_portion(call);
-      int64_t end = begin + portion < batch.tiles ? begin + portion : batch.tiles;
       while (begin < end) {
         const Task* task = tables.at<Task>(tasks[t]);
         for (; begin >= before + task->tiles; task = tables.at<Task>(tasks[++t])) before += task->tiles;
@@ -284,17 +282,15 @@ struct BatchRun {
 void Executor::share(void* batch, int64_t thread) { static_cast<BatchRun*>(batch)->work(thread); }
 
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
-  const bool whole = pool_.threads() == 1 && !call.progress;
-  const int64_t most = whole ? 1 : 8 * pool_.threads();
-  const int64_t portion = (batch.tiles + most - 1) / most;
-  note_batch(Reader(code_.tables), call, batch, portion > 0 ? (batch.tiles + portion - 1) / portion : 0);
+  const Portions portions(batch.tiles, pool_.threads(), pool_.threads() == 1 && !call.progress);
+  if (call.progress) note_batch(Reader(code_.tables), call, batch, portions.count());
   BatchTime time{call.sequence, call.batch, call.counters, depth, {}, {}};
   if (call.recorder) time.time.began = nanoseconds();
   Exchange exchange(code_, call, batch);
   if (call.among)
     if (Status status = exchange.start(); status != Status::done) return status;
   if (call.keeping) call.keeper->begin(call.keeper->self, call.batch, call.addresses);
-  BatchRun run{*this, call, batch, depth, portion};
+  BatchRun run{*this, call, batch, depth, portions};
   if (batch.tiles > 1) pool_.run(share, &run);
   else run.work(0);
   if (run.failed_order != INT64_MAX) return report(call, batch, depth, run.failed_order);

@@ -2,17 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <queue>
+#include <vector>
 
 #include "cost/model/links.h"
 #include "cost/model/recency.h"
 #include "cost/work/traffic_walk.h"
+#include "support/portions.h"
 
 namespace tap::cost {
 
 namespace {
 
-constexpr double portions_per_thread = 8;  // in the executor
+// The most tiles that a thread runs, as a multiple of an equal share, if each takes the next portion when it is free.
+double largest_share(const Portions& portions, double threads) {
+  std::priority_queue<double, std::vector<double>, std::greater<>> done(
+      std::greater<>{}, std::vector<double>(static_cast<std::size_t>(threads), 0.0));
+  double most = 0;
+  for (std::int64_t at = 0; at < portions.tiles();) {
+    const std::int64_t end = portions.end_of(at);
+    const double now = done.top() + static_cast<double>(end - at);
+    done.pop();
+    done.push(now);
+    most = std::max(most, now);
+    at = end;
+  }
+  return most * threads / static_cast<double>(portions.tiles());
+}
 
 double largest_cache(const Device& device) {
   double most = 0;
@@ -110,8 +128,9 @@ Cost Model::of(Run& run, const KernelEvent& event) {
 Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wanted) {
   const backend::Kernel& kernel = run.kernels[event.kernel];
   const double tiles = std::max(event.calls * event.portions, 1.0);
-  const double at_a_time = wanted == 1 ? tiles : std::ceil(tiles / (portions_per_thread * static_cast<double>(wanted)));
-  const double portions = std::ceil(tiles / at_a_time);
+  const Portions taken(static_cast<std::int64_t>(tiles), wanted, wanted == 1);
+  const auto portions = static_cast<double>(taken.count());
+  const double at_a_time = std::ceil(tiles / portions);
   const double threads = std::min({static_cast<double>(wanted), static_cast<double>(device().threads), portions});
   ir::Box box = event.box;
   double repeated = event.calls;
@@ -168,8 +187,7 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
   }
   const double core = cost.compute + cost.waiting, bytes = std::accumulate(cost.moving.begin(), cost.moving.end(), 0.0);
   cost.hidden = device().overlap * std::min(core, bytes);
-  const double rounds = std::ceil(portions / threads) * threads / portions;
-  cost.imbalance = (rounds - 1) * (core + bytes - cost.hidden);
+  cost.imbalance = (largest_share(taken, threads) - 1) * (core + bytes - cost.hidden);
   return cost;
 }
 
