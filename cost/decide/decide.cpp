@@ -1,11 +1,13 @@
 #include "cost/decide/decide.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "cost/decide/folds.h"
 #include "cost/decide/groups.h"
 #include "cost/decide/mesh_splits.h"
+#include "cost/decide/reduction_blocks.h"
 #include "cost/decide/start.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
@@ -73,6 +75,7 @@ class Decider {
     std::vector<Consideration> considered;
     for (const FoldChoice& fold : folds) best = best_fold(std::move(*best), fold, considered);
     considered.insert(considered.end(), best->considered.begin(), best->considered.end());
+    for (PlannedSplit& line : best->blocks) best->plan.decisions.emplace_back(std::move(line));
     return {without_inner_splits(std::move(best->plan)), pricer_.used(), std::move(considered)};
   }
 
@@ -82,6 +85,7 @@ class Decider {
     std::optional<Prediction> price;  // of the whole program; only if several are compared
     Program fused;
     std::vector<Consideration> considered;  // of its groups
+    std::vector<PlannedSplit> blocks = {};  // of reductions that no group contains
   };
 
   // By the operations that the fold becomes and those that share their traffic: of a large program they are a small share.
@@ -188,7 +192,24 @@ class Decider {
     context.plan = added;
     passes::Passed fused = passes::run(passes::planned_passes(), program, context);
     if (!fused.problems.empty()) plan.decisions.resize(before);
-    return {std::move(plan), std::nullopt, std::move(fused.program), std::move(considered)};
+    auto blocks = splits.empty() ? blocks_in(program, fixed, named_in(added)) : std::vector<PlannedSplit>();
+    return {std::move(plan), std::nullopt, std::move(fused.program), std::move(considered), std::move(blocks)};
+  }
+
+  // Of operations that are neither fixed nor in one of these groups. Shards have blocks of their own.
+  std::vector<PlannedSplit> blocks_in(const Program& program, std::vector<std::set<OperationId>> fixed,
+                                      const std::set<std::string>& grouped) const {
+    std::vector<PlannedSplit> blocks;
+    if (options_.evaluations == 0) return blocks;
+    OperationFinder finder(program);
+    for (const std::string& name : grouped)
+      if (auto location = finder.find(program.main, name)) fixed[location->graph.index()].insert(location->operation);
+    for (const auto& [graph, path] : graph_paths(program)) {
+      if (path.empty() ? graph != program.main : !is_repeated(program, graph)) continue;
+      auto lines = reduction_blocks(program, graph, path, fixed[graph.index()], passes::caution_of(options_.context));
+      blocks.insert(blocks.end(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+    }
+    return blocks;
   }
 
   // The operations with these names, by graph. Nothing if the program lacks an operation or a dim that the plan splits:

@@ -128,6 +128,35 @@ TEST(Decide, ValuesBeyondAnyMemoryAreNotPriced) {
             "plan 2\n");
 }
 
+// Blocks decide how sums are rounded: their number follows from the sizes alone.
+TEST(Decide, LongReductionsToFewResultsAreSplit) {
+  auto reduction = [](const char* type, const char* reduced, const char* tail = "") {
+    return fmt::format("program p(X: {0}, Z: {0}) -> (s: f32[]) {{ s[] = ({1}){2} }}", std::string(type),
+                       std::string(reduced), std::string(tail));
+  };
+  const std::string sum = reduction("f32[16777216]", "sum[i] X[i] * Z[i]");
+  EXPECT_EQ(decided(sum), "plan 2\nsplit s dim i into 64 over threads\n");
+  DecideOptions options = options_for("");
+  for (std::size_t threads : {1, 2, 48}) {
+    options.threads = threads;
+    options.cluster = {{builtin({}, static_cast<int>(threads))}};
+    EXPECT_EQ(ir::print(decide(built(sum), options).plan), decided(sum)) << threads;
+  }
+  EXPECT_EQ(decided(reduction("f32[40000]", "sum[i] X[i] * Z[i]")), "plan 2\n");
+  EXPECT_EQ(decided(reduction("f32[262144]", "sum[i] X[i] * Z[i]")), "plan 2\nsplit s dim i into 8 over threads\n");
+  EXPECT_EQ(decided(reduction("f32[16, 1048576]", "max[i, j] X[i, j]")),
+            "plan 2\nsplit s dim i into 16 over threads\n");
+  EXPECT_EQ(decided(sum, "split s dim i into 4 over threads\n"), "plan 2\nsplit s dim i into 4 over threads\n");
+  EXPECT_EQ(decided(sum, "", 0), "plan 2\n");
+  options.context.strict_fp = true;
+  EXPECT_EQ(ir::print(decide(built(sum), options).plan), "plan 2\n");
+  EXPECT_EQ(ir::print(decide(built(reduction("f32[16777216]", "max[i] X[i]")), options).plan),
+            "plan 2\nsplit s dim i into 64 over threads\n");
+  const char* rows = "program p(X: f32[{0}, 1048576]) -> (s: f32[{0}]) {{ s[i] = sum[j] X[i, j] }}";
+  EXPECT_EQ(decided(fmt::format(fmt::runtime(rows), 4)), "plan 2\nsplit s dim j into 16 over threads\n");
+  EXPECT_EQ(decided(fmt::format(fmt::runtime(rows), 33)), "plan 2\n");
+}
+
 TEST(Decide, EqualLayersArePricedOnce) {
   // Rows, then columns: no group has operations of two layers.
   auto layers = [](int n) {
