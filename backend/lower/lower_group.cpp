@@ -96,6 +96,10 @@ std::uint32_t GroupLowering::new_local(ValueId value, ElementType type) {
     memory.local->extents.push_back(span.most);
     memory.local->origin.push_back(span.lo);
   }
+  // Rows begin at whole cache lines, so that no vector crosses one.
+  const std::int64_t line = machine_.line_bytes / static_cast<std::int64_t>(size_of(type));
+  if (auto& extents = memory.local->extents; extents.size() > 1 && extents.back() > line)
+    extents.back() = (extents.back() + line - 1) / line * line;
   kernel_.tensors.push_back(std::move(memory));
   return static_cast<std::uint32_t>(kernel_.tensors.size() - 1);
 }
