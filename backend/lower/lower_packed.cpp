@@ -1,6 +1,5 @@
 // Register tiles over packed operands (packing.h).
 #include <algorithm>
-#include <bit>
 
 #include "backend/lower/lowering.h"
 #include "ir/graph.h"
@@ -9,28 +8,6 @@
 namespace tap::backend {
 
 using namespace ir;
-
-namespace {
-
-std::ptrdiff_t axes_of(const Access& access, std::size_t dim) {
-  return std::ranges::count_if(access.projection.start.rows,
-                               [&](const AffineExpr& row) { return row.coefficients[dim] != 0; });
-}
-
-// How many rows are packed together: as many as `most`, and of the remaining ones half as many, and so on down to four.
-std::vector<std::uint32_t> groups_of_rows(std::uint32_t most, std::optional<std::int64_t> remaining) {
-  constexpr std::uint32_t fewest = 4;
-  std::vector<std::uint32_t> groups{most};
-  std::int64_t rest = remaining.value_or(most - 1);
-  for (std::uint32_t rows = std::bit_floor(most - 1); rows >= fewest && rest >= fewest; rows /= 2) {
-    if (rest < rows) continue;
-    groups.push_back(rows);
-    if (remaining) rest %= rows;
-  }
-  return groups;
-}
-
-}  // namespace
 
 std::uint32_t Lowering::define(std::vector<Statement>& into, std::string name, std::vector<Bound> bounds,
                                bool greatest) {
@@ -94,7 +71,7 @@ Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, con
   std::vector<std::size_t> inner = dims_with(true);
   if (packing.packed_dim) inner.insert(inner.begin(), *packing.packed_dim);
   for (std::size_t d : inner) {
-    if (axes_of(access, d) == 0) continue;
+    if (!uses(access, d)) continue;
     bool is_chunked = chunk && packing.chunked == d;
     axis(is_chunked ? packing.chunk : extents.most(op_, d),
          plus(variable(frame_.at[d]), variable(is_chunked ? chunk->from : frame_.lo[d]), -1));
@@ -113,95 +90,6 @@ For Lowering::reduction_loop(std::size_t dim, const std::vector<bool>& outside, 
   if (!chunk || packing.chunked != dim) return result;
   result.lower = {bound(variable(chunk->from))};
   result.upper = {bound(variable(chunk->end))};
-  return result;
-}
-
-// Packs one panel after another. Lanes run along the operand's contiguous dim: within the panel, or across it.
-std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
-                                      const Packing& packing, const RegisterTile& tile, const Extents& extents) {
-  const Access& access = op_.reads[pack.read];
-  Store store;
-  CellId value = kernel_.exprs.read(loads_[pack.read], op_.operands[access.tensor].element);
-  store.targets.push_back({pack.tensor, pack.at, value});
-  std::vector<Statement> cell{{std::move(store)}};
-  For within;
-  within.variable = frame_.at[along.dim];
-  within.lower = {bound(variable(along.panels->first))};
-  within.upper = {bound(plus(variable(along.panels->first), number(along.step))), bound(variable(along.block->end))};
-  const bool vectors = are_speculatable({value});
-  const AffineExpr& last = access.projection.start.rows.back();
-  std::vector<For> nest;
-  const std::vector<bool> alone(op_.dims.size(), false);  // no constraint relates it to another dim (packing.cpp)
-  std::optional<For> across;
-  for (std::size_t d : pack.inner) {
-    For loop = reduction_loop(d, alone, chunk, packing);
-    if (vectors && last.coefficients[d] == 1 && axes_of(access, d) == 1) across = std::move(loop);
-    else nest.push_back(std::move(loop));
-  }
-  std::vector<Statement> inner;
-  if (vectors && last.coefficients[along.dim] == 1) {
-    if (across) nest.push_back(std::move(*across));
-    nest.push_back(within);
-    in_lanes(nest, tile.lanes);
-    inner = around(std::move(nest), std::move(cell));
-  } else if (across) {
-    const auto together = static_cast<std::uint32_t>(std::min<std::int64_t>(along.step, tile.lanes));
-    std::optional<std::int64_t> remaining;
-    if (extents.exact[along.dim]) remaining = extents.sizes[along.dim] % along.step % together;
-    inner = around(std::move(nest), fill_across(within, together, remaining, *across, tile.lanes, cell));
-  } else {
-    nest.insert(nest.begin(), within);
-    inner = around(std::move(nest), std::move(cell));
-  }
-  return {{over(*along.panels, number(0), variable(along.panels->all), std::move(inner))}};
-}
-
-// Packs as many of the panel's rows at a time as a vector has lanes, or all if there are fewer, and stores them
-// transposed (emit_transposed.h); then smaller groups, and the remaining rows and lanes one by one. `remaining`: how many
-// rows remain after the largest groups, if that is known.
-std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together,
-                                             std::optional<std::int64_t> remaining, const For& across,
-                                             std::uint32_t lanes, const std::vector<Statement>& cell) {
-  struct Steps {
-    For whole, rest;  // over the first of each group, and the remaining ones
-  };
-  std::vector<Statement> result;
-  auto steps_of = [&](const For& all, std::uint32_t lanes) {
-    const std::string name = kernel_.variables[all.variable];
-    AffineExpr first = variable(define(result, name + "b", all.lower, true));
-    std::uint32_t end = define(result, name + "e", all.upper, false);
-    std::uint32_t whole = define(result, "q." + name, {bound(plus(variable(end), first, -1), lanes)}, false);
-    AffineExpr middle = plus(first, variable(whole), lanes);
-    Steps steps{all, all};
-    steps.whole.variable = new_variable(name + "0");
-    steps.whole.lower = {bound(first)};
-    steps.whole.upper = {bound(middle)};
-    steps.whole.step = lanes;
-    steps.rest.lower = {bound(middle)};
-    steps.rest.upper = {bound(variable(end))};
-    return steps;
-  };
-  Steps along = steps_of(across, lanes);
-  For vector = across;
-  vector.kind = LoopKind::lanes;
-  vector.lower = {bound(variable(along.whole.variable))};
-  vector.count = lanes;
-  vector.upper.clear();
-  For rest = within;
-  for (std::uint32_t group : groups_of_rows(together, remaining)) {
-    Steps rows = steps_of(rest, group);
-    For each = within;
-    each.kind = LoopKind::unrolled;
-    each.lower = {bound(variable(rows.whole.variable))};
-    each.upper.clear();
-    each.count = group;
-    append(result, around({rows.whole, along.whole, each, vector}, cell));
-    rest = std::move(rows.rest);
-  }
-  std::vector<For> lanes_rest{within, along.rest};
-  in_lanes(lanes_rest, lanes);
-  append(result, around({std::move(rest), along.whole, vector}, cell));
-  append(result, around(std::move(lanes_rest), cell));
   return result;
 }
 

@@ -182,6 +182,8 @@ class Lowering {
                      const Packing& packing) const;
   std::vector<Statement> fill(const Pack& pack, const PackedDim& along, const std::optional<Block>& chunk,
                               const Packing& packing, const RegisterTile& tile, const Extents& extents);
+  std::vector<Statement> fill_by_rows(std::vector<For> nest, const For& within, const Panels& panels, std::int64_t rest,
+                                      std::uint32_t lanes, const std::vector<Statement>& cell);
   std::vector<Statement> fill_across(const For& within, std::uint32_t together, std::optional<std::int64_t> remaining,
                                      const For& across, std::uint32_t lanes, const std::vector<Statement>& cell);
   void read_from(const Pack& pack);
