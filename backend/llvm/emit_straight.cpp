@@ -310,33 +310,28 @@ void StraightCells::store_across(const Store::Target& target, const std::vector<
   transpose(b, columns);
   std::vector<llvm::Constant*> used_rows;
   for (std::uint32_t k = 0; k < lanes; ++k) used_rows.push_back(b.getInt1(k < rows.size()));
-  auto address_of = [&](std::uint32_t lane) {
-    return b.CreateGEP(memory_type(b.getContext(), type), location.address,
-                       b.CreateNSWMul(location.step, b.getInt64(lane)));
+  auto store_lane = [&](std::uint32_t lane) {
+    Value* address = b.CreateGEP(memory_type(b.getContext(), type), location.address,
+                                 b.CreateNSWMul(location.step, b.getInt64(lane)));
+    if (!s_.stores_under_masks)
+      return store_leading(s_, columns[lane], address, static_cast<std::uint32_t>(rows.size()), target.tensor);
+    auto* stored =
+        b.CreateMaskedStore(columns[lane], address, llvm::Align(size_of(type)), llvm::ConstantVector::get(used_rows));
+    s_.mark_no_alias(*stored, target.tensor);
   };
-  if (!s_.stores_under_masks) {
-    llvm::BasicBlock* done = s_.lanes->mask ? s_.new_block("stored") : nullptr;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      if (done) {
-        llvm::BasicBlock* active = s_.new_block("active");
-        b.CreateCondBr(b.CreateICmpSLT(b.getInt64(lane), s_.lanes->active), active, done);
-        b.SetInsertPoint(active);
-      }
-      store_leading(s_, columns[lane], address_of(lane), static_cast<std::uint32_t>(rows.size()), target.tensor);
-    }
-    if (!done) return;
-    b.CreateBr(done);
-    return b.SetInsertPoint(done);
-  }
+  // Inactive lanes are skipped: a store of no cells beyond the tensor, where there may be no page, takes hundreds of cycles.
+  llvm::BasicBlock* done = s_.lanes->mask ? s_.new_block("stored") : nullptr;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    Value* mask = llvm::ConstantVector::get(used_rows);
-    if (Value* lane_mask = s_.lanes->mask) {
-      Value* any = b.CreateVectorSplat(lanes, b.CreateExtractElement(lane_mask, lane));
-      mask = b.CreateAnd(mask, any);
+    if (done) {
+      llvm::BasicBlock* active = s_.new_block("active");
+      b.CreateCondBr(b.CreateExtractElement(s_.lanes->mask, lane), active, done);
+      b.SetInsertPoint(active);
     }
-    s_.mark_no_alias(*b.CreateMaskedStore(columns[lane], address_of(lane), llvm::Align(size_of(type)), mask),
-                     target.tensor);
+    store_lane(lane);
   }
+  if (!done) return;
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
 }
 
 }  // namespace tap::backend

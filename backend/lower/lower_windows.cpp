@@ -33,9 +33,11 @@ std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim
   Load outside = kernel_.loads[loads_[read]], inside;
   Store store;
   std::vector<For> nest;
+  std::vector<std::size_t> of_row;  // the dims that the length of a row depends on
   for (std::size_t axis = 0; axis < access.projection.start.rows.size(); ++axis) {
     const AffineExpr& row = access.projection.start.rows[axis];
     AffineExpr first = number(row.offset), length = number(1);
+    of_row.clear();
     std::int64_t extent = 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       const std::int64_t c = row.coefficients[d];
@@ -45,6 +47,7 @@ std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim
         first = plus(first, variable(frame_.at[d]), c);
         continue;
       }
+      of_row.push_back(d);
       AffineExpr last = plus(run->end, number(-1));
       first = plus(first, c > 0 ? run->first : last, c);
       length = plus(length, plus(last, run->first, -1), std::abs(c));
@@ -66,11 +69,38 @@ std::vector<Statement> Lowering::fill_window(std::uint32_t read, const PackedDim
   inside.tensor = static_cast<std::uint32_t>(kernel_.tensors.size());
   store.targets.push_back({inside.tensor, {}, kernel_.exprs.read(from, memory.type.element)});
   for (const For& along : nest) store.targets[0].at.push_back(variable(along.variable));
+  const std::int64_t memory_row = memory.type.shape.empty() ? 1 : memory.type.shape.back();
   kernel_.tensors.push_back(std::move(memory));
-  if (are_speculatable({store.targets[0].value})) in_lanes(nest, tile.lanes);
+  if (are_speculatable({store.targets[0].value})) {
+    auto is_known = [&](std::size_t d) {
+      const std::int64_t size = extents_.sizes[d];
+      if (chunk && packing.chunked == d) return false;
+      return extents_.exact[d] && (d != rows.dim || rows.block_size == size);
+    };
+    if (std::ranges::all_of(of_row, is_known)) in_known_lanes(nest, tile.lanes, of_row, memory_row);
+    else in_lanes(nest, tile.lanes);
+  }
   loads_[read] = static_cast<std::uint32_t>(kernel_.loads.size());
   kernel_.loads.push_back(std::move(inside));
   return around(std::move(nest), {{std::move(store)}});
+}
+
+// The same for a few steps over a row whose length is known: what they check is then computed once for all rows.
+void Lowering::in_known_lanes(std::vector<For>& nest, std::uint32_t count, const std::vector<std::size_t>& dims,
+                              std::int64_t length) {
+  constexpr std::int64_t most_steps = 4;
+  const std::int64_t steps = (length + count - 1) / count;
+  if (steps > most_steps) return in_lanes(nest, count);
+  for (std::size_t d : dims) assume(d, 0, extents_.sizes[d]);
+  in_lanes(nest, count);
+  For &vectors = nest[nest.size() - 2], &lanes = nest.back();
+  vectors.kind = LoopKind::unrolled;
+  vectors.count = static_cast<std::uint32_t>(steps);
+  vectors.step = 1;
+  vectors.upper.clear();
+  lanes.lower = {bound(scale(variable(vectors.variable), count))};
+  lanes.upper.clear();
+  if (length % count != 0) lanes.upper = {bound(number(length))};
 }
 
 // Turns the innermost loop into steps of that many lanes.

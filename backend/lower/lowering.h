@@ -196,6 +196,8 @@ class Lowering {
   std::vector<Statement> fill_window(std::uint32_t read, const PackedDim& rows, const std::optional<Block>& chunk,
                                      const Packing& packing, const RegisterTile& tile);
   void in_lanes(std::vector<For>& nest, std::uint32_t count);
+  void in_known_lanes(std::vector<For>& nest, std::uint32_t count, const std::vector<std::size_t>& dims,
+                      std::int64_t length);
   std::vector<Statement> begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
                                     const std::optional<Block>& chunk, std::size_t chunked);
   std::vector<Statement> end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
