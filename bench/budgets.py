@@ -187,7 +187,7 @@ def proofs(report, tapc, runs):
         source.write_text(CHECKED)
         times = []
         for blocks in (4, 4096):
-            cut = ("H.matmul dim i", "H on axis 0", "P.matmul dim k", "P.m dim i", "P on axis 0", "S dim i", "Y dim i")
+            cut = ("H.matmul dim i", "H on axis 0", "P.matmul dim k", "P.m dim i", "P.e dim i", "P on axis 0", "S dim i", "Y dim i")
             plan.write_text("plan 2\n" + "".join(f"split {what} into {blocks} over threads\n" for what in cut))
             whole, each = zip(*(checked(tapc, source, "--plan", plan) for _ in range(runs)))
             sharded, _ = zip(*(checked(tapc, source, "--plan", plan, "--stage", "sharded") for _ in range(runs)))

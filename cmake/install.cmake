@@ -14,6 +14,7 @@ install(FILES ${runtime}/mpi/shim.h DESTINATION share/tapestry/runtime/mpi)
 install(FILES ${runtime}/embedded/executor.cpp DESTINATION share/tapestry/runtime/embedded)
 install(FILES ${CMAKE_SOURCE_DIR}/support/alignment.h ${CMAKE_SOURCE_DIR}/support/exit_code.h
         ${CMAKE_SOURCE_DIR}/support/large_memory.h
+        ${CMAKE_SOURCE_DIR}/support/portions.h
         DESTINATION share/tapestry/support)
 
 # Man pages, made from the help of tapc. Without Python there are none.

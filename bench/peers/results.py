@@ -1,11 +1,8 @@
-"""What is made of measurements: ratios, rows of a table, the page docs/benchmarks.md, and a summary over all rows."""
+"""What is made of measurements: ratios, rows of a table, the page docs/performance.md, and a summary over all rows."""
 import math
 import statistics
 
 OURS = "tapestry"
-
-NOTES = {"attention_long": "memory of the whole process: {peak}, of 400 MB"}
-
 
 def agree(one, other):
     """Whether the results of two peers agree up to rounding."""
@@ -86,32 +83,58 @@ def summary(rows):
     return "\n".join(lines) + "\n"
 
 
+def over_rows(rows):
+    """The cells of a summary: how many rows, the mean and the worst ratio to the best rival, how many are below 0.9."""
+    ratios = [row["ratio"] for row in rows]
+    worst = min(rows, key=lambda row: row["ratio"])
+    return [str(len(ratios)), f"{geometric_mean(ratios):.2f}", f"{worst['ratio']:.2f}", f"`{worst['size']}`", worst["against"],
+            str(sum(ratio < 0.9 for ratio in ratios))]
+
+
 def markdown(rows, head):
-    """The page docs/benchmarks.md."""
-    lines = ["# Benchmarks", "",
-             f"Measured on {head['date']}: {head['machine']}; threads: {', '.join(map(str, head['threads']))}; f32. Median of "
-             f"{head['rounds']} rounds of {head['budget']:g} s,",
-             "each of which runs all programs. A ratio is our speed over the rival's, round by round ([how it is measured](../bench/peers/README.md)).",
-             "`bench/peers/run.py --markdown docs/benchmarks.md` writes this page.", "",
-             "GFLOP/s count two operations for a multiplication and an addition; GB/s count each input read once and each result "
-             "written once.", "",
-             "| workload | size | threads | ours | rivals | ratio | to | floor | |", "|---|---|---|---|---|---|---|---|---|"]
-    for row in rows:
-        rivals = sorted(((rate, label) for label, rate in row["rates"].items() if label != OURS), reverse=True)
-        ours = row["rates"].get(OURS)
-        met = {True: "met", False: "**not met**", None: ""}[row["met"]]
-        if row["workload"] in NOTES and row["peak"]:
-            met = NOTES[row["workload"]].format(peak=f"{row['peak'] / 1e6:.0f} MB")
-        cells = [row["workload"], f"`{row['size']}`", str(row["threads"]), f"{short(ours)} {row['unit']}" if ours else "did not run",
-                 ", ".join(f"{label} {short(rate)}" for rate, label in rivals),
-                 f"{row['ratio']:.2g}" if row["ratio"] is not None else "", row["against"] or "",
-                 f"{row['floor']:g}" if row["floor"] else "", met]
-        lines.append("| " + " | ".join(cells) + " |")
-    judged = [row for row in rows if row["met"] is not None]
-    lines += ["", f"{sum(row['met'] for row in judged)} of {len(judged)} floors are met."]
+    """The page docs/performance.md."""
+    judged = [row for row in rows if row["ratio"] is not None]
+    lines = ["# Performance", "",
+             f"Native code compared with the best of the libraries that a user would use instead. Measured on {head['date']}: {head['machine']}.",
+             f"Median of {head['rounds']} rounds of {head['budget']:g} s, each of which runs all programs; a ratio is our speed over that of the "
+             "best rival, round by round",
+             "([how it is measured](../bench/peers/README.md)). Programs run as a user gets them: no plan, no options. Sizes are the predefined "
+             "ones and random ones.", "", "```", head["command"], "```", ""]
+    for threads in head["threads"]:
+        own = [row for row in judged if row["threads"] == threads]
+        if not own:
+            continue
+        ratios = [row["ratio"] for row in own]
+        limits = head["limits"].get(threads) or {}
+        measured = ", ".join(f"{name.replace('_', '-')} {short(rate)}" for name, rate in limits.items())
+        lines += [f"## {threads} thread{'s' if threads > 1 else ''}", "",
+                  f"{len(own)} rows: geometric mean **{geometric_mean(ratios):.2f}** of the best rival; {sum(r < 0.9 for r in ratios)} rows below 0.9; "
+                  f"{sum(bool(row['met']) for row in own)} floors met. The machine's limits beside (GB/s, GFLOP/s): {measured}.", "",
+                  "| workload | rows | mean | worst | its size | against | below 0.9 |", "|---|---|---|---|---|---|---|"]
+        for workload in dict.fromkeys(row["workload"] for row in own):
+            of_it = [row for row in own if row["workload"] == workload]
+            lines.append("| " + " | ".join([workload] + over_rows(of_it)) + " |")
+        lines += ["", "The ten worst rows:", "", "| ratio | workload | size | ours | best rival |", "|---|---|---|---|---|"]
+        for row in sorted(own, key=lambda r: r["ratio"])[:10]:
+            lines.append(f"| {row['ratio']:.2f} | {row['workload']} | `{row['size']}` | {short(row['rates'][OURS])} {row['unit']} | "
+                         f"{row['against']} {short(row['rates'][row['against']])} |")
+        lines.append("")
     wrong = [f"{label} of {row['workload']} {row['size']}" for row in rows for label in row["disagree"]]
     if wrong:
-        lines += ["", "Results that differ from those of most others, by more than their rounding should: " + "; ".join(wrong) + "."]
+        lines += ["Results that differ from those of most others, by more than their rounding should: " + "; ".join(wrong) + "."]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def csv(rows):
+    """All rows: our rate, the share of the machine's limit, the ratio to the best rival, and the rates of all."""
+    lines = ["workload,size,threads,unit,ours,of_limit,ratio,against,floor,met,rivals"]
+    for row in rows:
+        rivals = sorted(((rate, label) for label, rate in row["rates"].items() if label != OURS), reverse=True)
+        number = lambda value: "" if value is None else f"{value:.3f}"
+        cells = [row["workload"], f'"{row["size"]}"', str(row["threads"]), row["unit"], short(row["rates"].get(OURS, 0)),
+                 number(row.get("of_limit")), number(row["ratio"]), row["against"] or "", f"{row['floor']:g}" if row["floor"] else "",
+                 {True: "yes", False: "no", None: ""}[row["met"]], " ".join(f"{label}={short(rate)}" for rate, label in rivals)]
+        lines.append(",".join(cells))
     return "\n".join(lines) + "\n"
 
 

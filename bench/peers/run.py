@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from results import OURS, judge, outliers, sketch, summary, write_page
+from results import OURS, csv, judge, outliers, sketch, summary, write_page
 from workloads import ROOT, WORKLOADS
 
 HERE = Path(__file__).resolve().parent
@@ -180,7 +180,8 @@ def parse_arguments():
     parser.add_argument("--option", action="append", default=[], help="an option of tapestry_peer: fuse, plan=FILE")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="the build folder of tapestry_peer")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
-    parser.add_argument("--markdown", type=Path, help="write a page to this file")
+    parser.add_argument("--csv", type=Path, help="write all rows to this file")
+    parser.add_argument("--markdown", type=Path, help="write a page with a summary to this file")
     parser.add_argument("--verbose", action="store_true", help="show the output of the peers")
     options = parser.parse_args()
     options.rounds = options.rounds or (3 if options.quick else 7)
@@ -194,7 +195,8 @@ def main():
         sys.exit(f"{ours} is not there: cmake --build {options.build} --target tapestry_peer")
     peers = Peers(options.build, options.option)
     head = {"date": datetime.date.today().isoformat(), "machine": machine(), "threads": options.threads, "seed": options.seed,
-            "rounds": options.rounds, "budget": options.budget, "limits": {n: limits_of(peers, n) for n in options.threads}}
+            "rounds": options.rounds, "budget": options.budget, "limits": {n: limits_of(peers, n) for n in options.threads},
+            "command": "bench/peers/run.py " + " ".join(sys.argv[1:])}
     for threads, limits in head["limits"].items():
         if limits:
             print(f"limits, {threads} threads: " + ", ".join(f"{name} {rate:.1f}" for name, rate in limits.items()))
@@ -208,6 +210,8 @@ def main():
                 print(sketch(rows[-1]), flush=True)
                 if options.json:
                     options.json.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n")
+                if options.csv:
+                    options.csv.write_text(csv(rows), encoding="utf-8")
                 if options.markdown:
                     write_page(options.markdown, rows, head)
     print(summary(rows), end="")

@@ -59,14 +59,15 @@ TEST(Choices, SeveralOperationsMatchUnlessUsedInside) {
   const std::string head = "use std\nprogram p(X: f64[3, 4]) -> (Y: f64[3, 4]";
   const std::string softmax = R"( {
       m[i] = max[k] X[i, k]
-      s[i] = sum[k] exp(X[i, k] - m[i])
-      Y[i, j] = exp(X[i, j] - m[i]) / s[i]
+      e[i, k] = exp(X[i, k] - m[i])
+      s[i] = sum[k] e[i, k]
+      Y[i, k] = e[i, k] / s[i]
       )";
   Offered o = offer(head + ")" + softmax + "}");
   auto found = choices(o.program);
   ASSERT_EQ(found.count("Y"), 1u);
   EXPECT_EQ(found["Y"]->alternatives[0].rule, "rewrite softmax(x) => exp(log_softmax(x))");
-  EXPECT_EQ(o.program[found["Y"]->graph].operations.size(), 3u);
+  EXPECT_EQ(o.program[found["Y"]->graph].operations.size(), 4u);
   expect_near(evaluate(chosen(o.program, "choose Y 1\n")), evaluate(o.source));
 
   Offered used = offer(head + ", S: f64[3])" + softmax + "S[i] = s[i] + 1\n}");

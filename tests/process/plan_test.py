@@ -33,10 +33,10 @@ PLANS = [
 FUSIBLE = {
     "softmax": ("use std\nmesh pod = [data: 2, model: 3]\n"
                 "program p(X: f64[5, 7]) -> (Y: f64[5, 7]) { Y = softmax(X) }\n", ["X"], [
-        'fuse "Y.m", "Y.s", Y over i\n',
-        'fuse "Y.m", "Y.s", Y over i\nsplit Y dim i into 2 over threads\n',
-        'fuse "Y.m", "Y.s", Y over i\nsplit Y dim i into [0, 1, 5] over axis pod.data\n',
-        'fuse "Y.m", "Y.s" over i\nsplit Y dim j into 3 over axis pod.model\n']),
+        'fuse "Y.m", "Y.e", "Y.s", Y over i\n',
+        'fuse "Y.m", "Y.e", "Y.s", Y over i\nsplit Y dim i into 2 over threads\n',
+        'fuse "Y.m", "Y.e", "Y.s", Y over i\nsplit Y dim i into [0, 1, 5] over axis pod.data\n',
+        'fuse "Y.m", "Y.e", "Y.s" over i\nsplit Y dim k into 3 over axis pod.model\n']),
     "attention": ("mesh pod = [data: 2, model: 3]\n"
                   "monoid both(w: f64, v: f64) { identity (-inf, 0)  combine (a, b) = (max(a.w, b.w), a.v + b.v) }\n"
                   "program p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {\n"
@@ -98,7 +98,7 @@ class FusionTest(TapcTest):
     def test_mistakes(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
         for line, output in [('fuse "Y.m", Z over i', "unknown operation `Z`"),
-                           ('fuse "Y.s", Y over i, j', "every point of j reads the final `Y.s`"),
+                           ('fuse "Y.s", Y over i, k', "every point of k reads the final `Y.s`"),
                            ("unroll Y 2", "`Y` is not an iterate")]:
             with self.subTest(line):
                 self.write("p.plan", "plan 2\n" + line + "\n")
@@ -130,7 +130,7 @@ class FusionTest(TapcTest):
 
     def test_a_line_about_operations_fused_before(self):
         self.write("p.tap", FUSIBLE["softmax"][0])
-        self.write("p.plan", 'plan 2\nfuse Y.m, Y.s, Y over i\nsplit Y.s dim i into 2\n')
+        self.write("p.plan", 'plan 2\nfuse Y.m, Y.e, Y.s, Y over i\nsplit Y.s dim i into 2\n')
         result = self.expect(1, r"(?m)^p\.plan:3:7: error\[T1402\]: unknown operation `Y\.s`", "verify", "p.tap",
                              "--plan", "p.plan")
         self.assertIn("this line makes `Y.s` part of a group", result.output)

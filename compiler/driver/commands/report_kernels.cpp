@@ -109,7 +109,7 @@ std::vector<std::uint32_t> statements_of(std::string_view assembly, std::string_
     }
     if (is_about_lines(line) || other.size() == most_lines) continue;
     other.push_back(shape_of(line));
-    const bool is_instruction = line.starts_with('\t') && !line.starts_with("\t.");
+    const bool is_instruction = line.starts_with('\t') && !line.starts_with("\t.") && !line.starts_with("\t#");
     numbers.push_back(is_instruction ? statement : 0);
   }
   std::vector<std::uint32_t> statements;
