@@ -48,8 +48,8 @@ TEST(Fuse, RefusesTheReductionLoopForReadersOfItsResult) {
   Program program = lowered(softmax_text);
   EXPECT_EQ(refusal(program, {"Y.s", "Y"}, {"i", "k"}),
             "every point of k reads the final `Y.s`, whose loop over k cannot be nested in the loop over k");
-  program =
-      lowered("program p(X: f64[5, 7]) -> (s: f64[5]) { m[i] = max[k] X[i, k]  s[i] = sum[k] exp(X[i, k] - m[i]) }");
+  program = lowered(
+      "program p(X: f64[5, 7]) -> (m: f64[5], s: f64[5]) { m[i] = max[k] X[i, k]  s[i] = sum[k] exp(X[i, k] - m[i]) }");
   EXPECT_EQ(refusal(program, {"m", "s"}, {"i", "k"}),
             "`s` reads the final value of `m` inside the loop over k that computes `m`");
 }
