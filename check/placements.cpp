@@ -7,7 +7,7 @@ namespace {
 
 // The blocks that need a device.
 ir::Range range_of(const ir::Operator& op, const ir::BlockPlacement& p) {
-  return p.dim == ir::whole_operation ? ir::Range{p.number, p.number + 1} : op.dims[p.dim].range;
+  return p.dim == ir::whole_operation ? ir::Range{p.number, checked::add(p.number, 1)} : op.dims[p.dim].range;
 }
 
 }  // namespace

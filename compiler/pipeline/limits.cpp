@@ -73,9 +73,10 @@ void require_listable(const ir::Program& program) {
       const Listed all = listed(program, graph.operations[o]);
       const std::string name = path + names[o];
       if (all.count > most_listed)
-        throw refused_list(
-            name, fmt::format("`{}` is split into {} = {} blocks; at most {} per operation can be listed", name,
-                              all.factors, count_text(all.count), most_listed));
+        throw refused_list(name,
+                           fmt::format("`{}` is split into {}{} blocks; at most {} per operation can be listed", name,
+                                       all.factors.find("×") != std::string::npos ? all.factors + " = " : "",
+                                       count_text(all.count), most_listed));
       if (all.count > most) most = all.count, most_of = name;
       in_all += all.count;
       if (in_all > most_listed_in_all)

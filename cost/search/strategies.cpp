@@ -31,10 +31,15 @@ bool can_be_split(const Factor& factor) {
   return factor.dim && !factor.kept && factor.kind != FactorKind::need_replication && factor.size > 1;
 }
 
-// Whether each device gets at least one point.
+// What is not divided may be empty, too.
+bool is_long_enough(const Mesh& mesh, const Axes& axes, std::int64_t size) {
+  return axes.empty() || size_of(mesh, axes) <= size;
+}
+
+// Whether each device gets at least one point of what is divided.
 bool are_large_enough(const Mesh& mesh, const passes::Factors& factors, const std::vector<Axes>& axes) {
   for (std::size_t f = 0; f < axes.size(); ++f)
-    if (size_of(mesh, axes[f]) > factors.factors[f].size) return false;
+    if (!is_long_enough(mesh, axes[f], factors.factors[f].size)) return false;
   return true;
 }
 
@@ -151,7 +156,7 @@ std::vector<Sharding> shardings_of(const Program& program, MeshId id, const Shap
       append(mesh, sharding.dims[choice[a] - 1].axes, {AxisId(a), {}});
     }
     for (std::size_t d = 0; d < shape.size(); ++d)
-      if (size_of(mesh, sharding.dims[d].axes) > shape[d]) return;
+      if (!is_long_enough(mesh, sharding.dims[d].axes, shape[d])) return;
     found.push_back(std::move(sharding));
   });
   return found;

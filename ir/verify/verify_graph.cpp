@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "ir/graph.h"
 #include "ir/text/text_tables.h"
@@ -6,6 +7,8 @@
 
 namespace tap::ir::verifying {
 namespace {
+
+constexpr std::int64_t most_devices = 1 << 24;  // the largest number of a listed device, as in plans
 
 class GraphVerifier {
  public:
@@ -124,9 +127,14 @@ class GraphVerifier {
                   p.axis->id.index(), p.mesh.index());
     out_.expect((p.placement == Placement::devices) != p.devices.empty(), "dim {} is placed on unlisted devices",
                 p.dim);
-    for (const std::vector<std::int64_t>& set : p.devices)
-      out_.expect(!set.empty() && set.front() >= 0 && std::is_sorted(set.begin(), set.end()),
-                  "dim {} is placed on an empty list of devices", p.dim);
+    for (const std::vector<std::int64_t>& set : p.devices) {
+      if (!out_.expect(!set.empty(), "dim {} is placed on an empty list of devices", p.dim)) continue;
+      out_.expect(std::ranges::adjacent_find(set, std::greater_equal{}) == set.end(),
+                  "dim {} is placed on devices that are not in increasing order", p.dim);
+      for (std::int64_t device : {set.front(), set.back()})
+        out_.expect(device >= 0 && device <= most_devices, "dim {} is placed on device {}, which is outside 0..{}",
+                    p.dim, device, most_devices);
+    }
   }
 
   void transfers() {

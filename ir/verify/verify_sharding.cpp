@@ -36,8 +36,8 @@ void verify_meshes(Violations& out, const Program& program) {
     bool sizes = true;
     for (const MeshAxis& axis : mesh.axes) {
       out.expect(axes.insert(axis.name).second, "the axis {} occurs twice", axis.name);
-      sizes &= out.expect(axis.size >= 1 && !__builtin_mul_overflow(count, axis.size, &count),
-                          "the axis {} has size {}", axis.name, axis.size);
+      sizes &= out.expect(axis.size >= 1, "the axis {} has size {}", axis.name, axis.size) &&
+               out.expect(!__builtin_mul_overflow(count, axis.size, &count), "it has 2^63 or more devices");
     }
     if (sizes) verify_devices(out, mesh, count);
   }

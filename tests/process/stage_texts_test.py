@@ -141,6 +141,29 @@ class StageTextsTest(TapcTest):
                 self.assertIn(result.returncode, (3, 5), result.stdout + result.stderr)
                 self.assertIn("refused" if result.returncode == 5 else "error", result.stdout + result.stderr)
 
+    def test_placements(self):
+        """Lists of devices, and positions, that no plan can have."""
+        source = "program p(a: f32[8, 8]) -> (c: f32[8, 8], d: f32[8, 8]) { c[i, j] = a[i, j] + 1\n  d[i, j] = c[j, i] * 2 }\n"
+        lists = "split c dim i into 2 over devices {0, 1}, {2}\nsplit d dim i into 2 over devices {0}, {3}\n"
+        whole = "mesh m = [x: 2]\nplace c at 1 over m.x\nplace d at 0 over m.x\n"
+        for plan, was, now, words in (
+                (lists, "[[0, 1], [2]]", "[[0, 1], [9223372036854775807]]", "device 9223372036854775807, which is outside"),
+                (lists, "[[0, 1], [2]]", "[[0, 1], [16777217]]", "device 16777217, which is outside"),
+                (lists, "[[0, 1], [2]]", "[[0, 1], [-2]]", "device -2, which is outside"),
+                (lists, "[[0, 1], [2]]", "[[0, 0], [2]]", "not in increasing order"),
+                (lists, "[[0, 1], [2]]", "[[1, 0], [2]]", "not in increasing order"),
+                (lists, "[[0, 1], [2]]", "[[0, 1], []]", "an empty list of devices"),
+                (whole, "at 1 over", "at 9223372036854775807 over", "."),
+                (whole, "at 1 over", "at -1 over", "blocks -1..0 on 2 devices"),
+                (whole, "at 1 over", "at 2 over", "blocks 2..3 on 2 devices")):
+            with self.subTest(now=now):
+                stages, certificate = self.stages(source, plan, ["--stage=sharded"])
+                result = self.edited(stages, certificate, lambda text: text.replace(was, now))
+                self.assertIn(result.returncode, (3, 5), result.stdout + result.stderr)
+                self.write("q.ir", next(text for text in stages if was in text).replace(was, now))
+                for command, *options in (["run", "-i", "a=zeros"], ["verify"], ["compile", "-o", "y.so"]):
+                    self.expect(1, words, command, "q.ir", *options)
+
     def test_kernels(self):
         """Which kernel computes what, how many tiles calls have, how much memory there is, and what messages say."""
         stages, certificate = self.stages(
