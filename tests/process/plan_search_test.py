@@ -30,6 +30,8 @@ PROGRAMS = {
     "gather": "program main(t: i32[20, 4], k: i32[10]) -> (y: i32[10, 4]) { y[n, c] = t[k[n] % 20, c] }",
     "two results": "program main(x: i32[8, 12]) -> (m: i32[8], s: i32[12]) { m[i] = max[j] x[i, j]; s[j] = sum[i] x[i, j] }",
     "odd": "program main(x: i32[7, 5]) -> (y: i32[7]) { t[i, j] = x[i, j] * x[i, j]; y[i] = sum[j] t[i, j] }",
+    "empty": "program main(x: i32[3, 0], w: i32[0, 5], s: i32[0]) -> (y: i32[3, 5], z: i32[0, 3], q: i32[0]) {\n"
+             "    y[i, j] = sum[k] x[i, k] * w[k, j]\n    z[j, i] = x[i, j] + 1\n    q = iterate 3 (u = s) { v[i] = u[i] + 1; v }\n}",
     "states": "program main(x: i32[12], y: i32[12]) -> (a: i32[12], b: i32[12]) {\n"
               "    (a, b) = iterate 4 (u = x, v = y) { p[i] = u[i] + v[i]; q[i] = u[i] - v[11 - i]; (p, q) }\n}",
 }
