@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { smallPng } from "./small_png.mjs";
-import { browser, data, open } from "./tests/page.mjs";
+import { browser, data, nodesOf, open } from "./tests/page.mjs";
 
 const root = new URL("..", import.meta.url);
 const images = new URL("docs/images/report/", root);
@@ -115,7 +115,7 @@ function stateOf(program, panel, data) {
     if (kernel >= 0) state.set("code", [kernel, Math.max(...data.kernels[kernel].assembly_statements)]);
   }
   if (panel === "graph" && program.zoom) {
-    const [, , x, y, w, h] = graph.layout.nodes.find(([kind, of]) => kind === "operation" && of === op);
+    const { x, y, w, h } = nodesOf(graph.layout).find(({ kind, number }) => kind === "operation" && number === op);
     state.set("view", [x + w / 2 - 415 / program.zoom, y + h / 2 - 300 / program.zoom, program.zoom].map((n) => n.toFixed(3)));
   }
   if (panel === "rewrite") {

@@ -37,7 +37,7 @@ export class Details {
     return [
       el("h2", {}, name(graph.name)),
       el("p", {}, stage.about + "."),
-      el("p", {}, `${plural(graph.operations.length, "operation")}, ${plural(graph.values.length, "value")}.`),
+      el("p", {}, `${plural(graph.operations.length, "operation")}, ${plural(graph.valueCount, "value")}.`),
       ...report.meshes.map((mesh) =>
         el(
           "p",

@@ -1,6 +1,7 @@
 // Draws a laid-out graph on a canvas, as much of it as the scale can show.
 import { colourOf, inkOn } from "./colours";
 import type { LaidNode } from "./model";
+import { drawFar } from "./graph_far";
 import type { Opened } from "./opened";
 
 export interface Palette {
@@ -11,6 +12,8 @@ export interface Palette {
   accent: string;
   found: string;
   fills: Record<string, string>;
+  far: Record<string, string>; // of nodes of a few pixels
+  farLine: string;
 }
 export interface NodeLook {
   fill: string; // a key of the palette's fills
@@ -25,7 +28,7 @@ export interface View {
 
 const lineHeight = 15;
 const padding = 9;
-const farBelow = 0.12; // of the scale: nodes are plain boxes without text, edges straight
+const farBelow = 0.12; // of the scale: nodes are plain boxes without text, edges straight (graph_far.ts)
 const strokedTogether = 200; // edges; longer paths take more than their share of time
 export const allLinesFrom = 0.62; // of the scale: below, a node shows its title alone
 
@@ -33,7 +36,11 @@ export function paletteNow(): Palette {
   const style = getComputedStyle(document.documentElement);
   const of = (variable: string): string => style.getPropertyValue("--" + variable).trim();
   const fills: Record<string, string> = {};
-  for (const kind of ["input", "const", "output", "operation", "region", "move"]) fills[kind] = of("node-" + kind);
+  const far: Record<string, string> = {};
+  for (const kind of ["input", "const", "output", "operation", "region", "move"]) {
+    fills[kind] = of("node-" + kind);
+    far[kind] = of("far-" + kind);
+  }
   return {
     background: of("canvas"),
     line: of("edge"),
@@ -42,16 +49,18 @@ export function paletteNow(): Palette {
     accent: of("accent"),
     found: of("found"),
     fills,
+    far,
+    farLine: of("border"),
   };
 }
 
 // As path_data in compiler/driver/show: curves with vertical ends where a line is slanted.
-function trace(context: CanvasRenderingContext2D, points: number[], straight = false): void {
+function trace(context: CanvasRenderingContext2D, points: number[]): void {
   if (points.length < 4) return;
   context.moveTo(points[0], points[1]);
   for (let i = 2; i + 1 < points.length; i += 2) {
     const [x0, y0, x, y] = [points[i - 2], points[i - 1], points[i], points[i + 1]];
-    if (straight || x0 === x || y0 === y) context.lineTo(x, y);
+    if (x0 === x || y0 === y) context.lineTo(x, y);
     else context.bezierCurveTo(x0, (y0 + y) / 2, x, (y0 + y) / 2, x, y);
   }
 }
@@ -97,14 +106,6 @@ function drawNode(
   const look = scene.looks[index];
   const isFrame = scene.frames.has(index);
   const [fill, ink] = fillOf(scene, palette, index);
-  if (scale < farBelow && !isFrame && !scene.selected.has(index) && !scene.found.has(index)) {
-    context.fillStyle = palette.line;
-    context.fillRect(x, y, w, h);
-    context.fillStyle = fill;
-    const edge = Math.min(0.7 / scale, h / 3);
-    context.fillRect(x + edge, y + edge, w - 2 * edge, h - 2 * edge);
-    return;
-  }
   context.beginPath();
   context.roundRect(x, y, w, h, kind === "operation" || kind === "shard" ? 4 : 11);
   context.fillStyle = fill;
@@ -113,7 +114,8 @@ function drawNode(
   context.globalAlpha = 1;
   const isSelected = scene.selected.has(index);
   const isLit = scene.lit.has(index);
-  context.lineWidth = isSelected ? 3 : scene.found.has(index) || isLit ? 2.5 : 1;
+  const wider = Math.max(1, farBelow / scale); // so that it is seen from far away
+  context.lineWidth = wider * (isSelected ? 3 : scene.found.has(index) || isLit ? 2.5 : 1);
   context.strokeStyle = isSelected || isLit ? palette.accent : scene.found.has(index) ? palette.found : palette.line;
   if (isLit) context.setLineDash([5, 3]);
   context.stroke();
@@ -196,32 +198,38 @@ export function drawScene(
     }
     return x1 >= left && x0 <= right && y1 >= top && y0 <= bottom;
   };
-  const { nodes, edges, trunks } = scene.layout;
   const drawIfShown = (i: number): void => {
-    const [, , x, y, w, h] = nodes[i];
-    if (x + w >= left && x <= right && y + h >= top && y <= bottom) drawNode(context, scene, palette, nodes[i], i, view.scale);
+    const node = scene.layout.nodes[i];
+    const [, , x, y, w, h] = node;
+    if (x + w >= left && x <= right && y + h >= top && y <= bottom) drawNode(context, scene, palette, node, i, view.scale);
   };
   for (const frame of scene.frames) drawIfShown(frame);
-  context.strokeStyle = palette.line;
-  const far = view.scale < farBelow;
-  context.lineWidth = far ? 0.7 / view.scale : 1;
-  context.beginPath();
-  let count = 0;
-  const add = (points: number[], hasArrow: boolean): void => {
-    if (points.length === 0 || !shows(points)) return;
-    if (++count % strokedTogether === 0) {
-      context.stroke();
-      context.beginPath();
-    }
-    trace(context, points, far);
-    if (hasArrow) arrow(context, points);
-  };
-  for (const trunk of trunks) add(trunk, false);
-  for (const [, , points] of edges) add(points, view.scale >= 0.3);
-  context.stroke();
+  const isFar = view.scale < farBelow;
+  // From far away, these alone have outlines.
+  const isNear = (i: number): boolean => !isFar || scene.frames.has(i) || scene.selected.has(i) || scene.found.has(i) || scene.lit.has(i);
+  if (isFar) drawFar(context, scene, palette, view.scale, { left, top, right, bottom }, isNear);
+  else {
+    context.strokeStyle = palette.line;
+    context.lineWidth = 1;
+    context.beginPath();
+    let count = 0;
+    const add = (points: number[], hasArrow: boolean): void => {
+      if (points.length === 0 || !shows(points)) return;
+      if (++count % strokedTogether === 0) {
+        context.stroke();
+        context.beginPath();
+      }
+      trace(context, points);
+      if (hasArrow) arrow(context, points);
+    };
+    for (const trunk of scene.layout.trunks) add(trunk, false);
+    for (const [, , points] of scene.layout.edges) add(points, view.scale >= 0.3);
+    context.stroke();
+  }
   if (scene.related.size > 0) {
+    const { edges, trunks } = scene.layout;
     context.strokeStyle = palette.accent;
-    context.lineWidth = 2;
+    context.lineWidth = isFar ? 1.5 / view.scale : 2;
     context.beginPath();
     for (const index of scene.related) {
       trace(context, edges[index][2]);
@@ -235,7 +243,7 @@ export function drawScene(
     }
     context.stroke();
   }
-  nodes.forEach((_, i) => !scene.frames.has(i) && drawIfShown(i));
+  for (let i = 0; i < scene.looks.length; ++i) if (!scene.frames.has(i) && isNear(i)) drawIfShown(i);
   context.restore();
 }
 

@@ -1,6 +1,7 @@
 // What the panel of the graph says about nodes: how each looks, the legend, and what its shards read.
 import { bounds, boxText, meet, partsOf, readsOf, shardsOf } from "./boxes";
 import { colourOf } from "./colours";
+import { nodeKinds } from "./layout";
 import { el, svg } from "./dom";
 import type { NodeLook, Palette, Scene } from "./graph_draw";
 import { canOpen, type Opened } from "./opened";
@@ -11,15 +12,22 @@ const mostLooks = 3000; // nodes whose devices are part of the picture
 export function looksOf({ stage, report }: Store, { layout, refs, frames }: Opened): NodeLook[] {
   const inEach = new Map<number, number>(); // graphs are large or small, not nodes
   for (const { graph } of refs) inEach.set(graph, (inEach.get(graph) ?? 0) + 1);
-  return layout.nodes.map(([kind, number], i): NodeLook => {
+  const plain = new Map<string, NodeLook>(); // without devices, by what else differs
+  const plainLook = (fill: string, opens?: "open" | "closed"): NodeLook => {
+    const key = fill + (opens ?? "");
+    const look = plain.get(key) ?? { fill, devices: [], opens };
+    plain.set(key, look);
+    return look;
+  };
+  return nodeKinds(layout, (kind, number, i): NodeLook => {
     const { graph, shard } = refs[i];
     if (kind === "shard") return { fill: kind, devices: shard?.devices ?? [] };
-    if (kind !== "operation") return { fill: kind, devices: [] };
+    if (kind !== "operation") return plainLook(kind);
     const operation = stage.graphs[graph].operations[number];
     const fill = operation.region ? "region" : operation.move ? "move" : "operation";
     const opens = canOpen(operation) ? (frames.has(i) ? "open" : "closed") : undefined;
-    const placed = (operation.placements ?? []).some((p) => p.digit || p.devices);
-    if (!placed || frames.has(i) || inEach.get(graph)! > mostLooks) return { fill, devices: [], opens };
+    if (frames.has(i) || inEach.get(graph)! > mostLooks) return plainLook(fill, opens);
+    if (!(operation.placements ?? []).some((p) => p.digit || p.devices)) return plainLook(fill, opens);
     const devices = new Set(shardsOf(report, stage, operation).flatMap((shard) => shard.devices ?? []));
     return { fill, devices: [...devices].sort((a, b) => a - b), opens };
   });

@@ -5,11 +5,13 @@ import { allLinesFrom, cornerSize, drawScene, paletteNow, sceneAsSvg, type Palet
 import { foundNodes, legendItems, looksOf, operationOf, partOfShard, shardsRead } from "./graph_parts";
 import { nextNode } from "./graph_steps";
 import { coarsePicture, drawCoarse, pictureOf, type CoarsePicture } from "./graph_pictures";
+import { nodeCount } from "./layout";
 import { canOpen, openedGraph, pathsAround } from "./opened";
 import type { Store } from "./store";
 
 const map = { width: 180, height: 130 };
 const largeGraph = 2000; // nodes
+const leastScale = 0.002;
 
 export class GraphView {
   readonly element: HTMLElement;
@@ -107,6 +109,7 @@ export class GraphView {
     return kind === "operation" ? number === op : op === null && number === value;
   }
   private nodeOf(): number {
+    if (this.store.state.op === null && this.store.state.value === null) return -1;
     if (this.current !== null && this.isSelected(this.current)) return this.current;
     const { nodes } = this.scene.layout;
     const shard = this.store.state.shard === null ? -1 : nodes.findIndex(([kind], i) => kind === "shard" && this.isSelected(i));
@@ -282,7 +285,7 @@ export class GraphView {
   }
 
   private zoomBy(factor: number, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2): void {
-    const scale = Math.min(4, Math.max(0.02, this.view.scale * factor));
+    const scale = Math.min(4, Math.max(leastScale, this.view.scale * factor));
     this.move({
       x: this.view.x + x / this.view.scale - x / scale,
       y: this.view.y + y / this.view.scale - y / scale,
@@ -293,7 +296,7 @@ export class GraphView {
   private fitted(): View {
     const { width, height } = this.scene.layout;
     const [w, h] = [Math.max(1, this.canvas.clientWidth), Math.max(1, this.canvas.clientHeight)];
-    const scale = Math.min(1.4, Math.max(0.02, Math.min((w - 20) / width, (h - 20) / height)));
+    const scale = Math.min(1.4, Math.max(leastScale, Math.min((w - 20) / width, (h - 20) / height)));
     return { x: width / 2 - w / 2 / scale, y: height / 2 - h / 2 / scale, scale };
   }
   private fit(): void {
@@ -315,7 +318,7 @@ export class GraphView {
   }
 
   private take([x, y, scale]: number[]): void {
-    const next = { x, y, scale: Math.min(4, Math.max(0.02, scale)) };
+    const next = { x, y, scale: Math.min(4, Math.max(leastScale, scale)) };
     if (Math.abs(next.x - this.view.x) < 1 && Math.abs(next.y - this.view.y) < 1 && next.scale === this.view.scale)
       return;
     this.view = next;
@@ -371,7 +374,7 @@ export class GraphView {
     const ratio = window.devicePixelRatio || 1;
     const context = this.canvas.getContext("2d")!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (this.moving && this.scene.layout.nodes.length > largeGraph && this.view.scale < 0.5) this.showCoarse(context);
+    if (this.moving && nodeCount(this.scene.layout) > largeGraph && this.view.scale < 0.5) this.showCoarse(context);
     else drawScene(context, this.scene, this.palette, this.view, this.canvas.clientWidth, this.canvas.clientHeight);
     const [w, h] = [this.canvas.clientWidth / this.view.scale, this.canvas.clientHeight / this.view.scale];
     const { width, height } = this.scene.layout;

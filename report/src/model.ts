@@ -64,11 +64,11 @@ export type NodeKind = "input" | "const" | "output" | "operation" | "shard"; // 
 export type LaidNode = [kind: NodeKind, number: number, x: number, y: number, w: number, h: number, lines: string[]];
 export type LaidEdge = [from: number, to: number, points: number[]];
 export interface Layout {
-  width: number;
-  height: number;
-  nodes: LaidNode[];
-  edges: LaidEdge[];
-  trunks: number[][];
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: LaidNode[];
+  readonly edges: LaidEdge[];
+  readonly trunks: number[][];
 }
 export interface Graph {
   name: string;
@@ -76,6 +76,7 @@ export interface Graph {
   inputs: number[];
   outputs: number[];
   values: Value[];
+  valueCount: number; // by expand() in store.ts
   operations: Operation[];
   layout: Layout;
 }

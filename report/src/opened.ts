@@ -3,6 +3,7 @@
 // layout around it: what was right of it or below it moves away, and nothing changes sides, so no edge crosses a box.
 import { differingDims, shardsOf, type Shard } from "./boxes";
 import { devicesText } from "./colours";
+import { nodeCount } from "./layout";
 import type { LaidEdge, LaidNode, Layout, Operation, Report, Stage } from "./model";
 
 export interface NodeRef {
@@ -101,7 +102,8 @@ const moved = (points: number[], [dx, dy]: [number, number]): number[] =>
 export function openedGraph(report: Report, stage: Stage, number: number, open: Set<string>, path = ""): Opened {
   const graph = stage.graphs[number];
   const { layout } = graph;
-  const refs: NodeRef[] = layout.nodes.map(() => ({ graph: number, path, parent: null }));
+  const ref: NodeRef = { graph: number, path, parent: null };
+  const refs = new Array<NodeRef>(nodeCount(layout)).fill(ref);
   const inside = new Map<number, Inside[]>();
   if (open.size > 0 && path.split("/").length <= most.deep)
     layout.nodes.forEach(([kind, operation], i) => {

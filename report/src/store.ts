@@ -1,23 +1,32 @@
 // The report and the state, and what every panel derives from them. A panel is a function that draws itself anew.
-import type { Graph, Lines, Operation, Placement, Report, Stage } from "./model";
+import { UnpackedLayout, type PackedLayout } from "./layout";
+import type { Graph, Lines, Operation, Placement, Report, Stage, Value } from "./model";
 import { pathsAround } from "./opened";
 import { parseState, printState, type State } from "./state";
 
-// What large graphs share by number, where it belongs.
+// What is shared by number, where it belongs. Of large graphs, values and layouts only when something asks for them.
 export function expand(report: Report): Report {
   const stages = [...report.stages, ...(report.plans?.points ?? []).flatMap(({ stage }) => stage ?? [])];
   for (const { graphs, shared } of stages)
-    for (const { operations, layout } of graphs) {
-      for (const operation of operations) {
+    for (const graph of graphs) {
+      for (const operation of graph.operations) {
         const { placements } = operation as { placements?: unknown };
         if (typeof placements === "number") operation.placements = shared[placements] as Placement[];
       }
-      for (const node of layout.nodes) {
-        const [title, rest] = node[6] as unknown[];
-        if (typeof rest === "number") node[6] = [title as string, ...(shared[rest] as string[])];
+      const { values } = graph;
+      graph.valueCount = values.length;
+      if (values.length > 0 && typeof (values[0].type as unknown) === "number") {
+        let made: Value[] | null = null;
+        Object.defineProperty(graph, "values", { get: () => (made ??= values.map((value) => withType(value, shared))) });
       }
+      graph.layout = new UnpackedLayout(graph.layout as unknown as PackedLayout, shared);
     }
   return report;
+}
+
+function withType(value: Value, shared: unknown[][]): Value {
+  const [type, shape, bytes] = shared[value.type as unknown as number] as [string, number[], number];
+  return { ...value, type, shape, bytes };
 }
 
 export class Store {

@@ -1,7 +1,7 @@
 // The panel Graph: what opens in place shows what brute force expects, and the picture stays sound.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { data, open, sorted } from "./page.mjs";
+import { data, nodesOf, open, sorted } from "./page.mjs";
 
 async function picture(page) {
   const button = page.getByRole("button", { name: "Save the panel Graph as SVG", exact: true });
@@ -62,14 +62,14 @@ export async function opensInPlace({ page: file, shards }) {
     await page.evaluate((hash) => (location.hash = hash), `#panel=graph&stage=${number}`);
     const closed = await page.evaluate(measure, await picture(page));
     assert.deepEqual(closed.problems, []);
-    assert.deepEqual([closed.nodes.length, closed.frames.length], [stage.graphs[0].layout.nodes.length, 0]);
+    assert.deepEqual([closed.nodes.length, closed.frames.length], [stage.graphs[0].layout.titles.length, 0]);
     await page.evaluate((hash) => (location.hash = hash), `#panel=graph&stage=${number}&open=${paths}`);
     const opened = await page.evaluate(measure, await picture(page));
     assert.deepEqual(opened.problems, [], stage.name);
     assert.equal(opened.frames.length, paths.length);
     // Each opened graph is there once for each operation around it.
     const inside = (graph) =>
-      stage.graphs[graph].layout.nodes.length +
+      stage.graphs[graph].layout.titles.length +
       stage.graphs[graph].operations.reduce((sum, { region }) => sum + (region ? inside(region.graph) : 0), 0);
     const isShard = ({ kind }) => kind === "node shard";
     assert.equal(opened.nodes.filter((node) => !isShard(node)).length + opened.frames.length, inside(0));
@@ -79,7 +79,7 @@ export async function opensInPlace({ page: file, shards }) {
       const at = operations.findIndex(({ name }) => name === op);
       await page.evaluate((hash) => (location.hash = hash), `#panel=graph&stage=${number}&open=${at}`);
       const one = await page.evaluate(measure, await picture(page));
-      assert.deepEqual(one.frames.map(({ texts }) => texts), [[layout.nodes.find(([kind, of]) => kind === "operation" && of === at)[6][0]]]);
+      assert.deepEqual(one.frames.map(({ texts }) => texts), [[nodesOf(layout).find(({ kind, number }) => kind === "operation" && number === at).title]]);
       assert.deepEqual(sorted(one.nodes.filter(isShard).map(({ texts }) => texts.join(" | "))), sorted(expected), `the shards of ${op}`);
     }
   }

@@ -40,3 +40,9 @@ export async function isAccessible(page, where = "") {
 export const tab = (page, title) => page.getByRole("tab", { name: title }).click();
 export const sorted = (list) => [...list].sort();
 export const data = (page) => page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
+// The nodes of a layout of the data.
+export const nodesOf = ({ boxes, titles }) =>
+  titles.map((title, i) => {
+    const [kind, number, x, y, w, h] = boxes.slice(6 * i, 6 * i + 6);
+    return { kind: ["input", "const", "operation", "output"][kind], number, x, y, w, h, title };
+  });

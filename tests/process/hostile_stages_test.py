@@ -52,6 +52,13 @@ PROGRAMS = {
     "triangle": ("program p(C: f64[5, 5]) -> (Y: f64[5, 5], r: f64[5]) {\n  Y[i, j] = C[i, j] for j in 0..i + 1\n"
                  "  Y[i, j] = -C[i, j] for j in i + 1..5\n  r[i] = min[j] Y[i, j]\n}\n",
                  "plan 2\nsplit Y@0 dim i into 2 over threads\nsplit r dim j into 2 over threads\n"),
+    "listed": ("program p(a: i64[6, 6]) -> (c: i64[6, 6], d: i64[6, 6]) {\n  c[i, j] = a[i, j] + 1\n  d[i, j] = c[j, i] * 2\n}\n",
+               "plan 2\nsplit c dim i into 2 over devices {0, 1}, {2}\nplace d at 1 over devices {0}, {3}\n"),
+    "parts": ("mesh m = [d: 3]\nprogram p(X: i64[6, 5], W: i64[5, 4]) -> (Y: i64[6, 4], Z: i64[6, 4]) {\n"
+              "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  Z[i, j] = Y[5 - i, j] + W[0, j]\n}\n",
+              "plan 2\nsplit Y dim i into 3 over m.d\nsplit W on axis 0 into 3 over m.d\nplace Z at 1 over m.d\n"),
+    "slices": ("mesh m = [d: 3]\nprogram p(X: i64[4, 7] @ m[{}, {d}], W: i64[7, 2] @ m[{d}, {}]) -> (Y: i64[4, 2], Z: i64[4, 2]) {\n"
+               "  Y[i, j] = sum[k] X[i, k] * W[k, j]\n  Z[i, j] = Y[3 - i, j] * 2\n}\n", ""),
     "outside": ("extern op rows(x: i32[n, m]) -> (y: i32[n, m]) {\n  index [i: n]\n  read x at [i - 1, 0] shape [3, m] else 0\n"
                 "  write y at [i, 0] shape [1, m]\n  kernel \"rows\"\n}\n"
                 "program p(x: i32[6, 3]) -> (y: i32[6, 3]) {\n  z = rows(x)\n  y = rows(z)\n}\n",

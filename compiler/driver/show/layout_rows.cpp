@@ -121,16 +121,21 @@ double shift_below(const Rows& rows, const std::vector<std::size_t>& row, const 
   return 0;
 }
 
+// Each row around x = 0, then below the row that it reads from. Where row after row moves the same way, they stop at the
+// width of the widest one: a long graph goes down, not aside.
 void place_rows(Rows& rows, const Neighbours& above, const Neighbours& below, std::size_t count) {
+  double widest = 0;
   for (const auto& row : rows.nodes) {
-    double width = 0;
-    for (std::size_t i = 1; i < row.size(); ++i) width += distance(rows, row[i - 1], row[i], count);
-    double x = -width / 2;
+    double x = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) x += distance(rows, row[i - 1], row[i], count);
       rows.x[row[i]] = x;
     }
-    const double shift = shift_below(rows, row, above, count);
+    for (std::size_t n : row) rows.x[n] -= x / 2;
+    widest = std::max(widest, x);
+  }
+  for (const auto& row : rows.nodes) {
+    const double shift = std::clamp(shift_below(rows, row, above, count), -widest, widest);
     for (std::size_t n : row) rows.x[n] += shift;
   }
   for (int sweep = 0; sweep < position_sweeps; ++sweep) {

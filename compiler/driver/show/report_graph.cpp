@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Operations of a graph with texts of their own; in a larger one, they share those of their operators.
+// Operations of a graph with texts of their own; in a larger one, they share those of their operators, and values types.
 constexpr std::size_t most_texts = 3000;
 
 template <class Id>
@@ -35,13 +35,30 @@ ordered_json indices(const std::vector<Id>& list) {
 // Pictures need no fractions of a pixel.
 std::int64_t rounded(double x) { return std::llround(x); }
 
-ordered_json flat_points(const std::vector<Point>& points) {
-  ordered_json out = ordered_json::array();
+// Their count, the first one, and of each next one how far it is from the one before.
+void add_points(ordered_json& out, const std::vector<Point>& points) {
+  out.push_back(points.size());
+  std::int64_t x = 0, y = 0;
   for (const Point& p : points) {
-    out.push_back(rounded(p.x));
-    out.push_back(rounded(p.y));
+    out.push_back(rounded(p.x) - x);
+    out.push_back(rounded(p.y) - y);
+    x = rounded(p.x);
+    y = rounded(p.y);
   }
-  return out;
+}
+
+// Without a last point that is the one before: the top of the highest node of a row is the top of the row.
+std::vector<Point> points_of(const Branch& branch) {
+  std::vector<Point> points = branch.points;
+  const std::size_t n = points.size();
+  if (n > 2 && points[n - 1].x == points[n - 2].x && points[n - 1].y == points[n - 2].y) points.pop_back();
+  return points;
+}
+
+// As the page numbers kinds of nodes.
+int kind_number(const DrawnNode& node) {
+  const std::string_view kind = name_of(node.kind);
+  return kind == "input" ? 0 : kind == "const" ? 1 : kind == "operation" ? 2 : 3;
 }
 
 std::string_view region_word(ir::RegionKind kind) {
@@ -71,8 +88,11 @@ std::string amount_of(const MovedBytes& moved) {
   return byte_size(static_cast<double>(moved.bytes)) + (moved.axes.empty() ? "" : " over " + ir::joined(moved.axes));
 }
 
-// A node for each input, operation and output, in this order: what it is, its number there, and its place.
-ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, const MovesByOperation& moves) {
+// A node for each input, operation and output, in this order: what it is, its number there, and its place. In lists of
+// numbers, which a page reads fast. `number_of`: of the lines below the first.
+template <class NumberOf>
+ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, const MovesByOperation& moves,
+                         NumberOf number_of) {
   Drawing drawing = draw(program, graph);
   const std::size_t inputs = graph.inputs.size(), operations = graph.operations.size();
   for (std::size_t i = 0; i < operations; ++i) {
@@ -86,31 +106,36 @@ ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, con
   for (const DrawnEdge& edge : drawing.edges) ends.emplace_back(edge.from, edge.to);
   const Layout layout = lay_out(sizes, ends);
 
-  ordered_json nodes = ordered_json::array(), edges = ordered_json::array(), trunks = ordered_json::array();
+  ordered_json boxes = ordered_json::array(), titles = boxes, below = boxes, edges = boxes, trunks = boxes;
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i) {
+    const DrawnNode& node = drawing.nodes[i];
     const bool is_input = i < inputs, is_operation = !is_input && i < inputs + operations;
     const std::size_t number = is_input       ? graph.inputs[i].index()
                                : is_operation ? i - inputs
                                               : graph.outputs[i - inputs - operations].index();
-    ordered_json lines = ordered_json::array();
-    for (const std::string& line : drawing.nodes[i].lines) lines.push_back(shortened_line(line));
-    nodes.push_back(
-        ordered_json::array({name_of(drawing.nodes[i].kind), number, rounded(layout.centres[i].x - sizes[i].width / 2),
-                             rounded(layout.centres[i].y - sizes[i].height / 2), rounded(sizes[i].width),
-                             rounded(sizes[i].height), std::move(lines)}));
+    boxes.push_back(kind_number(node));
+    boxes.push_back(number);
+    boxes.push_back(rounded(layout.centres[i].x - sizes[i].width / 2));
+    boxes.push_back(rounded(layout.centres[i].y - sizes[i].height / 2));
+    boxes.push_back(rounded(sizes[i].width));
+    boxes.push_back(rounded(sizes[i].height));
+    titles.push_back(shortened_line(node.lines[0]));
+    ordered_json rest = ordered_json::array();
+    for (std::size_t k = 1; k < node.lines.size(); ++k) rest.push_back(shortened_line(node.lines[k]));
+    below.push_back(number_of(std::move(rest)));
   }
   std::vector<bool> has_edges(drawing.nodes.size());
   for (std::size_t i = 0; i < drawing.edges.size(); ++i) {
     has_edges[drawing.edges[i].from] = true;
-    edges.push_back(
-        ordered_json::array({drawing.edges[i].from, drawing.edges[i].to, flat_points(layout.branches[i].points)}));
+    edges.push_back(drawing.edges[i].from);
+    edges.push_back(drawing.edges[i].to);
+    add_points(edges, points_of(layout.branches[i]));
   }
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
-    trunks.push_back(has_edges[i] ? flat_points(layout.trunks[i]) : ordered_json::array());
-  return {{"width", rounded(layout.size.width)},
-          {"height", rounded(layout.size.height)},
-          {"nodes", std::move(nodes)},
-          {"edges", std::move(edges)},
+    add_points(trunks, has_edges[i] ? layout.trunks[i] : std::vector<Point>{});
+  return {{"width", rounded(layout.size.width)}, {"height", rounded(layout.size.height)},
+          {"boxes", std::move(boxes)},           {"titles", std::move(titles)},
+          {"below", std::move(below)},           {"edges", std::move(edges)},
           {"trunks", std::move(trunks)}};
 }
 
@@ -132,10 +157,10 @@ class StageReport {
   ordered_json graph_json(const ir::Graph& graph, const std::string& path) {
     ordered_json values = ordered_json::array(), operations = ordered_json::array();
     for (const ir::Value& value : graph.values) {
-      ordered_json out = {{"name", value.name},
-                          {"type", to_string(value.type)},
-                          {"shape", value.type.shape},
-                          {"bytes", ir::total_bytes(value.type)}};
+      ordered_json out = {{"name", value.name}};
+      ordered_json type = {to_string(value.type), value.type.shape, ir::total_bytes(value.type)};
+      if (graph.operations.size() > most_texts) out["type"] = shared_number(std::move(type));
+      else out.update({{"type", type[0]}, {"shape", type[1]}, {"bytes", type[2]}});
       if (value.sharding) out["sharding"] = report_sharding(program_, *value.sharding);
       values.push_back(std::move(out));
     }
@@ -158,24 +183,15 @@ class StageReport {
             {"outputs", indices(graph.outputs)},
             {"values", std::move(values)},
             {"operations", std::move(operations)},
-            {"layout", layout_of(graph, moves)}};
+            {"layout", layout_json(program_, graph, moves,
+                                   [this](ordered_json lines) { return shared_number(std::move(lines)); })}};
   }
 
-  // In a large graph, many operations have the same placements and lines: each once for the stage.
+  // Many nodes have the same lines; in a large graph, operations the same placements, values the same type: each once.
   std::size_t shared_number(ordered_json value) {
     auto [at, fresh] = shared_number_.emplace(value.dump(), shared_.size());
     if (fresh) shared_.push_back(std::move(value));
     return at->second;
-  }
-  ordered_json layout_of(const ir::Graph& graph, const MovesByOperation& moves) {
-    ordered_json layout = layout_json(program_, graph, moves);
-    if (graph.operations.size() <= most_texts) return layout;
-    for (ordered_json& node : layout["nodes"]) {
-      ordered_json &lines = node.back(), rest = ordered_json::array();
-      for (std::size_t k = 1; k < lines.size(); ++k) rest.push_back(lines[k]);
-      lines = ordered_json::array({lines[0], shared_number(std::move(rest))});
-    }
-    return layout;
   }
 
   static ordered_json move_json(const MovedBytes& moved) {
