@@ -293,6 +293,9 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
       if (op_.reduce() && !tile->along_reduction && !(tile->rows && is_constrained(op_, *tile->rows)))
         if (auto packing = choose_packing(op_, *tile, extents, can_keep(), machine_, preparable()))
           return packed(*tile, *packing, extents);
+      if (op_.reduce() && can_keep())
+        if (const auto blocks = choose_step_blocks(op_, *tile, extents, machine_))
+          return in_step_blocks(*tile, *blocks);
       return tiles(*tile, extents);
     }
   return op_.map() ? map_body() : reduction_body();

@@ -82,14 +82,14 @@ Store Lowering::completed(const std::vector<CellId>& values) {
 }
 
 // After the last block of the reduction, its points are complete.
-std::vector<Statement> Lowering::end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
-                                          const State& state, const std::optional<Block>& chunk, std::size_t chunked) {
-  auto all = store_across(tile, &rows, lanes, completed(state.values));
+std::vector<Statement> Lowering::end_tile(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                          const State& state, const Block* chunk, std::size_t chunked) {
+  auto all = store_across(tile, rows, lanes, completed(state.values));
   if (!chunk || endings_.empty()) return all;
   AffineExpr left = plus(variable(frame_.hi[chunked]), variable(chunk->end), -1);
   Guard last{{{left, Comparison::equal_zero}}, {}, std::move(all)};
   Guard earlier{
-      {{plus(left, number(-1)), Comparison::at_least_zero}}, {}, store_across(tile, &rows, lanes, kept(state.values))};
+      {{plus(left, number(-1)), Comparison::at_least_zero}}, {}, store_across(tile, rows, lanes, kept(state.values))};
   return {{std::move(last)}, {std::move(earlier)}};
 }
 

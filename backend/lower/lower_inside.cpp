@@ -29,7 +29,7 @@ bool is_affine(const Load& load) {
 // The reads that are checked, if it is their position alone that decides.
 std::vector<std::uint32_t> Lowering::checked_reads() const {
   std::vector<std::uint32_t> checked;
-  for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
+  for (CellId id : reachable_from(op_.exprs, op_.map() ? op_.map()->values : op_.reduce()->operands)) {
     if (op_.exprs[id].op != CellOp::read) continue;
     const std::uint32_t read = op_.exprs[id].attribute;
     if (is_given(op_.reads[read])) continue;
@@ -79,6 +79,24 @@ std::vector<Bound> Lowering::distances_from_edges(const std::vector<std::uint32_
   return distances;
 }
 
+// The statements, in which these reads check nothing.
+std::vector<Statement> Lowering::unchecked(const std::vector<std::uint32_t>& reads,
+                                           const std::function<std::vector<Statement>()>& statements) {
+  const auto loads = loads_;
+  const auto cells = std::exchange(cells_, std::vector<std::optional<CellId>>(op_.exprs.size()));
+  for (std::uint32_t read : reads) {
+    Load load = kernel_.loads[loads_[read]];
+    load.fill.reset();
+    for (Coordinate& c : load.at) c.checked = false;
+    loads_[read] = static_cast<std::uint32_t>(kernel_.loads.size());
+    kernel_.loads.push_back(std::move(load));
+  }
+  std::vector<Statement> result = statements();
+  loads_ = loads;
+  cells_ = cells;
+  return result;
+}
+
 std::vector<Statement> Lowering::tile_inside_or_not(const RegisterTile& tile, const Part* rows, const Part* lanes) {
   constexpr std::uint32_t worth = 4;  // vectors, for one look at the edges
   if (!op_.reduce() || !rows || !lanes || !lanes->whole || rows->count * lanes->count < worth)
@@ -89,18 +107,8 @@ std::vector<Statement> Lowering::tile_inside_or_not(const RegisterTile& tile, co
   std::vector<Statement> result;
   const AffineExpr inside = variable(define(result, "inside", distances_from_edges(reads, tile, *rows, *lanes), false));
   std::vector<Statement> checked = one_tile(tile, rows, lanes);
-  const auto loads = loads_;
-  const auto cells = std::exchange(cells_, std::vector<std::optional<CellId>>(op_.exprs.size()));
-  for (std::uint32_t read : reads) {
-    Load load = kernel_.loads[loads_[read]];
-    load.fill.reset();
-    for (Coordinate& c : load.at) c.checked = false;
-    loads_[read] = static_cast<std::uint32_t>(kernel_.loads.size());
-    kernel_.loads.push_back(std::move(load));
-  }
-  Guard all_inside{{{inside, Comparison::at_least_zero}}, {}, one_tile(tile, rows, lanes)};
-  loads_ = loads;
-  cells_ = cells;
+  Guard all_inside{
+      {{inside, Comparison::at_least_zero}}, {}, unchecked(reads, [&] { return one_tile(tile, rows, lanes); })};
   Guard others{{{plus(number(-1), inside, -1), Comparison::at_least_zero}}, {}, std::move(checked)};
   result.push_back({std::move(all_inside)});
   result.push_back({std::move(others)});

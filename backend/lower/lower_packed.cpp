@@ -103,17 +103,16 @@ void Lowering::read_from(const Pack& pack) {
 }
 
 // Loads the result so far, except in the first block of the reduction.
-std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
-                                            const State& state, const std::optional<Block>& chunk,
-                                            std::size_t chunked) {
+std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part* rows, const Part& lanes,
+                                            const State& state, const Block* chunk, std::size_t chunked) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
-  auto identities = across(tile, &rows, &lanes, {{assign(state.slots, beginning(monoid))}});
+  auto identities = across(tile, rows, &lanes, {{assign(state.slots, beginning(monoid))}});
   if (!chunk || accumulates_into_result_) return identities;
   AffineExpr done = plus(variable(chunk->from), variable(frame_.lo[chunked]), -1);
   Guard first{{{done, Comparison::equal_zero}}, {}, std::move(identities)};
   Guard later{{{plus(done, number(-1)), Comparison::at_least_zero}},
               {},
-              across(tile, &rows, &lanes, {{assign(state.slots, result_cells(monoid, true))}})};
+              across(tile, rows, &lanes, {{assign(state.slots, result_cells(monoid, true))}})};
   return {{std::move(first)}, {std::move(later)}};
 }
 
@@ -121,7 +120,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
                                              const std::optional<Block>& chunk, const Packing& packing) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   State state = at(monoid, tile_state_, tile_number(tile));
-  auto result = begin_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0));
+  auto result = begin_tile(tile, &rows, lanes, state, chunk ? &*chunk : nullptr, packing.chunked.value_or(0));
   append(result, prefetch_next(tile, rows, lanes, chunk || accumulates_into_result_));
   std::vector<Statement> inner = across(tile, &rows, &lanes, {accumulate(monoid, state)});
   std::vector<bool> outside(op_.dims.size(), false);
@@ -137,7 +136,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
     inner = std::move(ahead);
   }
   append(result, around(std::move(loops), std::move(inner)));
-  append(result, end_tile(tile, rows, lanes, state, chunk, packing.chunked.value_or(0)));
+  append(result, end_tile(tile, &rows, lanes, state, chunk ? &*chunk : nullptr, packing.chunked.value_or(0)));
   return result;
 }
 

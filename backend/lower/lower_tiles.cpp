@@ -267,6 +267,7 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   for (std::size_t d : near_last(dims_with(false)))
     if (d != tile.dim && d != tile.rows) outer.push_back(d);
 
+  if (op_.map() && !tile.rows) return full_nest(outer, map_tiles(tile, extents));
   auto with_rows = [&](const Part* lanes) {
     if (!tile.rows) return one_tile(tile, nullptr, lanes);
     return over_parts(parts(extents, *tile.rows, tile.row_count, 1),

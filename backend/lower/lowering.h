@@ -9,6 +9,7 @@
 #include "backend/lower/packing.h"
 #include "backend/lower/patterns.h"
 #include "backend/lower/register_tile.h"
+#include "backend/lower/step_blocks.h"
 
 namespace tap::backend {
 
@@ -122,6 +123,12 @@ class Lowering {
                                                     std::uint32_t along) const;
   std::vector<Part> parts(const Extents& extents, std::size_t dim, std::uint32_t count, std::uint32_t each);
   std::vector<Statement> tiles(const RegisterTile& tile, const Extents& extents);
+  std::optional<std::int64_t> cells_before_lines(const RegisterTile& tile) const;
+  struct Inside {                            // of a dim: where all reads are inside their tensors
+    std::vector<Bound> from, to, elsewhere;  // elsewhere: below 0 where none is, whatever the dim's point
+  };
+  Inside inside_along(std::size_t dim, const std::vector<std::uint32_t>& reads) const;
+  std::vector<Statement> map_tiles(const RegisterTile& tile, const Extents& extents);
   static std::vector<Statement> over_parts(std::vector<Part> parts,
                                            const std::function<std::vector<Statement>(const Part&)>& body);
   std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);
@@ -130,6 +137,8 @@ class Lowering {
                                                            const Part& lanes) const;
   std::vector<Bound> distances_from_edges(const std::vector<std::uint32_t>& reads, const RegisterTile& tile,
                                           const Part& rows, const Part& lanes) const;
+  std::vector<Statement> unchecked(const std::vector<std::uint32_t>& reads,
+                                   const std::function<std::vector<Statement>()>& statements);
   std::vector<Statement> tile_inside_or_not(const RegisterTile& tile, const Part* rows, const Part* lanes);
   std::vector<Statement> across(const RegisterTile& tile, const Part* rows, const Part* lanes,
                                 std::vector<Statement> inner) const;
@@ -198,10 +207,13 @@ class Lowering {
   void in_lanes(std::vector<For>& nest, std::uint32_t count);
   void in_known_lanes(std::vector<For>& nest, std::uint32_t count, const std::vector<std::size_t>& dims,
                       std::int64_t length);
-  std::vector<Statement> begin_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
-                                    const std::optional<Block>& chunk, std::size_t chunked);
-  std::vector<Statement> end_tile(const RegisterTile& tile, const Part& rows, const Part& lanes, const State& state,
-                                  const std::optional<Block>& chunk, std::size_t chunked);
+  std::vector<Statement> begin_tile(const RegisterTile& tile, const Part* rows, const Part& lanes, const State& state,
+                                    const Block* chunk, std::size_t chunked);
+  std::vector<Statement> end_tile(const RegisterTile& tile, const Part* rows, const Part& lanes, const State& state,
+                                  const Block* chunk, std::size_t chunked);
+  std::vector<Statement> step_block(const RegisterTile& tile, const Part* rows, const Part& lanes, const Block& steps,
+                                    std::size_t along);
+  std::vector<Statement> in_step_blocks(const RegisterTile& tile, const StepBlocks& blocks);
   std::vector<Statement> prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                        bool accumulates_into_result) const;
   std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,

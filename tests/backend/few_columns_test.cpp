@@ -57,7 +57,7 @@ TEST(FewColumns, OfManyColumnsSeveralVectorsShareALoad) {
 TEST(FewColumns, StepsWithAnUnrolledDimArePrefetched) {
   for (int points : {1, 2, 4, 7}) {
     auto outcome = tap::test::compile_text(fmt::format(
-        "program p(A: f32[3000, 2, {0}], B: f32[3000, {0}, 2048]) -> (C: f32[2, 2048]) {{ C[i, j] = sum[t, u] "
+        "program p(A: f32[3000, 3, {0}], B: f32[3000, {0}, 2048]) -> (C: f32[3, 2048]) {{ C[i, j] = sum[t, u] "
         "A[t, i, u] * B[t, u, j] }}",
         points));
     ASSERT_TRUE(outcome.compiled) << outcome.messages;

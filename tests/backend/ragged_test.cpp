@@ -6,40 +6,10 @@
 #include "backend/loops/loops_text.h"
 #include "backend/lower/lowered.h"
 #include "backend/lower/register_tile.h"
-#include "ir/interpret/interpret.h"
-#include "passes/fusion/fuse.h"
-#include "tests/backend/compare.h"
-#include "tests/frontend/compile_source.h"
-#include "tests/ir/parse_plan.h"
+#include "tests/backend/written_result.h"
 
 namespace tap::backend::test {
 namespace {
-
-ir::Program program_of(const std::string& text, const std::string& plan = "") {
-  auto outcome = tap::test::compile_text(text);
-  if (!outcome.compiled) throw std::runtime_error(text + "\n" + outcome.messages);
-  if (plan.empty()) return outcome.compiled->program;
-  auto fused = passes::apply_fusions(outcome.compiled->program, std::get<Plan>(parse_plan("plan 2\n" + plan)));
-  if (!fused.problems.empty()) throw std::runtime_error(text + "\n" + fused.problems[0].message);
-  return fused.program;
-}
-
-// Whole numbers: sums are exact in any order.
-void expect_written_result(const std::string& text, const std::string& plan = "") {
-  const ir::Program written = program_of(text), program = program_of(text, plan);
-  std::vector<Tensor> inputs;
-  for (ValueId id : written[written.main].inputs) {
-    const TensorType& type = written[written.main][id].type;
-    inputs.push_back(whole_numbers(type.element, type.shape, static_cast<std::int64_t>(inputs.size()) + 1));
-  }
-  const auto oracle = interpret(written, written.main, inputs).outputs;
-  for (std::uint32_t threads : {1u, 3u}) {
-    ExecuteOptions options;
-    options.threads = threads;
-    expect_same_bits(execute(program, program.main, inputs, options), oracle,
-                     fmt::format("{}, {} threads", text, threads));
-  }
-}
 
 struct RowRange {
   const char *from, *to;
@@ -73,7 +43,7 @@ TEST(Ragged, WithOtherReductionsAroundAndInside) {
 }
 
 TEST(Ragged, RowsShareARegisterTile) {
-  const ir::Program program = program_of(
+  const ir::Program program = written_program(
       "program p(X: f32[100, 100], W: f32[100, 64]) -> (Y: f32[100, 64]) { Y[i, c] = sum[k in 0..i + 1] X[i, k] * W[k, "
       "c] }");
   const Operator& op = program[program[program.main].operations[0].op];
@@ -88,7 +58,7 @@ TEST(Ragged, RowsShareARegisterTile) {
 // Bounds by two dims, or by an equality, are left to single rows.
 TEST(Ragged, RowsThatOtherDimsBoundStaySingle) {
   auto along = [](const char* text) {
-    const ir::Program program = program_of(text);
+    const ir::Program program = written_program(text);
     return ragged_along(program[program[program.main].operations[0].op], 0);
   };
   EXPECT_EQ(along("program p(X: f32[9, 9, 9]) -> (Y: f32[9, 9]) { Y[i, c] = sum[k in 0..i - c + 1] X[i, c, k] }"),
@@ -116,7 +86,7 @@ TEST(Needed, GroupsComputeWhatRangesNeed) {
 }
 
 std::string loops_of(const std::string& text, const std::string& plan) {
-  const ir::Program program = program_of(text, plan);
+  const ir::Program program = written_program(text, plan);
   return print(lowered(program, program[program[program.main].operations.at(0).op], {}));
 }
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }

@@ -171,6 +171,12 @@ KERNEL_BUGS = [
      "tile ? at(monoid, all, tile_number(*tile)) : all;", "tile ? at(monoid, all, number(0)) : all;"),
     ("all operations of a tile begin a point late", "backend/lower/lower_group_steps.cpp",
      "DimSpan part{first, plus(first, number(points)), points,", "DimSpan part{plus(first, number(1)), plus(first, number(points)), points,"),
+    ("the inside of a map's rows ends a cell late", "backend/lower/lower_map_tiles.cpp",
+     "plus(above, number(step))", "plus(above, number(2 * step))"),
+    ("rows at an edge count as inside", "backend/lower/lower_map_tiles.cpp",
+     "plus(end, outside, dim.range.size())", "plus(end, outside, 0)"),
+    ("every block of steps begins anew", "backend/lower/lower_step_blocks.cpp",
+     "begin_tile(tile, rows, lanes, state, &steps, along)", "begin_tile(tile, rows, lanes, state, nullptr, along)"),
 ]
 
 INCLUDED_BY = {"passes/simplify/cell_rules.def": "passes/simplify/cell_rule_table.cpp"}

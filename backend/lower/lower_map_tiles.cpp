@@ -1,0 +1,140 @@
+// Vectors of a map along one dim. If rows of the result begin at whole cache lines, so do all vectors but the first. Where all
+// reads lie inside their tensors, they check nothing.
+//
+//   y[i, j] = x[i, j - 1 else 0] + x[i - 1, j else 0]
+//
+//   for i
+//     let elsewhere = max(min(i - 1, 4095 - i + 1, 0), -1)       -1: this row has checked reads only
+//     let to = min(hi_j, 4097, hi_j + 4096*elsewhere)            j inside: 1 to 4097
+//     for j0 in lo_j..                        vectors with a check, then those inside, then the others
+#include <algorithm>
+
+#include "backend/lower/lowering.h"
+#include "ir/graph.h"
+#include "support/checked.h"
+
+namespace tap::backend {
+
+using namespace ir;
+
+namespace {
+
+constexpr std::int64_t fewest_vectors = 4;  // in a row, for parts of it
+
+}  // namespace
+
+// Cells from where a cache line begins in the result to the dim's first point, if all results agree and have whole lines.
+std::optional<std::int64_t> Lowering::cells_before_lines(const RegisterTile& tile) const {
+  std::optional<std::int64_t> found;
+  for (const Access& write : op_.writes) {
+    const std::uint32_t result = frame_.results[write.tensor];
+    const TensorType& type = op_.results[write.tensor];
+    if (result == no_tensor || kernel_.tensors[result].local) return {};
+    const auto line = static_cast<std::int64_t>(machine_.line_bytes / size_of(type.element));
+    const auto& rows = write.projection.start.rows;
+    if (!is_contiguous_along(rows, tile.dim) || line % tile.lanes != 0) return {};
+    if (rows.size() > 1 && type.shape.back() % line != 0) return {};
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (d != tile.dim && rows.back().coefficients[d] % line != 0) return {};
+    const std::int64_t cells = (rows.back().offset % line + line) % line;
+    if (found.value_or(cells) != cells) return {};
+    found = cells;
+  }
+  return found;
+}
+
+Lowering::Inside Lowering::inside_along(std::size_t dim, const std::vector<std::uint32_t>& reads) const {
+  Inside inside;
+  auto add = [](std::vector<Bound>& bounds, Bound one) {
+    if (std::ranges::find(bounds, one) == bounds.end()) bounds.push_back(std::move(one));
+  };
+  for (std::uint32_t read : reads) {
+    const Access& access = op_.reads[read];
+    for (std::size_t axis = 0; axis < access.projection.start.rows.size(); ++axis) {
+      if (!kernel_.loads[loads_[read]].at[axis].checked) continue;
+      AffineExpr start = over_variables(access.projection.start.rows[axis]);
+      const AffineExpr last = number(op_.operands[access.tensor].shape[axis] - 1);
+      const std::int64_t c = std::exchange(start.coefficients[frame_.at[dim]], 0), step = std::abs(c);
+      // c*d + start >= 0, and c*d + start <= last.
+      const AffineExpr below = c < 0 ? plus(start, last, -1) : scale(start, -1);
+      const AffineExpr above = c < 0 ? start : plus(last, start, -1);
+      if (c == 0) {
+        add(inside.elsewhere, bound(start));
+        add(inside.elsewhere, bound(above));
+      } else {
+        add(inside.from, bound(below, step));
+        add(inside.to, bound(plus(above, number(step)), step));
+      }
+    }
+  }
+  return inside;
+}
+
+std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Extents& extents) {
+  auto vectors = [&](const Part& lanes) { return one_tile(tile, nullptr, &lanes); };
+  const std::vector<std::uint32_t> reads = checked_reads();
+  const auto before_line = cells_before_lines(tile);
+  const std::int64_t lanes = tile.lanes, size = extents.sizes[tile.dim];
+  const IndexDim& dim = op_.dims[tile.dim];
+  const bool is_aligned = !before_line || (dim.range.lo + *before_line) % lanes == 0;
+  if (size < fewest_vectors * lanes || (reads.empty() && is_aligned))
+    return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes), vectors);
+
+  std::vector<Statement> result;
+  auto part = [&](AffineExpr from, AffineExpr to, bool whole) {
+    Part one;
+    one.loop.variable = new_variable(dim.name + "0");
+    one.loop.lower = {bound(std::move(from))};
+    one.loop.upper = {bound(std::move(to))};
+    one.loop.step = lanes;
+    one.whole = whole;
+    return one;
+  };
+  auto add = [&](Part one, std::vector<Statement> body) {
+    one.loop.body = std::move(body);
+    result.push_back({std::move(one.loop)});
+  };
+  auto let = [&](const char* name, std::vector<Bound> bounds, bool greatest) {
+    return variable(define(result, name + dim.name, std::move(bounds), greatest));
+  };
+  assume(tile.dim, 1, fewest_vectors * lanes);
+  AffineExpr first = variable(frame_.lo[tile.dim]);
+  const AffineExpr end = variable(frame_.hi[tile.dim]);
+  if (!is_aligned) {
+    const AffineExpr line = let("line.", {bound(plus(first, number(*before_line)), lanes)}, true);
+    const AffineExpr aligned = let("first.", {bound(plus(number(-*before_line), line, lanes)), bound(end)}, false);
+    const Part head = part(first, aligned, false);
+    add(head, vectors(head));
+    first = aligned;
+  }
+  AffineExpr to = end, begin = first;  // of what is inside
+  if (!reads.empty()) {
+    Inside inside = inside_along(tile.dim, reads);
+    inside.from.push_back(bound(first)), inside.to.push_back(bound(end));
+    if (!inside.elsewhere.empty()) {
+      inside.elsewhere.push_back(bound(number(0)));
+      const AffineExpr least = let("least.", std::move(inside.elsewhere), false);
+      const AffineExpr outside = let("outside.", {bound(least), bound(number(-1))}, true);
+      inside.to.push_back(bound(plus(end, outside, dim.range.size())));
+    }
+    begin = let("from.", std::move(inside.from), true);
+    to = let("to.", std::move(inside.to), false);
+  }
+  AffineExpr whole = let("w.", {bound(plus(to, first, -1), lanes)}, false);
+  whole = let("whole.", {bound(whole), bound(number(0))}, true);
+  AffineExpr middle = first;
+  if (!reads.empty()) {
+    const AffineExpr leading = let("l.", {bound(plus(begin, first, -1), lanes)}, true);
+    middle = plus(first, let("leading.", {bound(leading), bound(whole)}, false), lanes);
+    const Part checked = part(first, middle, true);
+    add(checked, vectors(checked));
+  }
+  const AffineExpr rest = plus(first, whole, lanes);
+  const Part inner = part(middle, rest, true);
+  add(inner, unchecked(reads, [&] { return vectors(inner); }));
+  const Part last = part(rest, end, false);
+  add(last, vectors(last));
+  return result;
+}
+
+}  // namespace tap::backend

@@ -1,0 +1,105 @@
+// Vectors of maps: those inside, which check no read, those at edges, and those before a whole cache line; and reductions in
+// blocks of steps. The same bits as the interpreter, at sizes around vectors.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backend/loops/loops_text.h"
+#include "backend/lower/lowered.h"
+#include "tests/backend/written_result.h"
+
+namespace tap::backend::test {
+namespace {
+
+std::string loops_of(const std::string& text, const LowerOptions& options = {}) {
+  const ir::Program program = written_program(text);
+  return print(lowered(program, program[program[program.main].operations[0].op], options));
+}
+
+constexpr int sizes[] = {1, 17, 63, 64, 80, 129};
+const char* const types[] = {"f32", "i8", "f64", "bf16", "i64", "u8"};
+
+// Every coordinate at every size; types take turns. `n`: the size of the row.
+TEST(MapTiles, ReadsAtTheEdgesOfRows) {
+  const char* coordinates[] = {"i - 1",   "i + 1",     "i - 3",     "n - 1 - i", "n - i", "2 * i",
+                               "2*i - 5", "3*i - n/2", "5 - 2 * i", "i + 40",    "-i",    "i - 1000"};
+  std::size_t turn = 0;
+  for (const char* coordinate : coordinates)
+    for (int n : sizes)
+      expect_written_result(
+          fmt::format("dim n = {1}\nprogram p(x: {0}[n]) -> (y: {0}[n]) {{ y[i] = x[i] + x[{2} else 3] * x[i - 2 else "
+                      "1] for i in 0..n }}",
+                      types[turn++ % std::size(types)], n, coordinate));
+}
+
+TEST(MapTiles, RowsThatAreInsideOrNot) {
+  const char* expressions[] = {
+      "x[i - 1, j else 0] + x[i + 1, j else 0]", "x[i - 1, j - 1 else 2] - x[i + 1, j + 1 else 1]", "x[j, i else 4]",
+      "x[i + j - 3, j else 7] + x[3, j - 20 else 5]", "r[j - 2 else 0] * 2 + x[5 - i, j else 9]"};
+  std::size_t turn = 0;
+  for (const char* expression : expressions)
+    for (int n : sizes)
+      for (int rows : {1, 5})
+        expect_written_result(
+            fmt::format("program p(x: {0}[{1}, {2}], r: {0}[{2}]) -> (y: {0}[{1}, {2}]) {{ y[i, j] = {3} for i in "
+                        "0..{1}, j in 0..{2} }}",
+                        types[turn++ % std::size(types)], rows, n, expression));
+}
+
+// The first vector ends where a cache line of the result does.
+TEST(MapTiles, RowsFromAnyCell) {
+  std::size_t turn = 0;
+  for (int from : {0, 1, 15, 16, 17, 33})
+    for (int to : {64, 96, 127, 128})
+      for (int n : {128, 130})
+        expect_written_result(
+            fmt::format("program p(x: {0}[3, {3}]) -> (y: {0}[3, {3}]) {{ y[i, j] = x[i, j] + x[i, j - 1 else 0] for i "
+                        "in 0..3, j in {1}..{2}; "
+                        "y[i, j] = 1 for i in 0..3, j in 0..{1}; y[i, j] = 2 for i in 0..3, j in {2}..{3} }}",
+                        types[turn++ % std::size(types)], from, to, n));
+}
+
+TEST(MapTiles, VectorsInsideCheckNothing) {
+  const std::string loops = loops_of(
+      "program p(x: f32[100, 160]) -> (y: f32[100, 160]) { y[i, j] = x[i - 1, j + 1 else 0] for i in 0..100, j in "
+      "0..160 }");
+  EXPECT_NE(loops.find("t1[i, j] = t0[i - 1, j + 1]\n"), std::string::npos) << loops;
+  EXPECT_NE(loops.find("t0[i - 1?, j + 1? else 0.0]"), std::string::npos) << loops;
+}
+
+// The operand takes more than the last cache. Sums of whole numbers are exact.
+TEST(StepBlocks, FewRowsOfALargeOperand) {
+  for (auto [rows, columns] : {std::pair{1, 2080}, {2, 2087}, {1, 6200}}) {
+    const int steps = (18 << 20) / 4 / columns;
+    const std::string text = fmt::format(
+        "program p(a: f32[{0}, {1}], b: f32[{1}, {2}]) -> (y: f32[{0}, {2}]) {{ y[i, j] = sum[k] a[i, k] * b[k, j] }}",
+        rows, steps, columns);
+    EXPECT_NE(loops_of(text).find("step 8\n"), std::string::npos) << text;
+    const ir::Program program = written_program(text);
+    const Tensor a = whole_numbers(ElementType::f32, {rows, steps}, 1),
+                 b = whole_numbers(ElementType::f32, {steps, columns}, 2);
+    std::vector<double> expected(static_cast<std::size_t>(rows * columns));
+    for (int i = 0; i < rows; ++i)
+      for (int k = 0; k < steps; ++k)
+        for (int j = 0; j < columns; ++j)
+          expected[static_cast<std::size_t>(i * columns + j)] +=
+              a.load_f64(i * steps + k) * b.load_f64(k * columns + j);
+    for (std::uint32_t threads : {1u, 3u}) {
+      ExecuteOptions options;
+      options.threads = threads;
+      const auto outputs = execute(program, program.main, {a, b}, options);
+      for (std::size_t c = 0; c < expected.size(); ++c)
+        ASSERT_EQ(outputs[0].load_f64(static_cast<std::int64_t>(c)), expected[c]) << text << ", cell " << c;
+    }
+  }
+}
+
+TEST(StepBlocks, NotForOperandsThatStayInTheCaches) {
+  EXPECT_EQ(
+      loops_of(
+          "program p(a: f32[1, 500], b: f32[500, 2000]) -> (y: f32[1, 2000]) { y[i, j] = sum[k] a[i, k] * b[k, j] }")
+          .find("step 8\n"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace tap::backend::test
