@@ -110,6 +110,12 @@ Shape merged_shape(Shape shape, const Joined& joined) {
   return shape;
 }
 
+// The innermost axis of several cells comes last: those after it have one cell, so it has the same stride there.
+template <class List>
+void put_last(List& by_axis, std::optional<std::size_t> axis) {
+  if (axis && *axis < by_axis.size()) std::swap(by_axis[*axis], by_axis.back());
+}
+
 Operator merged_member(const Merging& merging, const Merging::Member& member, const DimMap& map) {
   const Operator& original = *member.op;
   Operator op = original;
@@ -118,13 +124,19 @@ Operator merged_member(const Merging& merging, const Merging::Member& member, co
   op.exprs = renumbered(op.exprs, map);
   for (Constraint& c : op.constraints) c.expr = renumbered(original, map, c.expr);
   auto types = [&](std::vector<TensorType>& own, const std::vector<std::size_t>& tensors) {
-    for (std::size_t k = 0; k < own.size(); ++k) own[k].shape = merged_shape(own[k].shape, merging.joined[tensors[k]]);
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      own[k].shape = merged_shape(own[k].shape, merging.joined[tensors[k]]);
+      put_last(own[k].shape, merging.last[tensors[k]]);
+    }
   };
   auto accesses = [&](std::vector<Access>& own, const std::vector<std::size_t>& tensors) {
     for (Access& access : own) {
       const std::size_t tensor = tensors[access.tensor];
       access.projection =
           merged_rows(original, map, access.projection, merging.types[tensor].shape, merging.joined[tensor]);
+      put_last(access.projection.start.rows, merging.last[tensor]);
+      put_last(access.projection.shape, merging.last[tensor]);
+      if (!access.coordinates.empty()) put_last(access.coordinates, merging.last[tensor]);
       for (std::uint32_t& d : access.invariant_dims) d = *map.now[d];
     }
   };
@@ -137,6 +149,7 @@ Graph merged_graph(Graph graph, const Merging& merging) {
   graph.groups.clear(), graph.barriers.clear(), graph.splits.clear();
   for (std::size_t v = 0; v < graph.values.size(); ++v) {
     graph.values[v].type.shape = merged_shape(graph.values[v].type.shape, merging.joined[v]);
+    put_last(graph.values[v].type.shape, merging.last[v]);
     graph.values[v].sharding.reset();
   }
   for (std::size_t o = 0; o < graph.operations.size(); ++o)

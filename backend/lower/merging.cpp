@@ -50,10 +50,12 @@ class Merger {
     for (Member& member : members_) find_candidates(member);
     do join_axes();
     while (drop_unfit());
+    for (std::size_t tensor = 0; tensor < types_.size(); ++tensor) found_.last.push_back(axis_that_comes_last(tensor));
     const bool any = std::ranges::any_of(members_, [](const Member& member) {
       return std::ranges::any_of(member.inner, [](const auto& inner) { return inner.has_value(); });
     });
-    return any ? std::optional(std::move(found_)) : std::nullopt;
+    const bool moved = std::ranges::any_of(found_.last, [](const auto& axis) { return axis.has_value(); });
+    return any || moved ? std::optional(std::move(found_)) : std::nullopt;
   }
 
  private:
@@ -68,6 +70,14 @@ class Merger {
     std::vector<Neighbours> found;
     for (std::size_t k = 0; k + 1 < axes.size(); ++k) found.push_back({axes[k], axes[k + 1]});
     return found;
+  }
+
+  std::optional<std::size_t> axis_that_comes_last(std::size_t tensor) const {
+    const Shape& shape = types_[tensor].shape;
+    if (is_fixed_.contains(tensor) || shape.empty() || shape.back() != 1) return {};
+    for (std::size_t axis = shape.size(); axis-- > 0;)
+      if (shape[axis] > 1) return axis;
+    return {};
   }
 
   bool read() {

@@ -141,7 +141,7 @@ class CaseMaker {
     return made;
   }
 
-  // By axis, the cells from one to the next of the axis outside it, if the kernel has merged the two (merged_dims.h).
+  // By axis, the cells from one to the next of the axis outside it, if the kernel relies on it (merged_dims.h).
   std::vector<std::optional<std::int64_t>> joined_extents(std::size_t tensor, const TensorPart& part) const {
     const std::size_t operands = op_.operands.size();
     const Shape &own = (tensor < operands ? op_.operands[tensor] : op_.results[tensor - operands]).shape,
@@ -154,6 +154,7 @@ class CaseMaker {
       if (is_inside) extents[axis] = own[axis];
       is_inside = merged[axis] == 1;
     }
+    if (!own.empty() && own.back() != merged.back() && own.back() == 1) extents.back() = 1;  // another axis comes last
     return extents;
   }
 
