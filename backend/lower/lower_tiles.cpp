@@ -267,7 +267,11 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   for (std::size_t d : near_last(dims_with(false)))
     if (d != tile.dim && d != tile.rows) outer.push_back(d);
 
-  if (op_.map() && !tile.rows) return full_nest(outer, map_tiles(tile, extents));
+  if (op_.map() && !tile.rows) {
+    if (const auto repeated = choose_repeated_rows(op_, tile, extents); repeated && !has_local_rows(*repeated))
+      return in_repeated_rows(tile, *repeated);
+    return full_nest(outer, map_tiles(tile, extents));
+  }
   auto with_rows = [&](const Part* lanes) {
     if (!tile.rows) return one_tile(tile, nullptr, lanes);
     return over_parts(parts(extents, *tile.rows, tile.row_count, 1),

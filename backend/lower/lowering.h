@@ -9,6 +9,7 @@
 #include "backend/lower/packing.h"
 #include "backend/lower/patterns.h"
 #include "backend/lower/register_tile.h"
+#include "backend/lower/repeated_rows.h"
 #include "backend/lower/step_blocks.h"
 
 namespace tap::backend {
@@ -128,6 +129,10 @@ class Lowering {
     std::vector<Bound> from, to, elsewhere;  // elsewhere: below 0 where none is, whatever the dim's point
   };
   Inside inside_along(std::size_t dim, const std::vector<std::uint32_t>& reads) const;
+  bool has_local_rows(const RepeatedRows& repeated) const;
+  void join_rows_of(std::uint32_t tensor);
+  std::vector<Statement> repeat(std::uint32_t read, const RegisterTile& tile, const RepeatedRows& repeated);
+  std::vector<Statement> in_repeated_rows(const RegisterTile& tile, const RepeatedRows& repeated);
   std::vector<Statement> map_tiles(const RegisterTile& tile, const Extents& extents);
   static std::vector<Statement> over_parts(std::vector<Part> parts,
                                            const std::function<std::vector<Statement>(const Part&)>& body);

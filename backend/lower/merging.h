@@ -21,7 +21,8 @@ struct Merging {
   std::vector<Member> members;
   std::vector<ir::TensorType> types;                       // by tensor
   std::vector<std::map<std::size_t, std::size_t>> joined;  // by tensor: from an axis to the next outer one
-  std::vector<std::optional<std::size_t>> last;            // by tensor: an axis that comes last, if only axes of one cell follow it
+  std::vector<std::optional<std::size_t>>
+      last;  // by tensor: an axis that comes last, if only axes of one cell follow it
 };
 // Nothing if all dims and axes stay as they are.
 std::optional<Merging> find_merging(const ir::Program& program, const ir::Operator& op, const Extents& extents,

@@ -66,6 +66,35 @@ TEST(MapTiles, VectorsInsideCheckNothing) {
   EXPECT_NE(loops.find("t0[i - 1?, j + 1? else 0.0]"), std::string::npos) << loops;
 }
 
+// Operands that are the same in each row are repeated; other operands keep the rows apart.
+TEST(RepeatedRows, NarrowRows) {
+  const char* expressions[] = {"x[i, j] + b[j]",           "x[i, j] * b[j] + c[0, j] - x[i, j]",
+                               "x[i, j] + b[j] * x[i, 0]", "x[i, j] + b[j] + f[i]",
+                               "x[i, j] + b[j] + c[1, 0]", "max(x[i, j], x[n - 1 - i, j]) + b[j]"};
+  std::size_t turn = 0;
+  for (const char* expression : expressions)
+    for (int width : {2, 3, 10, 17})
+      for (int rows : {31, 1701})
+        expect_written_result(
+            fmt::format("dim n = {1}, m = {2}\nprogram p(x: {0}[n, m], b: {0}[m], c: {0}[2, m], f: {0}[n]) -> "
+                        "(y: {0}[n, m]) {{ y[i, j] = {3} }}",
+                        types[turn++ % std::size(types)], rows, width, expression));
+  expect_written_result(
+      "program p(x: f32[3, 1500, 5], b: f32[3, 5]) -> (y: f32[3, 1500, 5], z: i8[3, 1500, 5]) "
+      "{ (y[h, i, j], z[h, i, j]) = (x[h, i, j] * b[h, j], i8(b[2 - h, j])) }");
+}
+
+TEST(RepeatedRows, OnlyIfTheRestFollowsRowByRow) {
+  auto is_repeated = [](const std::string& parameters, const std::string& body) {
+    return loops_of("program p(x: f32[5000, 10], " + parameters + ") -> (y: f32[5000, 10]) { y[i, j] = " + body + " }")
+               .find("10*i") != std::string::npos;
+  };
+  EXPECT_TRUE(is_repeated("b: f32[10]", "x[i, j] + b[j]"));
+  EXPECT_FALSE(is_repeated("b: f32[5000]", "x[i, j] + b[i]"));
+  EXPECT_FALSE(is_repeated("b: f32[10]", "x[i, 9 - j] + b[j]"));
+  EXPECT_FALSE(is_repeated("b: f32[5000, 12]", "x[i, j] + b[i, j] + b[0, j]"));
+}
+
 // The operand takes more than the last cache. Sums of whole numbers are exact.
 TEST(StepBlocks, FewRowsOfALargeOperand) {
   for (auto [rows, columns] : {std::pair{1, 2080}, {2, 2087}, {1, 6200}}) {
