@@ -25,9 +25,9 @@ bool is_one_dim(const AffineExpr& row, std::size_t dim) {
   return true;
 }
 
-class Chooser {
+class RowsInOrder {
  public:
-  Chooser(const Operator& op, std::size_t lanes, std::size_t rows, std::int64_t length)
+  RowsInOrder(const Operator& op, std::size_t lanes, std::size_t rows, std::int64_t length)
       : op_(op), lanes_(lanes), rows_(rows), length_(length) {}
 
   std::optional<std::vector<std::uint32_t>> repeated_reads() const {
@@ -81,7 +81,7 @@ std::optional<RepeatedRows> choose_repeated_rows(const Operator& op, const Regis
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     if (d == tile.dim || op.dims[d].role != DimRole::parallel || is_constrained(op, d)) continue;
     if (extents.sizes[d] < 4 * count) continue;
-    if (auto reads = Chooser(op, tile.dim, d, length).repeated_reads())
+    if (auto reads = RowsInOrder(op, tile.dim, d, length).repeated_reads())
       return RepeatedRows{d, count, std::move(*reads)};
   }
   return {};
