@@ -19,6 +19,58 @@ void window(Generator& g) {
   g.define(name, x.type, shape);
 }
 
+// By a stride and with a dilation, from before the first cell to behind the last one; weighted or not.
+void strided_window(Generator& g) {
+  Known x = g.pick();
+  Names i = indices(x.shape.size()), from = i, over, offsets, ranges;
+  if (i.empty()) return;
+  Shape shape = x.shape, window;
+  for (std::size_t a = i.size() < 2 ? 0 : i.size() - 1 - static_cast<std::size_t>(g.choose(2)); a < i.size(); ++a) {
+    const std::int64_t size = 1 + g.choose(4), step = 1 + g.choose(3), dilation = 1 + g.choose(2), pad = g.choose(4);
+    offsets.push_back(fmt::format("u{}", a));
+    from[a] = shift(fmt::format("{}*{} + {}*{}", step, i[a], dilation, offsets.back()), -pad);
+    over.push_back(fmt::format("{} in 0..{}", offsets.back(), size));
+    window.push_back(size);
+    shape[a] = (x.shape[a] + pad) / step + g.choose(2);
+    ranges.push_back(fmt::format("{} in 0..{}", i[a], shape[a]));
+  }
+  if (element_count(shape) * element_count(window) > most_points) return;
+  const std::string fill = g.choose(3) ? literal(x, g.choose(3)) : x.type + ".max";
+  std::string term = fmt::format("{}[{} else {}]", x.name, joined(from), fill);
+  const bool weighted = g.choose(2);
+  if (weighted) term += " * " + at(g.input(x.type, window), offsets);
+  std::string name = g.fresh();
+  g.line(fmt::format("{}[{}] = {}[{}] {} for {}", name, joined(i), weighted || g.choose(2) ? "sum" : "max",
+                     joined(over), term, joined(ranges)));
+  g.define(name, x.type, shape);
+}
+
+// Each row reduces a range of its own, of a value of which a group needs no more than that.
+void ragged_rows(Generator& g) {
+  auto x = g.pick_if([](const Known& k) {
+    return k.shape.size() == 2 && k.shape[0] > 0 && k.shape[0] * k.shape[0] * k.shape[1] <= most_points;
+  });
+  if (!x) return;
+  auto y = g.pick_if([&](const Known& k) {
+    return k.shape.size() == 2 && k.type == x->type && k.shape[0] == x->shape[1] && k.shape[1] <= 33;
+  });
+  const std::int64_t n = x->shape[0], m = x->shape[1];
+  Names ranges = {fmt::format("i..{}", m), fmt::format("i + 1..{}", m), fmt::format("0..{} - i", m)};
+  if (n <= m) ranges.insert(ranges.end(), {"0..i + 1", "0..i", "i..i + 1"});
+  if (n + 2 <= m) ranges.push_back("i + 1..i + 3");
+  const auto any = [&] { return ranges[static_cast<std::size_t>(g.choose(static_cast<std::int64_t>(ranges.size())))]; };
+  const std::string range = any(), greatest = g.fresh(), rest = g.fresh(), total = g.fresh(), name = g.fresh();
+  const std::string difference = fmt::format("{}[i, k] - {}[i]", x->name, greatest);
+  g.line(fmt::format("{}[i] = max[k in {}] {}[i, k]", greatest, range, x->name));
+  g.line(
+      fmt::format(fmt::runtime(x->is_float() ? "{}[i, k] = max(min({}, 8), -8)" : "{}[i, k] = {}"), rest, difference));
+  g.line(fmt::format("{}[i] = sum[k in {}] {}[i, k]", total, g.choose(3) ? range : any(), rest));
+  const std::string other = y ? at(*y, {"k", "c"}) : at(*x, {"c", "k"});
+  g.line(fmt::format("{}[i, c] = sum[k in {}] {}[i, k] * {}", name, g.choose(3) ? range : any(), rest, other));
+  g.define(total, x->type, {n});
+  g.define(name, x->type, {n, y ? y->shape[1] : n});
+}
+
 void reduction(Generator& g) {
   Known x = g.pick();
   Names i = indices(x.shape.size()), kept = i;
@@ -242,6 +294,10 @@ void contracting_fold(Generator& g) {
 std::span<const StatementKind> kinds_of_reductions() {
   static constexpr StatementKind table[] = {
       {"halo", window},
+      {"strided window", strided_window},
+      {"strided window", strided_window},
+      {"ragged rows", ragged_rows},
+      {"ragged rows", ragged_rows},
       {"reduction", reduction},
       {"reduction", reduction},
       {"hoisted reduction", hoisted_reduction},

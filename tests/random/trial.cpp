@@ -241,9 +241,21 @@ class Evaluation {
       if (distributes_floats(certified, k - 1)) signs_of_zeros_ = false;
   }
 
+  // Caches so small that little fits: operands are packed and walked over in parts, and results are stored past them.
+  ir::Machine some_machine() {
+    ir::Machine machine;
+    if (choose_(3) != 2) return machine;
+    note("small caches");
+    machine.l1_bytes = std::int64_t{1} << (8 + choose_(4));
+    machine.l2_bytes = machine.l1_bytes << choose_(4);
+    machine.l3_bytes = choose_(2) ? 63 : machine.l2_bytes;
+    return machine;
+  }
+
   void natively(BlockProgram blocks, const Program& sharded) {
     if (!native_) return;
-    backend::CompiledProgram lowered = backend::lower(blocks, trial_.strict);
+    const ir::Machine machine = some_machine();
+    backend::CompiledProgram lowered = backend::lower(blocks, trial_.strict, machine);
     backend::Schedule schedule = backend::schedule(lowered.blocks, lowered.kernels);
     if (std::string why = check::test::refusal_of(sharded, schedule); !why.empty()) trial_.failure = "refused: " + why;
     if (!trial_.failure.empty() || choose_(2)) return;
@@ -251,6 +263,7 @@ class Evaluation {
     backend::ExecuteOptions options;
     options.threads = static_cast<std::size_t>(1 + choose_(2));
     options.exact_arithmetic = trial_.strict;
+    options.machine = machine;
     note(options.threads == 2 ? "native, two threads" : "native, one thread");
     if (trial_.fuse_more) note("native, fuse_auto");
     std::vector<Tensor> found;
@@ -313,6 +326,7 @@ const std::vector<PlanFeature>& plan_features() {
       {"staged writes", 1},
       {"repetitions unrolled", 1},
       {"stage texts", 5},
+      {"small caches", 5},
       {"strict", 5},
       {"defaults", 5},
       {"native, one thread", 10},
