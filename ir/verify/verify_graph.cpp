@@ -8,8 +8,6 @@
 namespace tap::ir::verifying {
 namespace {
 
-constexpr std::int64_t most_devices = 1 << 24;  // the largest number of a listed device, as in plans
-
 class GraphVerifier {
  public:
   GraphVerifier(Violations& out, const Program& program, const Graph& graph, const std::vector<bool>& sound)

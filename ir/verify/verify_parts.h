@@ -12,6 +12,9 @@
 
 namespace tap::ir::verifying {
 
+// Of a mesh, and the largest number of a listed one: as in source files and plans.
+inline constexpr std::int64_t most_devices = 1 << 24;
+
 class Violations {
  public:
   // Prefixes reports during its lifetime: `operator 3 (matmul): read 0: `.

@@ -15,7 +15,7 @@ void verify_devices(Violations& out, const Mesh& mesh, std::int64_t count) {
                   mesh.devices.size(), count))
     return;
   if (is_maximal(mesh)) {  // any one device
-    out.expect(mesh.devices[0] >= 0, "the device {}", mesh.devices[0]);
+    out.expect(mesh.devices[0] >= 0 && mesh.devices[0] < most_devices, "the device {}", mesh.devices[0]);
     return;
   }
   std::vector<std::int64_t> sorted = mesh.devices;
@@ -37,7 +37,8 @@ void verify_meshes(Violations& out, const Program& program) {
     for (const MeshAxis& axis : mesh.axes) {
       out.expect(axes.insert(axis.name).second, "the axis {} occurs twice", axis.name);
       sizes &= out.expect(axis.size >= 1, "the axis {} has size {}", axis.name, axis.size) &&
-               out.expect(!__builtin_mul_overflow(count, axis.size, &count), "it has 2^63 or more devices");
+               out.expect(axis.size <= most_devices / count, "it has more than {} devices", most_devices);
+      if (sizes) count *= axis.size;
     }
     if (sizes) verify_devices(out, mesh, count);
   }

