@@ -207,8 +207,10 @@ export function drawScene(
   const isFar = view.scale < farBelow;
   // From far away, these alone have outlines.
   const isNear = (i: number): boolean => !isFar || scene.frames.has(i) || scene.selected.has(i) || scene.found.has(i) || scene.lit.has(i);
-  if (isFar) drawFar(context, scene, palette, view.scale, { left, top, right, bottom }, isNear);
-  else {
+  if (isFar) {
+    const { a, e, f } = context.getTransform();
+    drawFar(context, scene, palette, { scale: a, x: -e / a, y: -f / a }, isNear);
+  } else {
     context.strokeStyle = palette.line;
     context.lineWidth = 1;
     context.beginPath();

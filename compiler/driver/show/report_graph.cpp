@@ -56,9 +56,14 @@ std::vector<Point> points_of(const Branch& branch) {
 }
 
 // As the page numbers kinds of nodes.
-int kind_number(const DrawnNode& node) {
-  const std::string_view kind = name_of(node.kind);
-  return kind == "input" ? 0 : kind == "const" ? 1 : kind == "operation" ? 2 : 3;
+int kind_number(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::input: return 0;
+    case NodeKind::constant: return 1;
+    case NodeKind::operation: return 2;
+    case NodeKind::output: return 3;
+  }
+  return 2;
 }
 
 std::string_view region_word(ir::RegionKind kind) {
@@ -113,7 +118,7 @@ ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, con
     const std::size_t number = is_input       ? graph.inputs[i].index()
                                : is_operation ? i - inputs
                                               : graph.outputs[i - inputs - operations].index();
-    boxes.push_back(kind_number(node));
+    boxes.push_back(kind_number(node.kind));
     boxes.push_back(number);
     boxes.push_back(rounded(layout.centres[i].x - sizes[i].width / 2));
     boxes.push_back(rounded(layout.centres[i].y - sizes[i].height / 2));
