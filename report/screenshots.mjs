@@ -54,6 +54,7 @@ const programs = [
     name: "attention",
     file: () => written("docs/guide/see_shards.md", "attention.tap"),
     operation: "Y",
+    opens: ["Y"],
     tensor: { value: "Y", shard: 2 },
     rewrite: "inline_calls",
     theme: "dark",
@@ -141,7 +142,10 @@ for (const program of programs) {
     const hash = `#${stateOf(program, panel, await dataOf(file))}`;
     const { page, close } = await open(join(folder, file), hash, { viewport: { width: 1180, height: 680 }, reducedMotion: "reduce" });
     if (panel === "pipeline" || panel === "why")
-      await page.locator(`#panel-${panel} details`).first().evaluate((details) => (details.open = true));
+      await page.locator(`#panel-${panel} details`).first().evaluate((details) => {
+        details.open = true;
+        if (details.getBoundingClientRect().bottom > innerHeight) details.scrollIntoView({ block: "center" });
+      });
     await page.waitForTimeout(300);
     writeFileSync(new URL(`${program.name}_${panel}.png`, images), smallPng(await page.screenshot()));
     await close();

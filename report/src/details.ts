@@ -70,7 +70,7 @@ export class Details {
           moveText(operation) +
             (operation.move.devices < operation.move.of
               ? ` (of the first ${operation.move.devices} of ${operation.move.of} devices)`
-              : " to the device that receives most"),
+              : " (the most that one device receives)"),
         ),
       this.equation(operation.text ?? op.text),
       placed.length > 0 && el("p", {}, `${plural(shards.length, "shard")}: ${placed.join(", ")}`),

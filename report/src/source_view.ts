@@ -46,7 +46,9 @@ export class SourceView {
       ),
     );
     const list = el("ol", { class: "lines" });
-    report.files[state.file].text.split(/\r\n|\r|\n/).forEach((text, index) => {
+    const texts = report.files[state.file].text.split(/\r\n|\r|\n/);
+    if (texts.length > 1 && texts.at(-1) === "") texts.pop(); // what ends the last line begins none
+    texts.forEach((text, index) => {
       const number = index + 1;
       const count = used.get(number) ?? 0;
       const code = el("code", {}, el("bdi", { dir: "ltr" }, text || " "));

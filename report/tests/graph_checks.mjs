@@ -118,3 +118,118 @@ export async function opensByKeys({ page: file, operation, keys, inside }) {
   assert.doesNotMatch(await hash(), /open=/);
   await close();
 }
+
+// A large graph follows a drag of the mouse, near and from far away, as a picture: each frame draws it with a few calls, however many
+// nodes it has; where it stops, it is what the address alone shows. report/speed.mjs has the times.
+export async function followsADrag({ page: file }) {
+  const { page, close } = await open(file);
+  const box = await page.locator("canvas").first().boundingBox();
+  const middle = [box.x + box.width / 2, box.y + box.height / 2];
+  const view = () => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("view")?.split(",").map(Number));
+  const pixels = (p) => p.evaluate(() => document.querySelector("canvas").toDataURL());
+  await page.evaluate(() => {
+    globalThis.calls = [0];
+    const drawing = CanvasRenderingContext2D.prototype;
+    for (const name of ["drawImage", "fillRect", "fill", "stroke", "fillText", "moveTo", "lineTo", "bezierCurveTo", "roundRect"]) {
+      const own = drawing[name];
+      drawing[name] = function (...given) {
+        ++globalThis.calls[globalThis.calls.length - 1];
+        return own.apply(this, given);
+      };
+    }
+    const next = () => (globalThis.calls.push(0), requestAnimationFrame(next));
+    requestAnimationFrame(next);
+  });
+  const seen = [];
+  for (const turns of [1, 8, 4]) {
+    await page.mouse.move(...middle);
+    for (let i = 0; i < turns; ++i) await page.mouse.wheel(0, -250);
+    await page.waitForFunction((last) => new URLSearchParams(location.hash.slice(1)).get("view") !== last, (await view())?.join(",") ?? null);
+    const [x, y, scale] = await view();
+    const before = await pixels(page);
+    const first = await page.evaluate(() => globalThis.calls.push(0));
+    await page.mouse.down();
+    for (let i = 1; i <= 40; ++i) await page.mouse.move(middle[0] - 3 * i, middle[1] - 2 * i);
+    const frames = await page.evaluate((from) => globalThis.calls.slice(from).filter((count) => count > 0), first);
+    await page.mouse.up();
+    await page.waitForFunction((last) => new URLSearchParams(location.hash.slice(1)).get("view") !== last, [x, y, scale].join(","));
+    const after = await view();
+    assert.ok(Math.abs(after[0] - x - 120 / scale) <= 1 && Math.abs(after[1] - y - 80 / scale) <= 1, `from ${[x, y, scale]} to ${after}`);
+    assert.notEqual(await pixels(page), before);
+    assert.ok(frames.length > 1, `${frames.length} frames`);
+    if (scale < 0.5) assert.ok(Math.max(...frames.slice(1)) < 100, `calls of the canvas by frame: ${frames}`);
+    seen.push(scale);
+    await page.waitForTimeout(100);
+    const again = await open(file, await page.evaluate(() => location.hash));
+    await again.page.waitForTimeout(100);
+    assert.equal(await pixels(again.page), await pixels(page));
+    await again.close();
+  }
+  assert.ok(seen[0] < 0.12 && seen.at(-1) > 0.5, `scales ${seen}`);
+  await close();
+}
+
+// Of a large graph: the search marks the nodes that have the text, and Enter leads from one to the next; the nearer, the more a node
+// says; a click on the small map leads there.
+export async function findsZoomsAndMaps({ page: file, wanted }) {
+  const { page, close } = await open(file);
+  const stage = (await data(page)).stages.at(-1);
+  const { layout, operations, values } = stage.graphs[0];
+  const expected = nodesOf(layout).flatMap(({ kind, number, title }, i) => {
+    const names = kind === "operation" ? [operations[number].name, ...operations[number].results.map((value) => values[value].name)] : [];
+    const has = [title, ...stage.shared[layout.below[i]], ...names].some((text) => text.toLowerCase().includes(wanted.toLowerCase()));
+    return has ? [title] : [];
+  });
+  assert.ok(expected.length > 2 && expected.length < operations.length);
+  await page.evaluate(() => {
+    globalThis.texts = new Set();
+    const own = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+      globalThis.texts.add(text);
+      return own.call(this, text, ...more);
+    };
+  });
+  const input = page.getByLabel("Find an operation");
+  await input.fill(wanted);
+  assert.equal(await page.locator(".bar [role=status]").textContent(), `${expected.length} matches`);
+  const seen = [];
+  for (const key of ["Enter", "Enter", "Shift+Enter", "Shift+Enter"]) {
+    await input.press(key);
+    seen.push(await page.locator("#selection h2").textContent());
+  }
+  assert.deepEqual(seen, [expected[0], expected[1], expected[0], expected.at(-1)]);
+  await input.fill("");
+
+  const settled = async (act) => {
+    const hash = () => page.evaluate(() => location.hash);
+    const before = await hash();
+    await act();
+    await page.waitForFunction((h) => location.hash !== h, before);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  };
+  const view = () => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("view").split(",").map(Number));
+  const box = await page.locator("canvas").first().boundingBox();
+  const [x, y, w, h] = nodesOf(layout).map((n) => [n.x, n.y, n.w, n.h])[Math.floor(layout.titles.length / 2)];
+  const texts = {};
+  for (const scale of [0.05, 0.4, 1]) {
+    await settled(() => page.evaluate((hash) => (location.hash = hash), `#panel=graph&view=${[x + w / 2 - box.width / 2 / scale, y + h / 2 - box.height / 2 / scale, scale]}`));
+    await page.evaluate(() => globalThis.texts.clear());
+    await settled(() => page.evaluate((hash) => (location.hash = hash), `#panel=graph&view=${[x + w / 2 - box.width / 2 / scale + 5, y + h / 2 - box.height / 2 / scale, scale]}`));
+    texts[scale] = await page.evaluate(() => [...globalThis.texts]);
+  }
+  const titles = new Set(layout.titles);
+  assert.deepEqual(texts[0.05], []);
+  assert.ok(texts[0.4].length > 0 && texts[0.4].every((text) => titles.has(text)), `${texts[0.4]}`);
+  assert.ok(texts[1].some((text) => titles.has(text)) && texts[1].some((text) => !titles.has(text)), `${texts[1]}`);
+
+  const map = page.locator("canvas.map");
+  const scale = Math.min(180 / layout.width, 130 / layout.height);
+  for (const [at, to] of [[20, 100], [40, 30]]) {
+    await settled(() => map.click({ position: { x: at, y: to } }));
+    const [left, top, zoom] = await view();
+    const centre = [left + box.width / 2 / zoom, top + box.height / 2 / zoom];
+    const border = 2 / scale; // of the map, and a pixel of it
+    assert.ok(Math.abs(centre[0] - at / scale) <= border && Math.abs(centre[1] - to / scale) <= border, `${centre} for ${[at / scale, to / scale]}`);
+  }
+  await close();
+}

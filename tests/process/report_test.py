@@ -261,12 +261,12 @@ class Report(TapcTest):
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
-        limits = {"paint": 3000, "frame": 300}
         large = str(self.large())
-        yield {"check": "fast", "name": "10,000 nodes", "page": large, "limits": limits}
+        yield {"check": "followsADrag", "name": "10,000 nodes", "page": large}
+        yield {"check": "findsZoomsAndMaps", "name": "10,000 nodes", "page": large, "wanted": "x249"}
         yield {"check": "tableHasAllRows", "name": "10,000 nodes", "page": large}
         sharded = self.large("sharded", "mesh m = [a: 4, b: 2]", " @ m[{a}, {b}]", 1001)
-        yield {"check": "fast", "name": "10,000 sharded nodes", "page": str(sharded), "limits": limits}
+        yield {"check": "followsADrag", "name": "10,000 sharded nodes", "page": str(sharded)}
 
     def timed(self, source):
         """A report with the time line of a run."""

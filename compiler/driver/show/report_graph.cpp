@@ -76,14 +76,16 @@ std::string_view region_word(ir::RegionKind kind) {
   return "";
 }
 
-// The value, and the operator unless the value is named after it: `A = rms_norm`, but `U.matmul`. Of a move, its kind.
+// The value, and the operator unless one is named after the other: `A = rms_norm`, but `U.matmul`, and `P.partial` of `P`. Of a
+// move, its kind.
 std::string title_of(const ir::Program& program, const ir::Graph& graph, const ir::Operation& operation,
                      const std::string& op) {
   if (operation.results.empty() || program[operation.op].transfer()) return op;
   auto last_part = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
-  std::string title = graph[operation.results[0]].name;
-  if (operation.results.size() > 1) title += ", …";
-  return last_part(title) == last_part(op) ? title : title + " = " + op;
+  const std::string& value = graph[operation.results[0]].name;
+  const std::string title = operation.results.size() > 1 ? value + ", …" : value;
+  const bool is_named_after = last_part(value) == last_part(op) || value.starts_with(op + ".");
+  return is_named_after ? title : title + " = " + op;
 }
 
 using MovesByOperation = std::map<std::size_t, MovedBytes>;
