@@ -263,10 +263,9 @@ class Report(TapcTest):
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
         large = str(self.large())
         yield {"check": "followsADrag", "name": "10,000 nodes", "page": large}
-        yield {"check": "findsZoomsAndMaps", "name": "10,000 nodes", "page": large, "wanted": "x249"}
         yield {"check": "tableHasAllRows", "name": "10,000 nodes", "page": large}
         sharded = self.large("sharded", "mesh m = [a: 4, b: 2]", " @ m[{a}, {b}]", 1001)
-        yield {"check": "followsADrag", "name": "10,000 sharded nodes", "page": str(sharded)}
+        yield {"check": "findsZoomsAndMaps", "name": "10,000 sharded nodes", "page": str(sharded), "wanted": "x249"}
 
     def timed(self, source):
         """A report with the time line of a run."""
@@ -326,7 +325,7 @@ class Report(TapcTest):
     def test_in_a_browser(self):
         self.assertEqual(MISSING, [])
         file = self.write("cases.json", json.dumps(list(self.cases())))
-        result = subprocess.run(["node", ROOT / "report/tests/browser_test.mjs", file], capture_output=True, text=True, timeout=280)
+        result = subprocess.run(["node", ROOT / "report/tests/browser_test.mjs", file], capture_output=True, text=True, timeout=800)
         print(result.stdout)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
