@@ -21,7 +21,7 @@ import {
 import { timeText } from "./units";
 
 const allKinds = ["kernel", "outside", "copy", "fill", "transfer", "message", "wait"];
-const tallest = 410; // pixels of the picture; more devices scroll
+const tallest = 540; // pixels of the picture; more devices scroll
 
 // The colours of style.css, by kind.
 function coloursNow(): TimeColours {
