@@ -4,6 +4,7 @@
 
 #include "compiler/pipeline/failures.h"
 #include "compiler/pipeline/proof.h"
+#include "ir/shardings/mesh_position.h"
 #include "support/phase.h"
 
 namespace tap::pipeline {
@@ -18,6 +19,12 @@ void add_meshes(ir::Program& program, const ir::Plan& plan) {
       throw Failure{exit_code::wrong_program,
                     Diagnostic(Code::plan_not_applicable, Span{},
                                "the program declares the mesh `" + mesh.name + "` with other axes than the plan")};
+    if (const ir::Mesh* other = ir::with_other_devices(program.meshes, mesh))
+      throw Failure{exit_code::wrong_program,
+                    Diagnostic(Code::plan_not_applicable, Span{},
+                               "the plan's mesh `" + mesh.name + "` has " + ir::devices_in_words(mesh) +
+                                   ", and the mesh `" + other->name + "` has " + ir::devices_in_words(*other) +
+                                   "; all meshes of a program are views of one set of devices")};
   }
 }
 

@@ -1,5 +1,7 @@
 #include "ir/shardings/mesh_position.h"
 
+#include <algorithm>
+
 #include "ir/graph.h"
 #include "support/check.h"
 
@@ -37,5 +39,24 @@ std::int64_t coordinate(const Mesh& mesh, const std::vector<std::int64_t>& posit
 }
 
 std::int64_t size_of(const Mesh& mesh, const AxisRef& axis) { return axis.sub ? axis.sub->size : mesh[axis.id].size; }
+
+bool have_one_set(const Mesh& a, const Mesh& b) {
+  if (a.axes.empty() && b.axes.empty()) return true;
+  if (a.axes.empty()) return index_in_mesh(b, device_at(a, 0)) >= 0;
+  if (b.axes.empty()) return have_one_set(b, a);
+  return device_count(a) == device_count(b);
+}
+
+const Mesh* with_other_devices(const std::vector<Mesh>& meshes, const Mesh& mesh) {
+  auto found =
+      std::find_if(meshes.begin(), meshes.end(), [&](const Mesh& other) { return !have_one_set(mesh, other); });
+  return found == meshes.end() ? nullptr : &*found;
+}
+
+std::string devices_in_words(const Mesh& mesh) {
+  if (mesh.axes.empty() && !mesh.devices.empty()) return "the device " + std::to_string(mesh.devices.front());
+  const std::int64_t count = device_count(mesh);
+  return count == 1 ? "the device 0" : "the devices 0 to " + std::to_string(count - 1);
+}
 
 }  // namespace tap::ir

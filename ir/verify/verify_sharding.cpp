@@ -2,6 +2,7 @@
 #include <set>
 
 #include "ir/graph.h"
+#include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "ir/verify/verify_parts.h"
 #include "support/checked.h"
@@ -40,7 +41,12 @@ void verify_meshes(Violations& out, const Program& program) {
                out.expect(axis.size <= most_devices / count, "it has more than {} devices", most_devices);
       if (sizes) count *= axis.size;
     }
-    if (sizes) verify_devices(out, mesh, count);
+    if (!sizes) return;
+    verify_devices(out, mesh, count);
+    const std::vector<Mesh> before(program.meshes.begin(), program.meshes.begin() + (&mesh - program.meshes.data()));
+    if (const Mesh* other = with_other_devices(before, mesh))
+      out.expect(false, "it has {}, and the mesh {} has {}", devices_in_words(mesh), other->name,
+                 devices_in_words(*other));
   }
 }
 

@@ -391,6 +391,14 @@ class PlanSearch(TapcTest):
                           ("x=1048576,y=2", "gives more than 1048576 devices")):
             self.expect(2, why, "plan", "p.tap", "--mesh", mesh)
 
+    def test_meshes_of_one_set_of_devices(self):
+        """A program has one set of devices; other meshes than its own are views of it."""
+        self.write("a.tap", "mesh a = [x: 2]\nprogram p(X: i64[4] @ a[{x}]) -> (Y: i64[4]) { Y[i] = X[i] + 1 }\n")
+        self.write("a.plan", "plan 2\nmesh b = [z: 4]\nsplit Y dim i into 4 over b.z\n")
+        self.expect(1, "mesh `b` has the devices 0 to 3, and the mesh `a` has the devices 0 to 1", "run", "a.tap", "--plan", "a.plan", "-i", "X=zeros")
+        self.expect(2, "the devices 0 to 3 was given", "plan", "a.tap", "--mesh", "q=4")
+        self.expect(0, "", "plan", "a.tap", "--mesh", "q=2")
+
 
 if __name__ == "__main__":
     unittest.main()

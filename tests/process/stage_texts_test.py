@@ -156,7 +156,8 @@ class StageTextsTest(TapcTest):
                 (whole, "at 1 over", "at 9223372036854775807 over", "."),
                 (whole, "at 1 over", "at -1 over", "blocks -1..0 on 2 devices"),
                 (whole, "at 1 over", "at 2 over", "blocks 2..3 on 2 devices"),
-                (whole, "mesh m [x: 2]", "mesh m [x: 16777217]", "more than 16777216 devices")):
+                (whole, "mesh m [x: 2]", "mesh m [x: 16777217]", "more than 16777216 devices"),
+                (whole, "mesh m [x: 2]", "mesh m [x: 2]\nmesh o [z: 4]", "has the devices 0 to 3, and the mesh m has the devices 0 to 1")):
             with self.subTest(now=now):
                 stages, certificate = self.stages(source, plan, ["--stage=sharded"])
                 result = self.edited(stages, certificate, lambda text: text.replace(was, now))

@@ -29,6 +29,7 @@
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
 #include "cost/machine/host.h"
+#include "ir/shardings/mesh_position.h"
 
 namespace tap::driver {
 namespace {
@@ -141,6 +142,25 @@ std::vector<std::vector<ir::MeshAxis>> meshes_to_search(const PlanOptions& optio
   return meshes;
 }
 
+// Those with the devices of the program's own meshes.
+std::vector<std::vector<ir::MeshAxis>> of_one_set(const ir::Program& program,
+                                                  std::vector<std::vector<ir::MeshAxis>> meshes) {
+  const std::string given = ir::devices_in_words({"", meshes.front(), {}});
+  const ir::Mesh* own = nullptr;
+  std::erase_if(meshes, [&](const std::vector<ir::MeshAxis>& axes) {
+    const ir::Mesh* other = ir::with_other_devices(program.meshes, {"", axes, {}});
+    if (other) own = other;
+    return other != nullptr;
+  });
+  if (meshes.empty())
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{},
+                             fmt::format("a mesh with {} was given, and the program's mesh `{}` has {}", given,
+                                         own->name, ir::devices_in_words(*own)))
+                      .help("give a mesh with the same number of devices")};
+  return meshes;
+}
+
 // The number of the price that is to be least.
 std::size_t chosen_price(const PlanOptions& options, const std::vector<std::string>& prices, Pick pick) {
   auto wrong = [](std::string message, std::string help) {
@@ -185,8 +205,8 @@ int plan(Session& session, const PlanOptions& options) {
   const Demands demands = parse_demands(options.demands, prices);
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
-  const std::vector<std::vector<ir::MeshAxis>> meshes = meshes_to_search(options, pick, search);
   const ir::Program program = simplified(session, options, search);
+  const std::vector<std::vector<ir::MeshAxis>> meshes = of_one_set(program, meshes_to_search(options, pick, search));
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;

@@ -67,32 +67,17 @@ ir::Mesh mesh_of(Elaboration& elaboration, const ast::MeshDecl& decl) {
   return mesh;
 }
 
-std::string devices_of(const ir::Mesh& mesh) {
-  if (mesh.axes.empty() && !mesh.devices.empty()) return "the device " + std::to_string(mesh.devices.front());
-  std::int64_t count = device_count(mesh);
-  return count == 1 ? "the device 0" : "the devices 0 to " + std::to_string(count - 1);
-}
-
-// All meshes of a program are views of one set of devices; a mesh without axes is one of these.
-bool have_one_set(const ir::Mesh& a, const ir::Mesh& b) {
-  if (a.axes.empty() && b.axes.empty()) return true;
-  if (a.axes.empty()) return index_in_mesh(b, device_at(a, 0)) >= 0;
-  if (b.axes.empty()) return have_one_set(b, a);
-  return device_count(a) == device_count(b);
-}
-
 void add_mesh(Elaboration& elaboration, const ModuleScope& scope, const ast::MeshDecl& decl) {
   ir::Mesh mesh = mesh_of(elaboration, decl);
-  for (const ir::Mesh& other : elaboration.program.meshes) {
-    if (have_one_set(mesh, other)) continue;
+  if (const ir::Mesh* other = ir::with_other_devices(elaboration.program.meshes, mesh)) {
     Diagnostic diagnostic(Code::bad_mesh, decl.name.span,
-                          "the mesh " + quoted(mesh.name) + " has " + devices_of(mesh) + ", and the mesh " +
-                              quoted(other.name) + " has " + devices_of(other) +
+                          "the mesh " + quoted(mesh.name) + " has " + ir::devices_in_words(mesh) + ", and the mesh " +
+                              quoted(other->name) + " has " + ir::devices_in_words(*other) +
                               "; all meshes of a program are views of one set of devices");
     ast::Name name = decl.name;
-    name.text = other.name;
+    name.text = other->name;
     if (const Definition* d = elaboration.definitions.find(scope, Sort::mesh, name))
-      diagnostic.label(d->name_span, quoted(other.name) + " is declared here");
+      diagnostic.label(d->name_span, quoted(other->name) + " is declared here");
     elaboration.fail(std::move(diagnostic).help("give both meshes the same number of devices"));
   }
   elaboration.program.meshes.push_back(std::move(mesh));
