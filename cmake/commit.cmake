@@ -2,6 +2,7 @@
 #
 # Writes the source OUT with the commit of the checkout SOURCE, or without one where the sources are no checkout. A file that would be
 # the same stays as it is, so that nothing is compiled again.
+cmake_policy(VERSION 3.25)
 set(commit "")
 if(EXISTS ${SOURCE}/.git)
   execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

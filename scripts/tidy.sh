@@ -2,13 +2,13 @@
 # clang-tidy (.clang-tidy) on sources that changed since BASE, on sources that are named, or on all. A warning is an error.
 #
 #   scripts/tidy.sh [BASE]       changed since the branch left BASE (origin/main where there is one, else the last commit but one),
-#                                committed or not; at most MOST=40, since a source takes seconds
+#                                committed or not; at most MOST=24, since a source takes seconds
 #   scripts/tidy.sh FILE.cpp…    these
 #   scripts/tidy.sh --all        all, and the static analyzer too: hours. make campaign runs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
-most=${MOST:-40}
+most=${MOST:-24}
 checks=()
 
 sources=()

@@ -243,22 +243,28 @@ export async function timesEqualData({ page: file }) {
     if (predicted === null) assert.equal(found[7], "");
     else isNear(found[7], predicted);
   }
-  // A click on the middle of each device's longest piece selects it.
+  // A click on the middle of each device's longest piece selects it, if it is wide enough to hit: on a busy machine, one that
+  // waited leaves little room to the others.
   const canvas = page.locator(".times canvas");
   const selected = () => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get("event")));
   const end = Math.max(line.measured_us, line.predicted_us) * 1.01;
   const { width } = await canvas.boundingBox();
-  let top = 26;
+  let top = 26,
+    hit = 0;
   for (const [row] of line.rows.entries()) {
     const of = (pieces) => pieces.filter(([event]) => line.events[event][0] === row);
     const [measured, predicted] = [of(line.measured), of(line.predicted)];
     const lanes = (pieces) => Math.max(0, ...pieces.map((piece) => piece[1] + 1));
     const longest = measured.reduce((best, piece) => (piece[3] - piece[2] > best[3] - best[2] ? piece : best));
     const x = 104 + (((longest[2] + longest[3]) / 2) * (width - 116)) / end;
-    await canvas.click({ position: { x, y: top + 4.5 + longest[1] * 15 + 6 } });
-    assert.equal(await selected(), longest[0], `row ${row}`);
+    if (((longest[3] - longest[2]) * (width - 116)) / end >= 3) {
+      await canvas.click({ position: { x, y: top + 4.5 + longest[1] * 15 + 6 } });
+      assert.equal(await selected(), longest[0], `row ${row}`);
+      ++hit;
+    }
     top += lanes(measured) * 15 + lanes(predicted) * 9 + 9;
   }
+  assert.ok(hit > 0);
   // The keys walk along a device in the order of time.
   const first = line.measured[0][0];
   await canvas.focus();

@@ -48,13 +48,13 @@ class Memory(TapcTest):
     def test_g15_start(self):
         """Every command is declared, with all its options: many small steps, so that a few samples would miss one."""
         total = self.allocations("check", "a.tap")
-        self.fail(range(1, total + 1, 25), "check", "a.tap")
+        self.fail(range(1, total + 1, 50), "check", "a.tap")
 
     def test_g15_check(self):
         random.seed(15)
         total = self.allocations("check", "a.tap")
         self.assertGreater(total, 1000)
-        self.fail(self.moments(total, 60), "check", "a.tap")
+        self.fail(self.moments(total, 30), "check", "a.tap")
         self.fail(self.moments(total, 20), "check", "a.tap", more="+")
 
     def test_g15_proofs(self):
@@ -62,7 +62,7 @@ class Memory(TapcTest):
         random.seed(18)
         self.write("a.tap", PROVED)
         total = self.allocations("check", "a.tap")
-        self.fail(random.sample(range(total - 1000, total + 1), 80), "check", "a.tap")
+        self.fail(random.sample(range(total - 1000, total + 1), 40), "check", "a.tap")
         self.fail(random.sample(range(total - 1000, total + 1), 20), "check", "a.tap", more="+")
 
     def test_g15_json(self):
@@ -73,7 +73,7 @@ class Memory(TapcTest):
         for command in (["inspect", "a.tap", "--format", "json"], ["cmp", "--json", "x.npz", "y.npz"]):
             total = self.allocations(*command)
             last = range(max(1, total - 600), total + 1)
-            self.fail(random.sample(last, 60), *command)
+            self.fail(random.sample(last, 30), *command)
             self.fail(random.sample(last, 20), *command, more="+")
 
     def test_g15_run(self):
@@ -82,7 +82,7 @@ class Memory(TapcTest):
             run = ["run", "a.tap", "-i", "X=rand:1", "-o", "Y=@y.npy", "-o", "Z=@z.npy", *options]
             total = self.allocations(*run)
             self.assertGreater(total, 5000)
-            self.fail(self.moments(total, 80), *run)
+            self.fail(self.moments(total, 40), *run)
             self.fail(self.moments(total, 20), *run, more="+")
 
     def test_g15_compile(self):
@@ -90,7 +90,7 @@ class Memory(TapcTest):
         self.write("y.npy", "old")
         total = self.allocations("compile", "a.tap", "-o", "a.so", "--emit=obj")
         self.assertGreater(total, 5000)
-        self.fail(self.moments(total, 60), "compile", "a.tap", "-o", "a.so", "--emit=obj")
+        self.fail(self.moments(total, 30), "compile", "a.tap", "-o", "a.so", "--emit=obj")
         self.fail(self.moments(total, 20), "compile", "a.tap", "-o", "a.so", "--emit=obj", more="+")
 
 

@@ -1,22 +1,24 @@
-// Random shardings of a program's values over a mesh of its own: axes of 1 to 8 devices, parts of axes, several axes of one
-// dim, sizes that do not divide.
+// Random shardings of a program's values over a mesh of its own, of the program's devices: axes of 1 to 24 devices, parts of axes,
+// several axes of one dim, sizes that do not divide.
 #pragma once
 
 #include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
+#include "ir/shardings/mesh_position.h"
 
 namespace tap::random {
 
 template <class Choose>
-ir::Mesh random_mesh(Choose& choose) {
+ir::Mesh random_mesh(Choose& choose, std::int64_t devices) {
   ir::Mesh mesh{"s", {}, {}};
-  std::int64_t devices = 1;
-  for (const char* name : {"a", "b", "c"}) {
-    const std::int64_t size = 1 + choose(8);
-    if (devices * size > 48) continue;
-    devices *= size;
-    mesh.axes.push_back({name, size});
+  for (const char* name : {"a", "b"}) {
+    std::vector<std::int64_t> divisors;
+    for (std::int64_t size = 1; size <= devices; ++size)
+      if (devices % size == 0) divisors.push_back(size);
+    mesh.axes.push_back({name, divisors[static_cast<std::size_t>(choose(static_cast<std::int64_t>(divisors.size())))]});
+    devices /= mesh.axes.back().size;
   }
+  mesh.axes.push_back({"c", devices});
   return mesh;
 }
 
@@ -32,7 +34,7 @@ ir::AxisRef random_axis(Choose& choose, const ir::Mesh& mesh) {
 // About half of the values of all graphs get a sharding.
 template <class Choose>
 void shard_at_random(ir::Program& program, Choose& choose) {
-  const ir::Mesh mesh = random_mesh(choose);
+  const ir::Mesh mesh = random_mesh(choose, program.meshes.empty() ? 24 : device_count(program.meshes.front()));
   program.meshes.push_back(mesh);
   const ir::MeshId id(program.meshes.size() - 1);
   for (ir::Graph& graph : program.graphs)
