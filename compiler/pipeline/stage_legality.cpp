@@ -49,7 +49,7 @@ class StageLegality {
 
   void run() {
     for (std::size_t g = 0; g < program_.graphs.size(); ++g) sizes(g);
-    for (std::size_t o = 0; o < operators_.size(); ++o) reads(o);
+    for (std::size_t o = 0; o < operators_.size(); ++o) blocks(o), reads(o);
     for (std::size_t g = 0; g < program_.graphs.size(); ++g)
       for (std::size_t v = 0; v < program_.graphs[g].values.size(); ++v) writes(g, v);
     check::Verdict verdict;
@@ -92,6 +92,23 @@ class StageLegality {
               Code::overflow, line_of_value(g, v),
               fmt::format("`{}` is {}; its size in bytes does not fit in 64 bits", value.name, to_string(value.type)));
     }
+  }
+
+  // A write at a dim and at the numbers of its blocks would leave out the cells of all other pairs.
+  void blocks(std::size_t o) const {
+    const Operator& op = program_.operators[o];
+    if (op.region() || op.transfer()) return;
+    for (const Blocking& b : op.blockings)
+      for (const Access& write : op.writes) {
+        const auto& rows = write.projection.start.rows;
+        auto follows = [&](std::uint32_t d) {
+          return std::ranges::any_of(rows, [d](const AffineExpr& row) { return row.coefficients[d] != 0; });
+        };
+        if (follows(b.dim) && follows(b.block_dim))
+          refuse(Code::never_written, line_of_operator(o),
+                 fmt::format("`{}` writes at {} and at {}, the number of its block: other cells are never written",
+                             op.name, op.dims[b.dim].name, op.dims[b.block_dim].name));
+      }
   }
 
   void reads(std::size_t o) {

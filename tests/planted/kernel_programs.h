@@ -121,6 +121,22 @@ inline constexpr KernelProgram kernel_programs[] = {
      "i, c] * K[h, j, c]; m[h, i] = max[j] t[h, i, j]; e[h, i, j] = exp(t[h, i, j] - m[h, i]); s[h, i] = sum[j] e[h, "
      "i, j]; o[h, i, c] = sum[j] e[h, i, j] * V[h, j, c]; Y[h, i, c] = o[h, i, c] / s[h, i] }",
      true},
+    {"attention to what comes before, written out",
+     "program p(Q: f32[2, 40, 8], K: f32[2, 40, 8], V: f32[2, 40, 8]) -> (Y: f32[2, 40, 8]) { t[h, i, j] = sum[c] Q[h, "
+     "i, c] * K[h, j, c]; m[h, i] = max[j in 0..i + 1] t[h, i, j]; e[h, i, j] = exp(t[h, i, j] - m[h, i]); s[h, i] = "
+     "sum[j in 0..i + 1] e[h, i, j]; o[h, i, c] = sum[j in 0..i + 1] e[h, i, j] * V[h, j, c]; Y[h, i, c] = o[h, i, c] "
+     "/ "
+     "s[h, i] }",
+     true},
+    {"bias on narrow rows",
+     "program p(x: f32[2000, 10], b: f32[10]) -> (y: f32[2000, 10]) { y[i, j] = x[i, j] + b[j] }"},
+    {"one row of a large product",
+     "program p(A: f32[1, 2100], B: f32[2100, 2100]) -> (Y: f32[1, 2100]) { Y[i, j] = sum[k] A[i, k] * B[k, j] }"},
+    {"columns of width one",
+     "program p(x: f32[2000, 1]) -> (s: f32[1], y: f32[2000, 1]) { s[j] = sum[i] x[i, j]; y[i, j] = x[i, j] * 2 }"},
+    {"rows from the second cell on",
+     "program p(x: f32[9, 160]) -> (y: f32[9, 160]) { y[i, j] = x[i, j - 1] + x[i, j + 1] for i in 0..9, j in 1..159; "
+     "y[i, j] = 0 for i in 0..9, j in 0..1; y[i, j] = 1 for i in 0..9, j in 159..160 }"},
     {"two layers",
      "program p(X: f32[40, 60], const W: f32[60, 90], const V: f32[90, 50]) -> (Y: f32[40, 50]) { t[i, j] = sum[k] "
      "X[i, "

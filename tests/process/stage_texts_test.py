@@ -59,6 +59,15 @@ class StageTextsTest(TapcTest):
                 result = self.edited(stages, certificate, lambda text: text.replace(was, now))
                 self.assertIn(result.returncode, (3, 5), result.stdout + result.stderr)
 
+    def test_a_write_at_a_dim_and_its_blocks(self):
+        """Partials of a reduction that splits another dim: most of them would never be written."""
+        stages, _ = self.stages("mesh m = [d: 3]\nprogram p(X: i64[4, 7] @ m[{}, {d}], W: i64[7, 2] @ m[{d}, {}]) -> (Y: i64[4, 2]) "
+                                "{ Y[i, j] = sum[k] X[i, k] * W[k, j] }\n", "", ["--stage=sharded"])
+        text = next(text for text in stages if "block 2 by 3 into 3" in text)
+        self.write("q.ir", text.replace("block 2 by 3 into 3", "block 1 by 3 into 3"))
+        for command, *options in (["run", "-i", "X=zeros", "-i", "W=zeros"], ["verify"], ["compile", "-o", "y.so"]):
+            self.expect(1, r"error\[T060\d\].*writes at j and at k_block", command, "q.ir", *options)
+
     def test_legal_stages_run(self):
         """Guards, bounds, writers of triangles and of every second cell are legal in the text of a stage as in the source."""
         for source in (ADD, "program p(x: i64[8]) -> (y: i64[8]) { y[i] = if i > 0 then x[i - 1] else 0 }\n",
