@@ -104,6 +104,10 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"stencil",
      "program p(x: f32[61, 67]) -> (y: f32[61, 67]) { y[i, j] = 0.25 * (x[i - 1, j else 0] + x[i + 1, j else 0] + x[i, "
      "j - 1 else 0] + x[i, j + 1 else 0]) }"},
+    {"stencil of whole vectors",
+     "program p(x: f32[20, 96]) -> (y: f32[20, 96]) { y[i, j] = x[i - 1, j else 0] + x[i, j - 1 else 1] + x[i, j + 1 "
+     "else "
+     "2] }"},
     {"two stencils",
      "program p(x: f64[61, 67]) -> (y: f64[61, 67]) { t[i, j] = x[i - 1, j else 0] + x[i + 1, j else 1] + x[i, j]; "
      "y[i, "
