@@ -8,6 +8,8 @@
 //     let to = min(hi_j, 4097, hi_j + 4096*elsewhere)            j inside: 1 to 4097
 //     for j0 in lo_j..                        vectors with a check, then those inside, then the others
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 #include "backend/lower/lowering.h"
 #include "ir/graph.h"
