@@ -47,7 +47,7 @@ bool have_one_set(const Mesh& a, const Mesh& b) {
   return device_count(a) == device_count(b);
 }
 
-const Mesh* with_other_devices(const std::vector<Mesh>& meshes, const Mesh& mesh) {
+const Mesh* with_other_devices(std::span<const Mesh> meshes, const Mesh& mesh) {
   auto found =
       std::find_if(meshes.begin(), meshes.end(), [&](const Mesh& other) { return !have_one_set(mesh, other); });
   return found == meshes.end() ? nullptr : &*found;

@@ -3,6 +3,7 @@
 //   mesh [x: 2, y: 4, z: 2]: the device at position 3 has coordinates (0, 1, 1)
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ std::int64_t size_of(const Mesh& mesh, const AxisRef& axis);
 
 // All meshes of a program are views of one set of devices; a mesh without axes is one of these.
 bool have_one_set(const Mesh& a, const Mesh& b);
-const Mesh* with_other_devices(const std::vector<Mesh>& meshes, const Mesh& mesh);  // null: none
-std::string devices_in_words(const Mesh& mesh);                                     // "the devices 0 to 3"
+const Mesh* with_other_devices(std::span<const Mesh> meshes, const Mesh& mesh);  // null: none
+std::string devices_in_words(const Mesh& mesh);                                  // "the devices 0 to 3"
 
 }  // namespace tap::ir

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "ir/graph.h"
 #include "ir/shardings/mesh_position.h"
@@ -41,9 +42,9 @@ void verify_meshes(Violations& out, const Program& program) {
                out.expect(axis.size <= most_devices / count, "it has more than {} devices", most_devices);
       if (sizes) count *= axis.size;
     }
-    if (!sizes) return;
+    if (!sizes) continue;
     verify_devices(out, mesh, count);
-    const std::vector<Mesh> before(program.meshes.begin(), program.meshes.begin() + (&mesh - program.meshes.data()));
+    const std::span before(program.meshes.data(), &mesh);
     if (const Mesh* other = with_other_devices(before, mesh))
       out.expect(false, "it has {}, and the mesh {} has {}", devices_in_words(mesh), other->name,
                  devices_in_words(*other));
