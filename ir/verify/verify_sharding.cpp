@@ -30,6 +30,7 @@ void verify_devices(Violations& out, const Mesh& mesh, std::int64_t count) {
 
 void verify_meshes(Violations& out, const Program& program) {
   std::set<std::string> meshes;
+  bool all_counted = true;  // only then have all meshes so far a number of devices, by which they are compared
   for (const Mesh& mesh : program.meshes) {
     Violations::Scope at(out, "mesh {}", mesh.name);
     out.expect(meshes.insert(mesh.name).second, "the name is declared twice");
@@ -42,8 +43,10 @@ void verify_meshes(Violations& out, const Program& program) {
                out.expect(axis.size <= most_devices / count, "it has more than {} devices", most_devices);
       if (sizes) count *= axis.size;
     }
+    all_counted &= sizes;
     if (!sizes) continue;
     verify_devices(out, mesh, count);
+    if (!all_counted) continue;
     const std::span before(program.meshes.data(), &mesh);
     if (const Mesh* other = with_other_devices(before, mesh))
       out.expect(false, "it has {}, and the mesh {} has {}", devices_in_words(mesh), other->name,
