@@ -78,6 +78,8 @@ void in_rows_or_one_by_one(const T& first, Take take) {
 }
 // The points on which the operator runs for all boxes of a row: one box if they fill one (rows.cpp).
 std::vector<Box> points_of(const ir::Operator& op, const Box& first, const ir::Row& row);
+// The points of a row of tasks that write one memory: boxes are merged only if no two of them write the same cells.
+std::vector<Box> points_that_write(const ir::Operator& op, const ir::Access& by, const Box& first, const ir::Row& row);
 std::vector<Box> all_of(const Box& first, const ir::Row& row);  // of cells, each distinct box once
 bool is_idle(const ir::Operator& op, const Box& points);        // no point writes anything
 // Regions other than groups need all of their operands, and write all of their results.

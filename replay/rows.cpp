@@ -122,6 +122,13 @@ std::vector<Box> points_of(const ir::Operator& op, const Box& first, const ir::R
   return boxes;
 }
 
+std::vector<Box> points_that_write(const ir::Operator& op, const ir::Access& by, const Box& first, const ir::Row& row) {
+  const std::vector<std::size_t> relevant = relevant_dims(op, by);
+  return joined(first, row, [&](const std::vector<std::size_t>& dims) {
+    return is_disjoint(op, {by}, dims) && std::ranges::find_first_of(dims, relevant) != dims.end();
+  });
+}
+
 std::vector<Box> all_of(const Box& first, const ir::Row& row) {
   return joined(first, row, [](const std::vector<std::size_t>& dims) { return dims.size() <= 1; });
 }

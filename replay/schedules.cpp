@@ -189,7 +189,14 @@ class Machine {
       const Where* results = where.data() + op.operands.size();
       for (std::size_t k = 0; k < op.results.size() && is_whole(op); ++k)
         writes.push_back({results[k], whole_of(op.results[k].shape, results[k]), run.side.results[k]});
-      for (const ir::Access& by : op.writes) writes.push_back(written(run, by, points, results[by.tensor], across));
+      for (const ir::Access& by : op.writes) {
+        const std::size_t k = op.operands.size() + by.tensor;
+        ir::Row changing, shared;  // levels that change the memory, or only the cells that are written
+        for (const ir::Level& level : across) (level.steps[first.rank() + k] != 0 ? changing : shared).push_back(level);
+        const Where to = memories_->where(call.buffers[k], changing, first.rank() + k);
+        for (const Box& some : points_that_write(op, by, points, shared))
+          writes.push_back(written(run, by, some, to, changing));
+      }
     }
     return writes;
   }

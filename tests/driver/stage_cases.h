@@ -119,6 +119,15 @@ inline std::vector<StageCase> stage_cases(backend::Jit& jit) {
                  "split Y dim i into 3 over axis g.a\nsplit Y dim j into 2 over axis g.b\n"
                  "split Z dim i into 3 over axis g.a\nsplit Z dim o into 2 over axis g.b\n",
                  jit),
+      stage_case("a grid of devices that each need parts of both factors, and write parts of one memory",
+                 "mesh g = [a: 3, b: 2]\nprogram p(X: f64[6, 3], W: f64[3, 8]) -> (Y: f64[6, 8], Z: f64[12, 8]) {\n"
+                 "  A[i, k] = X[i, k] * 2\n  B[k, j] = W[k, j] + 1\n  Y[i, j] = sum[k] A[i, k] * B[k, j]\n"
+                 "  Z[2*i, j] = A[i, 0] * B[0, j]\n  Z[2*i + 1, j] = A[i, 1] + B[1, j]\n}",
+                 "split A dim i into 3 over axis g.a\nsplit B dim j into 2 over axis g.b\n"
+                 "split Y dim i into 3 over axis g.a\nsplit Y dim j into 2 over axis g.b\n"
+                 "split Z@0 dim i into 3 over axis g.a\nsplit Z@0 dim j into 2 over axis g.b\n"
+                 "split Z@1 dim i into 3 over axis g.a\nsplit Z@1 dim j into 2 over axis g.b\n",
+                 jit),
       stage_case(
           "blocks in blocks on devices, with a group and an uneven end",
           mesh + "program p(X: f64[18, 6]) -> (Y: f64[18, 6]) {\n  M[i] = max[j] X[i, j]\n"
