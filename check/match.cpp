@@ -116,22 +116,24 @@ std::vector<AffineExpr> Cells::rows(const ir::Access& access) const {
   return rows;
 }
 
-// In the order of the arena, so that only coordinates and fills recurse. If these come later than the read, cells that
-// depend on the read must wait.
+// Only what the cell depends on, and with a stack of its own, so that only coordinates and fills recurse.
 Term Cells::term(CellId cell) {
-  for (std::size_t k = done_; k <= cell.index(); ++k) {
-    const CellNode& node = side_.op->exprs[CellId(k)];
-    bool ready =
-        std::all_of(node.args.begin(), node.args.end(), [&](CellId arg) { return own_[arg.index()].has_value(); });
-    if (own_[k] || open_[k] || !ready) continue;
-    open_[k] = true;
+  for (std::vector<CellId> needed{cell}; !needed.empty();) {
+    const CellId next = needed.back();
+    const CellNode& node = side_.op->exprs[next];
+    const std::size_t before = needed.size();
+    for (CellId arg : node.args)
+      if (!own_[next.index()] && !own_[arg.index()]) needed.push_back(arg);
+    if (needed.size() > before) continue;
+    needed.pop_back();
+    if (own_[next.index()]) continue;
+    if (open_[next.index()]) throw Refusal{Obligation::well_formed, "a read depends on itself"};
+    open_[next.index()] = true;
     std::vector<Term> args;
     for (CellId arg : node.args) args.push_back(*own_[arg.index()]);
-    own_[k] = made(node, std::move(args));
-    open_[k] = false;
+    own_[next.index()] = made(node, std::move(args));
+    open_[next.index()] = false;
   }
-  while (done_ < own_.size() && own_[done_]) ++done_;
-  if (!own_[cell.index()]) throw Refusal{Obligation::well_formed, "a read depends on itself"};
   return *own_[cell.index()];
 }
 
@@ -155,7 +157,6 @@ void Cells::replace(std::uint32_t read, Term by) {
   replaced_[read] = by;
   std::ranges::fill(reads_, std::nullopt);
   std::ranges::fill(own_, std::nullopt);
-  done_ = 0;
 }
 
 Term Cells::read(std::uint32_t number) {

@@ -40,7 +40,6 @@ class Cells {
   std::vector<std::optional<Term>> replaced_ = reads_;
   std::vector<std::optional<Term>> own_ = std::vector<std::optional<Term>>(side_.op->exprs.size());  // its cells
   std::vector<bool> open_ = std::vector<bool>(own_.size());
-  std::size_t done_ = 0;  // all cells before it are known
 };
 
 // A read of one cell of a value, without a fill.
