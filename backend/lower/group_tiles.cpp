@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "backend/lower/needed_ranges.h"
+#include "backend/lower/overlapping_tiles.h"
 #include "ir/graph.h"
 
 namespace tap::backend {
@@ -116,6 +117,7 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
       grown = true;
     }
   }
+  points = grown_tiles(view, most, std::move(points));
   for (std::uint32_t d = 0; d < points.size(); ++d)
     if (!is_streamed(group, d)) points[d] = dividing(points[d], most[d]);
   return points;

@@ -9,6 +9,7 @@
 #include "cost/decide/mesh_splits.h"
 #include "cost/decide/reduction_blocks.h"
 #include "cost/decide/start.h"
+#include "cost/decide/time_tiles.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "passes/placed.h"
@@ -69,11 +70,12 @@ class Decider {
                 {options.evaluations, options.seconds}) {}
 
   Decided run() {
-    std::vector<FoldChoice> folds;
-    auto best = with_groups(options_.context.plan, &folds);
+    Offered offered;
+    auto best = with_groups(options_.context.plan, &offered);
     if (!best) return {options_.context.plan};  // problems of the plan are reported where it is applied
     std::vector<Consideration> considered;
-    for (const FoldChoice& fold : folds) best = best_fold(std::move(*best), fold, considered);
+    for (const FoldChoice& fold : offered.folds) best = best_fold(std::move(*best), fold, considered);
+    for (const UnrollChoice& unroll : offered.unrolls) best = best_unroll(std::move(*best), unroll, considered);
     considered.insert(considered.end(), best->considered.begin(), best->considered.end());
     for (PlannedSplit& line : best->blocks) best->plan.decisions.emplace_back(std::move(line));
     return {without_inner_splits(std::move(best->plan)), pricer_.used(), std::move(considered)};
@@ -86,6 +88,11 @@ class Decider {
     Program fused;
     std::vector<Consideration> considered;  // of its groups
     std::vector<PlannedSplit> blocks = {};  // of reductions that no group contains
+  };
+
+  struct Offered {  // by the program after the first passes
+    std::vector<FoldChoice> folds;
+    std::vector<UnrollChoice> unrolls;
   };
 
   // By the operations that the fold becomes and those that share their traffic: of a large program they are a small share.
@@ -132,11 +139,36 @@ class Decider {
     return best;
   }
 
-  // The user's lines and the choices decided so far, without the decided groups.
+  // Tries more and more steps at a time, until that no longer pays.
+  Attempt best_unroll(Attempt best, const UnrollChoice& unroll, std::vector<Consideration>& considered) {
+    if (!best.price) best.price = price_of(best);
+    Consideration about{{unroll.operation}, {}, 0};
+    if (best.price) about.alternatives.push_back({{}, *best.price});
+    const Plan before = choices_of(best.plan);
+    for (std::int64_t steps : unroll.steps) {
+      const Decision line = PlannedUnroll{unroll.operation, steps};
+      Plan plan = before;
+      plan.decisions.push_back(line);
+      auto attempt = with_groups(std::move(plan), nullptr);
+      if (!attempt) break;
+      if (!attempt->price) attempt->price = price_of(*attempt);
+      if (!attempt->price || !best.price) break;
+      about.alternatives.push_back({{line}, *attempt->price});
+      if (!is_better(*attempt->price, *best.price)) break;
+      about.taken = about.alternatives.size() - 1;
+      best = std::move(*attempt);
+    }
+    if (about.alternatives.size() > 1) considered.push_back(std::move(about));
+    return best;
+  }
+
+  // The user's lines, and the choices and unrolls decided so far, without the decided groups.
   Plan choices_of(const Plan& plan) const {
     Plan kept = options_.context.plan;
     for (std::size_t d = kept.decisions.size(); d < plan.decisions.size(); ++d)
-      if (std::holds_alternative<PlannedChoice>(plan.decisions[d])) kept.decisions.push_back(plan.decisions[d]);
+      if (const Decision& line = plan.decisions[d];
+          std::holds_alternative<PlannedChoice>(line) || std::holds_alternative<PlannedUnroll>(line))
+        kept.decisions.push_back(line);
     return kept;
   }
 
@@ -145,11 +177,15 @@ class Decider {
   }
 
   // The plan with the groups that pay. Nothing if it cannot be applied.
-  std::optional<Attempt> with_groups(Plan plan, std::vector<FoldChoice>* folds) {
+  std::optional<Attempt> with_groups(Plan plan, Offered* offered) {
     passes::PassContext context = options_.context;
     context.plan = plan;
     auto look = [&](const passes::PassRun& run) {
-      if (folds && run.pass.name == "offer_choices") *folds = fold_choices(run.after, fixed_);
+      if (!offered || run.pass.name != "offer_choices") return;
+      *offered = {fold_choices(run.after, fixed_), {}};
+      const std::vector<MemoryLevel>& levels = pricer_.device().levels;
+      const double cached = levels.size() < 2 ? 0 : 2 * levels[levels.size() - 2].bytes;  // a part of more stays there
+      if (!is_sharded_) offered->unrolls = unroll_choices(run.after, fixed_, cached);
     };
     passes::Passed made = passes::run(options_.simplify, program_, context, look);
     if (made.problems.empty()) made = passes::run(passes::planned_passes(), std::move(made.program), context);

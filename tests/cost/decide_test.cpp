@@ -73,6 +73,22 @@ TEST(Decide, BodiesOfIterates) {
             "plan 2\nfuse Y/m, Y/y over i\n");
 }
 
+// Steps run several at a time if what they move is larger than the caches.
+TEST(Decide, StepsOfLargeGridsRunSeveralAtATime) {
+  auto grid = [](int n, int steps) {
+    return fmt::format(
+        "program p(X: f32[{0}, {0}]) -> (Y: f32[{0}, {0}]) {{\n  Y = iterate {1} (x = X) {{\n"
+        "    y[i, j] = x[i-1, j else 0] + x[i+1, j else 0] + x[i, j-1 else 0] + x[i, j+1 else 0]\n    y\n  }}\n}}",
+        n, steps);
+  };
+  const std::string large = decided(grid(8192, 50));
+  EXPECT_NE(large.find("unroll Y "), std::string::npos) << large;
+  EXPECT_NE(large.find("fuse Y"), std::string::npos) << large;
+  EXPECT_EQ(decided(grid(512, 50)), "plan 2\n");
+  EXPECT_EQ(decided(grid(8192, 3)), "plan 2\n");
+  EXPECT_EQ(decided(grid(8192, 50), "unroll Y 5\n").substr(0, 30), "plan 2\nunroll Y 5\nfuse Y/y.0, ");
+}
+
 // Each of two devices has 4096 x 8192 of the matrix, 128 MiB.
 std::string rows_over(const std::string& of_input) {
   return "mesh d = [x: 2]\nprogram p(X: f32[4096, 8192] @ " + of_input +

@@ -1,5 +1,6 @@
 // Groups as they run: on the oracle and on devices of their own with poisoned memory, and natively by tiles, which keep no
 // more of the values inside than a tile needs. Of each native kernel what its loops mean is asked, too.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -152,6 +153,18 @@ TEST(GroupRun, UnrolledTripsOfAnIterate) {
   expect_correct(text,
                  "unroll U 2\nfuse \"U.4/w.0\", \"U.4/w.1\" over i\nsplit \"U.4/w.1\" dim i into 3 over threads\n");
   expect_correct(text, "unroll U 5\nfuse \"U.w.0\", \"U.w.1\", \"U.w.2\", \"U.w.3\", U over i\n");
+}
+
+// Tiles that overlap are larger than others: rows that are not full vectors, both edges of the grid within one tile, and
+// halos of different widths.
+TEST(GroupRun, TilesThatOverlap) {
+  for (const char* shape : {"1100, 130", "37, 2050", "2100, 33"})
+    expect_correct(
+        fmt::format("program p(u: i32[{0}]) -> (U: i32[{0}]) {{\n"
+                    "  U = iterate 3 (v = u) {{ w[i, j] = v[i-1, j else 1] + v[i, j+2 else 2] - v[i+3, j-1 else 3]\n"
+                    "    w }}\n}}\n",
+                    shape),
+        "unroll U 3\nfuse \"U.w.0\", \"U.w.1\", U over i, j\n");
 }
 
 TEST(GroupRun, FailuresNameTheInnerOperation) {

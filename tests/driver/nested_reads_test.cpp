@@ -52,8 +52,8 @@ TEST(NestedReads, AnyOrder) {
       if (std::string made = e.next(); made.size() < 400) e.made.push_back(std::move(made));
     const std::string extent = e.any(2) ? "1" : "5";
     const std::string all = " for i in 0.." + extent, type = ": i64[" + extent + "]";
-    expect_certified("program p(x" + type + ", z" + type + ") -> (y" + type + ", w" + type + ") {\n  y[i] = " + e.made[8] +
-                     all + "\n  v[i] = " + e.made[7] + all + "\n  w[i] = y[v[i] else 0] + v[i]\n}");
+    expect_certified("program p(x" + type + ", z" + type + ") -> (y" + type + ", w" + type + ") {\n  y[i] = " +
+                     e.made[8] + all + "\n  v[i] = " + e.made[7] + all + "\n  w[i] = y[v[i] else 0] + v[i]\n}");
   }
 }
 

@@ -1,0 +1,69 @@
+#include "cost/decide/time_tiles.h"
+
+#include <algorithm>
+
+#include "ir/graph.h"
+#include "ir/graphs/operation_names.h"
+
+namespace tap::cost {
+
+using namespace ir;
+
+namespace {
+
+constexpr std::size_t most_operations = 4;  // of a body
+constexpr std::int64_t most_steps = 16;
+
+bool is_simple(const Program& program, const Graph& body) {
+  return !body.operations.empty() && body.operations.size() <= most_operations &&
+         std::ranges::all_of(body.operations, [&](const Operation& o) {
+           const Operator& op = program[o.op];
+           return op.map() && op.blockings.empty();
+         });
+}
+
+// Per power of two the number of steps, at most so many, that leaves the fewest trips over.
+std::vector<std::int64_t> steps_of(std::int64_t trips) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t most = 2; most <= std::min(most_steps, trips / 2); most *= 2) {
+    std::int64_t best = most;
+    for (std::int64_t n = most - 1; n > most / 2; --n)
+      if (trips % n < trips % best) best = n;
+    found.push_back(best);
+  }
+  return found;
+}
+
+// By one step: its state before and after, and what it reads besides.
+double moved_bytes(const Graph& graph, const Operation& iterate) {
+  double bytes = 0;
+  for (const auto* list : {&iterate.operands, &iterate.results})
+    for (ValueId v : *list) {
+      const TensorType& type = graph[v].type;
+      bytes += static_cast<double>(size_of(type.element)) * static_cast<double>(element_count(type.shape));
+    }
+  return bytes;
+}
+
+bool is_named(const std::set<std::string>& fixed, const std::string& name) {
+  auto inside = fixed.lower_bound(name + "/");
+  return fixed.count(name) || (inside != fixed.end() && inside->starts_with(name + "/"));
+}
+
+}  // namespace
+
+std::vector<UnrollChoice> unroll_choices(const Program& program, const std::set<std::string>& fixed,
+                                         double cached_bytes) {
+  std::vector<UnrollChoice> choices;
+  const Graph& main = program[program.main];
+  const std::vector<std::string> names = operation_names(main);
+  for (std::size_t o = 0; o < main.operations.size(); ++o) {
+    const RegionBody* region = program[main.operations[o].op].region();
+    if (!region || region->kind != RegionKind::iterate || names[o].empty() || is_named(fixed, names[o])) continue;
+    if (!is_simple(program, program[region->graph]) || moved_bytes(main, main.operations[o]) <= cached_bytes) continue;
+    if (auto steps = steps_of(region->trips.size()); !steps.empty()) choices.push_back({names[o], std::move(steps)});
+  }
+  return choices;
+}
+
+}  // namespace tap::cost
