@@ -26,14 +26,14 @@ class Tiles {
       for (ValueId v : *list) inside_[v.index()] = false;
   }
 
-  // Whether points next to each other along the dim compute the same cells.
-  bool overlap(std::size_t dim) const {
-    return std::ranges::any_of(windows_.operations, [&](const std::vector<Window>& spans) {
-      return std::ranges::any_of(spans, [&](const Window& w) {
-        const std::int64_t step = std::abs(w.start.coefficients[dim]);
-        return step != 0 && w.length > step;
-      });
-    });
+  // Whether points next to each other along some dim compute the same cells.
+  bool overlap() const {
+    auto repeats = [](const Window& w) {
+      return std::ranges::any_of(w.start.coefficients,
+                                 [&](std::int64_t by) { return by != 0 && w.length > std::abs(by); });
+    };
+    return std::ranges::any_of(windows_.operations,
+                               [&](const std::vector<Window>& spans) { return std::ranges::any_of(spans, repeats); });
   }
 
   // Of one tile, for each of its points; the last dim of an operation runs in vectors.
@@ -42,7 +42,8 @@ class Tiles {
     for (const std::vector<Window>& spans : windows_.operations) {
       double of_one = 1;
       for (std::size_t d = 0; d < spans.size(); ++d)
-        of_one *= static_cast<double>(length(spans[d], points)) + (d + 1 == spans.size() ? part_of_vectors : 0.0);
+        of_one *=
+            static_cast<double>(length(spans[d], points)) + (d + 1 == spans.size() ? at_ends(spans[d], points) : 0);
       cells += of_one;
     }
     for (std::int64_t n : points) cells /= static_cast<double>(n);
@@ -76,8 +77,13 @@ class Tiles {
   }
 
  private:
-  // Cells that vectors of usual length compute in vain at the ends of a row.
-  static constexpr double part_of_vectors = 24;
+  // Cells that could be computed in the time that the ends of a row cost: vectors that are not full, and of a part of a row
+  // a start in the middle of a page.
+  double at_ends(const Window& window, const Points& points) const {
+    for (std::size_t g = 0; g < points.size(); ++g)
+      if (window.start.coefficients[g] != 0 && points[g] < most_[g]) return 64;
+    return 24;
+  }
 
   static std::int64_t length(const Window& window, const Points& points) {
     std::int64_t all = window.length;
@@ -97,8 +103,8 @@ std::vector<std::int64_t> grown_tiles(const GroupView& group, const Points& most
   const Tiles tiles(group, most);
   std::vector<std::size_t> dims;  // the last first
   for (std::size_t d = points.size(); d-- > 0;)
-    if (group.dims[d].role == DimRole::parallel && tiles.overlap(d)) dims.push_back(d);
-  while (true) {
+    if (group.dims[d].role == DimRole::parallel) dims.push_back(d);
+  while (tiles.overlap()) {
     const double now = tiles.work(points);
     double least = now * (1 - least_gain);
     Points best;
@@ -108,9 +114,10 @@ std::vector<std::int64_t> grown_tiles(const GroupView& group, const Points& most
       if (more[d] <= points[d] || tiles.bytes(more) > most_bytes || tiles.has_few(more)) continue;
       if (const double work = tiles.work(more); work < least) least = work, best = std::move(more);
     }
-    if (best.empty()) return points;
+    if (best.empty()) break;
     points = std::move(best);
   }
+  return points;
 }
 
 }  // namespace tap::backend

@@ -2,7 +2,7 @@
 // tile is computed by both tiles, and rows of a tile end in a vector that is not full.
 //
 //   t[i, j] = … x[i-1, j] … x[i+1, j] …   y[i, j] = … t[i-1, j] … t[i+1, j] …
-//   on tiles of 32 × 64: 34 × 66 cells of t, in rows of 4 vectors and a ninth; on 64 × 1024: 66 × 1026
+//   on tiles of 32 × 64: 34 × 66 cells of t, in rows of 4 vectors and a fifth; on 64 × 1024: 66 × 1026
 #pragma once
 
 #include "ir/graphs/demand.h"
