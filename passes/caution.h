@@ -1,5 +1,5 @@
 // Options that restrict every rewrite: keep the written order of float operations (--strict-fp), and use no law that
-// is assumed, not proved (--require-proof).
+// is assumed, not proved (--require-proof). And one that permits: --fast-reduce.
 #pragma once
 
 #include <initializer_list>
@@ -12,8 +12,11 @@ namespace tap::passes {
 struct Caution {
   bool strict_fp = false;
   bool require_proof = false;
+  bool fast_reduce = false;  // the opposite: partials on devices may be combined in groups, although that rounds otherwise
 };
-inline Caution caution_of(const PassContext& context) { return {context.strict_fp, context.require_proof}; }
+inline Caution caution_of(const PassContext& context) {
+  return {context.strict_fp, context.require_proof, context.fast_reduce};
+}
 
 // Why the operands of a reduction must not be combined in parts, in a sentence; empty if they may. With strict_fp a sum
 // of floats must not, since it rounds; a maximum may.

@@ -28,6 +28,7 @@ struct PassContext {
   // Steps get the hashes of their stages. Hashing a program takes as long as many a pass, and only a certificate that
   // is written needs it.
   bool hash_stages = true;
+  bool fast_reduce = false;  // devices combine partials in rounds, although floats then round otherwise
 };
 
 // Why a pass declined to act, or dropped something that the program mentions, in one sentence, for people

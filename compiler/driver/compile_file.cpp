@@ -64,6 +64,9 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
   app.add_flag("--require-proof", options.require_proof, "Reject monoids whose laws are assumed, not proved");
   app.add_flag("--strict-fp", options.strict_fp,
                "Keep the written order of float operations: no split or rewrite that changes rounding");
+  app.add_flag("--fast-reduce", options.fast_reduce,
+               "Let devices combine small partial results of floats in pairs: fewer messages, other rounding")
+      ->excludes(app.get_option("--strict-fp"));
   app.add_flag("--no-distribute", options.no_distribute,
                "Offer no other orders of products of three or more factors, and no folds of monoids");
   add_no_cache_option(app, options.no_cache);

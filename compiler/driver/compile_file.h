@@ -22,6 +22,7 @@ struct SourceOptions {
   std::vector<std::string> shapes;  // X=f32[4,8], for a command that needs no data
   bool require_proof = false;
   bool strict_fp = false;
+  bool fast_reduce = false;
   bool no_distribute = false;
   bool no_implicit_reshard = false;
   bool no_cache = false;  // the user's folders are neither read nor written

@@ -14,9 +14,9 @@ constexpr std::size_t evaluations_without_limit = std::size_t{1} << 30;
 // and a time limit depends on the load of the machine.
 std::string key_of(const ir::Program& program, const passes::PassContext& context, const Deciding& by) {
   if (by.store == nullptr || by.seconds || context.rules) return "";
-  return fmt::format("threads {}, evaluations {}, flags {}{}{}{}\n{}\n{}\n{}\n{}", by.threads, by.evaluations,
+  return fmt::format("threads {}, evaluations {}, flags {}{}{}{}{}\n{}\n{}\n{}\n{}", by.threads, by.evaluations,
                      int{context.strict_fp}, int{context.require_proof}, int{context.no_distribute},
-                     int{context.no_implicit_reshard}, by.machine, ir::print(context.plan), ir::print(by.start),
+                     int{context.no_implicit_reshard}, int{context.fast_reduce}, by.machine, ir::print(context.plan), ir::print(by.start),
                      ir::print(program));
 }
 

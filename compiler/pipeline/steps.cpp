@@ -47,7 +47,8 @@ Steps::Steps(Source source, const Options& options, const Observer& observer)
                options.caution.require_proof,
                options.no_distribute,
                options.no_implicit_reshard,
-               options.proof == Proof::recorded} {
+               options.proof == Proof::recorded,
+               options.caution.fast_reduce} {
   planned_ = context_.plan.decisions.size();
   made_.plan = context_.plan;
   if (auto* text = std::get_if<Text>(&source)) {

@@ -34,7 +34,7 @@ class Searcher {
         mesh_(mesh),
         options_(options),
         table_(program),
-        transfers_(options.cluster, program, mesh),
+        transfers_(options.cluster, program, mesh, options.caution),
         costs_of_sites_(program, mesh, options.cluster, options.threads, options.caution.strict_fp, table_, transfers_),
         factors_(program),
         kept_(program, mesh, options.kept, start),

@@ -7,7 +7,10 @@
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "ir/tensor_bytes.h"
 #include "ir/text_names.h"
+#include "passes/shardings/all_reduces.h"
 
 namespace tap::cost {
 
@@ -56,8 +59,9 @@ std::int64_t member_of_group(const Mesh& mesh, const Axes& axes, std::int64_t me
 
 }  // namespace
 
-TransferTimes::TransferTimes(const Cluster& cluster, const Program& program, MeshId mesh)
-    : cluster_(cluster), program_(program), mesh_(mesh) {}
+TransferTimes::TransferTimes(const Cluster& cluster, const Program& program, MeshId mesh,
+                             const passes::Caution& caution)
+    : cluster_(cluster), program_(program), mesh_(mesh), caution_(caution) {}
 
 const TransferTimes::Group& TransferTimes::group(const Axes& axes) {
   const Mesh& mesh = program_[mesh_];
@@ -81,6 +85,20 @@ const TransferTimes::Group& TransferTimes::group(const Axes& axes) {
 TransferCost TransferTimes::from_group(const Axes& axes, double bytes) {
   const Group& all = group(axes);
   return {all.latency + bytes * all.seconds_per_byte, bytes};
+}
+
+TransferCost TransferTimes::all_reduce(const Collective& step, const TensorType& type, double bytes) {
+  const Mesh& mesh = program_[mesh_];
+  const Axes axes = axes_of_groups(mesh, step);
+  const Group& all = group(axes);
+  const double held = total_bytes({type.element, local_shape(mesh, step.before, type.shape)});
+  const std::string& monoid = step.before.unreduced_monoid;
+  const passes::Rounds rounds = passes::rounds_of_all_reduce(
+      size_of(mesh, axes), held, !passes::combines_in_groups(program_, monoid, type.element, caution_));
+  if (rounds.empty()) return {2 * all.latency + bytes * all.seconds_per_byte, bytes};
+  const auto messages = static_cast<double>(passes::messages_of(rounds));
+  const double one = all.latency / static_cast<double>(size_of(mesh, axes) - 1);
+  return {messages * (one + held * all.seconds_per_byte), messages * held};
 }
 
 TransferCost TransferTimes::exchange(const Axes& axes, double bytes) {
@@ -117,6 +135,7 @@ TransferCost TransferTimes::reshard(const Sharding& from, const Sharding& to, co
     if (bytes <= 0) continue;
     // One device of the group sends a whole box.
     if (step.kind == CollectiveKind::collective_permute) cost += exchange(axes_of_groups(mesh, step), bytes);
+    else if (step.kind == CollectiveKind::all_reduce) cost += all_reduce(step, type, bytes);
     else cost += from_group(axes_of_groups(mesh, step), bytes);
   }
   known_.emplace(std::move(key), cost);

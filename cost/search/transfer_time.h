@@ -8,6 +8,7 @@
 
 #include "cost/machine/device.h"
 #include "ir/operator.h"
+#include "passes/caution.h"
 #include "passes/shardings/collectives.h"
 
 namespace tap::cost {
@@ -24,7 +25,8 @@ struct TransferCost {
 
 class TransferTimes {
  public:
-  TransferTimes(const Cluster& cluster, const ir::Program& program, ir::MeshId mesh);
+  TransferTimes(const Cluster& cluster, const ir::Program& program, ir::MeshId mesh,
+                const passes::Caution& caution = {});
 
   // From one sharding of the mesh to another. `from` may have partials.
   TransferCost reshard(const ir::Sharding& from, const ir::Sharding& to, const ir::TensorType& type);
@@ -38,6 +40,8 @@ class TransferTimes {
  private:
   // A device receives an equal part from each other member of its group: the devices that differ in these axes alone.
   TransferCost from_group(const ir::Axes& axes, double bytes);
+  // In rounds, or slices: then a device receives one from each other member, twice.
+  TransferCost all_reduce(const passes::Collective& step, const ir::TensorType& type, double bytes);
   struct Neighbours {  // the slowest link between two of them
     double latency = 0, seconds_per_byte = 0;
   };
@@ -51,6 +55,7 @@ class TransferTimes {
   const Cluster& cluster_;
   const ir::Program& program_;
   const ir::MeshId mesh_;
+  const passes::Caution caution_;
   std::map<std::string, Group> groups_;
   std::map<std::string, TransferCost> known_;
 };

@@ -9,6 +9,8 @@
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
+#include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/all_reduces.h"
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/halos.h"
 #include "passes/splits/split_operator.h"
@@ -42,9 +44,22 @@ bool at_the_edge(const ir::Program& program, const ir::Graph& graph, ir::ValueId
   return true;
 }
 
+// Of an all-reduce in rounds: what each device of a group has, from the others.
+std::int64_t cells_moved(const ir::Program& program, const ir::Graph& graph, const SiteShardings& site,
+                         const Collective& step, const Shape& shape, const Caution& caution) {
+  if (step.kind != CollectiveKind::all_reduce) return step.moved;
+  std::int64_t times = 0;
+  for (const ir::AxisRef& axis : step.over) {
+    const Rounds rounds = rounds_of_site(program, graph, site, axis, caution);
+    if (rounds.empty()) return step.moved;
+    times += messages_of(rounds);
+  }
+  return times * element_count(ir::local_shape(program[site.mesh], step.before, shape));
+}
+
 void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
                const std::vector<std::string>& names, const std::vector<SiteShardings>& sites, const Reshard& reshard,
-               std::vector<Move>& list) {
+               const Caution& caution, std::vector<Move>& list) {
   const Site& site = sites[reshard.site].site;
   const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
   const ir::Value& value = graph[moved];
@@ -55,7 +70,8 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   for (const Collective& step : reshard.steps)
     list.push_back({reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
                     to_string(program.meshes, step),
-                    step.moved * static_cast<std::int64_t>(size_of(value.type.element)),
+                    cells_moved(program, graph, sites[reshard.site], step, value.type.shape, caution) *
+                        static_cast<std::int64_t>(size_of(value.type.element)),
                     !is_explicit && moves_for_others(step.kind), name_of_value, reader, operation,
                     std::string(name(step.kind)), to_string(program.meshes, reshard.steps.back().after)});
 }
@@ -86,7 +102,7 @@ std::string without_last(const std::string& path) { return path.substr(0, path.r
 
 }  // namespace
 
-std::vector<Move> moves_of(const ir::Program& program) {
+std::vector<Move> moves_of(const ir::Program& program, const Caution& caution) {
   std::vector<Move> list;
   for (const auto& [id, path] : graph_paths(program)) {
     const ir::Graph& graph = program[id];
@@ -96,7 +112,7 @@ std::vector<Move> moves_of(const ir::Program& program) {
     const std::string around = in_group ? without_last(path) : path;
     for (const Reshard& reshard : reshards(program, graph, sites))
       add_moves(program, graph, is_at_the_edge(graph, sites[reshard.site].site, reshard) ? around : path, names, sites,
-                reshard, list);
+                reshard, caution, list);
     for (const SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
   }
   return list;

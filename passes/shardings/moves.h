@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph_ids.h"
+#include "passes/caution.h"
 #include "support/diagnostic.h"
 
 namespace tap::passes {
@@ -22,7 +23,7 @@ struct Move {
 };
 
 // Of the graphs that main reaches, in order.
-std::vector<Move> moves_of(const ir::Program& program);
+std::vector<Move> moves_of(const ir::Program& program, const Caution& caution = {});
 
 // Reports tensors whose reshard is forced by an operation's other tensors; combining partials and slicing do not count.
 // An error (T0909) with `refuse`, else a warning (T0910), with the first reshard and the bytes of all.

@@ -10,6 +10,7 @@
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/all_reduces.h"
 #include "passes/shardings/plan_writers.h"
 #include "passes/splits/split_operator.h"
 
@@ -28,8 +29,9 @@ bool is_region(const Program& program, const Operation& operation, RegionKind ki
 class Planner {
  public:
   // `chosen`: null if shardings of values decide.
-  Planner(const Program& program, const Plan& but, const ListedValues& listed, const ChosenSites* chosen)
-      : program_(program), listed_(listed), chosen_(chosen) {
+  Planner(const Program& program, const Caution& caution, const Plan& but, const ListedValues& listed,
+          const ChosenSites* chosen)
+      : program_(program), caution_(caution), listed_(listed), chosen_(chosen) {
     OperationFinder finder(program);
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
@@ -90,7 +92,7 @@ class Planner {
     auto add = [&](std::uint32_t dim, const AxisRef& over) {
       add_split(site.mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, dim)}, over);
     };
-    std::vector<Slices> slices = slices_of_combination(graph, site);
+    auto [slices, in_rounds] = how_combined(graph, site);
     auto is_at_once = [&](const Slices& one) { return is_combined_at_once(op, site, program_[site.mesh], one.over); };
     const auto combined = std::stable_partition(slices.begin(), slices.end(), is_at_once);
     std::for_each(slices.begin(), combined, [&](const Slices& one) { add(one.dim, one.over); });
@@ -101,6 +103,25 @@ class Planner {
           add(*dim, axis);
     }
     std::for_each(combined, slices.end(), [&](const Slices& one) { add(one.dim, one.over); });
+    for (std::size_t f = 0; f < site.factors.size(); ++f)
+      for (const RoundsOver& one : in_rounds)
+        if (site.factors[f] == Axes{one.over})
+          add_rounds(names[o.index()], op, *site.site.factors.factors[f].dim, {site.mesh, one.over}, one.rounds);
+  }
+
+  // The combination is split into those of groups, on all devices of each. The last round is the rest of it.
+  void add_rounds(const std::string& name, const Operator& op, std::uint32_t dim, const MeshAxisRef& over,
+                  const Rounds& rounds) {
+    std::int64_t blocks = size_of(program_[over.mesh], over.axis);
+    Operator combined = split_reduction(program_, op, dim, Blocks{blocks}).combination;
+    for (std::size_t r = 0; r + 1 < rounds.size(); ++r) {
+      blocks /= rounds[r];
+      const auto last = static_cast<std::uint32_t>(combined.dims.size() - 1);
+      const std::int64_t before = over.axis.sub ? over.axis.sub->pre_size : 1;
+      add_split(over.mesh, {.operation = name, .dim = plan_dim_name(combined, last)},
+                {over.axis.id, SubAxis{before, blocks}});
+      combined = split_reduction(program_, combined, last, Blocks{blocks}).combination;
+    }
   }
 
   // On a mesh of one device: an operation with such a sharding runs only there.
@@ -117,14 +138,23 @@ class Planner {
   }
 
   // Partials are combined such that each device combines only a part: the blocks that it holds (a reduce-scatter), or
-  // a slice that the readers gather (an all-reduce). These are splits of the combination.
+  // a slice that the readers gather (an all-reduce). These are splits of the combination. Small results are combined in
+  // rounds instead.
   struct Slices {
     std::uint32_t dim;
     AxisRef over;
   };
-  std::vector<Slices> slices_of_combination(const Graph& graph, const SiteShardings& site) const {
-    const Mesh& mesh = program_[site.mesh];
+  struct RoundsOver {
+    Rounds rounds;
+    AxisRef over;
+  };
+  struct Combined {
     std::vector<Slices> slices;
+    std::vector<RoundsOver> in_rounds;
+  };
+  Combined how_combined(const Graph& graph, const SiteShardings& site) const {
+    const Mesh& mesh = program_[site.mesh];
+    Combined found;
     Axes left = used_partials(site);
     for (std::size_t r = 0; r < site.results.size() && !left.empty(); ++r) {
       const ValueId value = site.site.results[r];
@@ -134,7 +164,7 @@ class Planner {
       auto take = [&](std::size_t axis, const AxisRef& over) {
         const std::optional<std::uint32_t> dim = dim_along(site.site.factors, r, axis);
         if (!dim) return false;
-        slices.push_back({*dim, over});
+        found.slices.push_back({*dim, over});
         own[axis] = (own[axis] + size_of(mesh, over) - 1) / size_of(mesh, over);
         left = without(mesh, left, {over});
         return true;
@@ -148,28 +178,12 @@ class Planner {
         }
       }
       for (const AxisRef& axis : Axes(left))
-        if (auto a = axis_for_slices(site.site.factors, r, own, size_of(mesh, axis))) take(*a, axis);
+        if (Rounds rounds = rounds_of_site(program_, graph, site, axis, caution_); !rounds.empty()) {
+          found.in_rounds.push_back({std::move(rounds), axis});
+          left = without(mesh, left, {axis});
+        } else if (auto a = axis_for_slices(site.site.factors, r, own, size_of(mesh, axis))) take(*a, axis);
     }
-    return slices;
-  }
-  // Where each block of a reduction has one point, as in `y[j] = sum[d] x[d, j]` with a device for each d, its partials are
-  // what it reads: each device reduces its slice of that, unless operands of several times the size would move.
-  static bool is_combined_at_once(const Operator& op, const SiteShardings& site, const Mesh& mesh,
-                                  const AxisRef& over) {
-    const std::vector<Factor>& factors = site.site.factors.factors;
-    const auto f = static_cast<std::size_t>(std::ranges::find(site.factors, Axes{over}) - site.factors.begin());
-    if (f == factors.size() || !factors[f].dim || factors[f].size > size_of(mesh, over)) return false;
-    auto is_reduced = [](const IndexDim& dim) { return dim.role == DimRole::reduction; };
-    if (!op.reduce() || std::ranges::count_if(op.dims, is_reduced) != 1 || !is_reduced(op.dims[*factors[f].dim]))
-      return false;
-    auto cells = [](const TensorType& type) { return static_cast<double>(element_count(type.shape)); };
-    double moved = 0, combined = 0;
-    for (const Access& read : op.reads) {
-      auto runs_along = [&](const AffineExpr& row) { return row.coefficients[*factors[f].dim] != 0; };
-      if (std::ranges::any_of(read.projection.start.rows, runs_along)) moved += cells(op.operands[read.tensor]);
-    }
-    for (const TensorType& type : op.results) combined += cells(type) * static_cast<double>(factors[f].size);
-    return moved <= combined;
+    return found;
   }
   static Axes used_partials(const SiteShardings& site) {
     for (const Sharding& computed : site.results)
@@ -279,6 +293,7 @@ class Planner {
   static constexpr std::int64_t most_listed = 4096;
 
   const Program& program_;
+  const Caution caution_;
   const ListedValues& listed_;
   const ChosenSites* chosen_;
   std::set<std::pair<GraphId, OperationId>> decided_;
@@ -336,19 +351,19 @@ ShardedPlan applicable(const Program& program, const Caution& caution, ShardedPl
 
 ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
                               const ListedValues& listed) {
-  return applicable(program, caution, Planner(program, but, listed, nullptr).plan());
+  return applicable(program, caution, Planner(program, caution, but, listed, nullptr).plan());
 }
 
 std::vector<PlannedSplit> splits_of_site(const Program& program, GraphId graph, const SiteShardings& site) {
   const ChosenSites sites{{graph, {site}}};
   std::vector<PlannedSplit> splits;
-  for (Decision& decision : Planner(program, {}, {}, &sites).plan().plan.decisions)
+  for (Decision& decision : Planner(program, {}, {}, {}, &sites).plan().plan.decisions)
     if (auto* split = std::get_if<PlannedSplit>(&decision)) splits.push_back(std::move(*split));
   return splits;
 }
 
 ShardedPlan plan_of_sites(const Program& program, const ChosenSites& sites, const Caution& caution) {
-  return applicable(program, caution, Planner(program, {}, {}, &sites).plan());
+  return applicable(program, caution, Planner(program, caution, {}, {}, &sites).plan());
 }
 
 }  // namespace tap::passes

@@ -40,6 +40,7 @@ void refuse_compiling(const RunnableOptions& options, const EngineOptions& engin
                                                 {!options.source.program.empty(), "--program"},
                                                 {options.source.require_proof, "--require-proof"},
                                                 {options.source.strict_fp, "--strict-fp"},
+                                                {options.source.fast_reduce, "--fast-reduce"},
                                                 {options.source.no_distribute, "--no-distribute"},
                                                 {!options.decisions.plan.empty(), "--plan"},
                                                 {!options.decisions.plan_out.empty(), "--plan-out"},

@@ -84,6 +84,7 @@ int Dumps::after(std::string_view pass, bool changed, const std::function<std::s
 void take(PassOptions& options, const SourceOptions& source) {
   options.require_proof = source.require_proof;
   options.strict_fp = source.strict_fp;
+  options.fast_reduce = source.fast_reduce;
   options.no_distribute = source.no_distribute;
   options.no_implicit_reshard = source.no_implicit_reshard;
 }
@@ -116,7 +117,7 @@ void add_pass_options(CLI::App& app, PassOptions& options) {
 pipeline::Options pipeline_options(const PassOptions& options, pipeline::Stage stop) {
   pipeline::Options how;
   how.plan = options.plan;
-  how.caution = {options.strict_fp, options.require_proof};
+  how.caution = {options.strict_fp, options.require_proof, options.fast_reduce};
   how.no_distribute = options.no_distribute;
   how.no_implicit_reshard = options.no_implicit_reshard;
   how.fuse_more = options.fuse;

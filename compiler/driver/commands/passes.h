@@ -31,6 +31,7 @@ struct PassOptions {
   bool verify = true;
   bool require_proof = false;  // what the checker only assumes is an error
   bool strict_fp = false;      // no reassociation of floats
+  bool fast_reduce = false;    // devices combine partials of floats in groups
   bool no_distribute = false;  // products and folds stay as written
   bool no_implicit_reshard = false;
   bool time = false;

@@ -210,7 +210,7 @@ int plan(Session& session, const PlanOptions& options) {
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;
-  search.caution = {options.source.strict_fp, false};
+  search.caution = {options.source.strict_fp, false, options.source.fast_reduce};
   search.limits.most_states = static_cast<std::size_t>(options.states);
   if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;

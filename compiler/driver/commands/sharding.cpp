@@ -39,9 +39,14 @@ struct ShardingOptions {
   SourceOptions source;
 };
 
+passes::Caution caution_of(const ShardingOptions& options) {
+  return {options.source.strict_fp, false, options.source.fast_reduce};
+}
+
 // As a plan for `--plan`; reports shardings that it cannot express.
-ir::Plan plan_of(Session& session, const ir::Program& program, const passes::ListedValues& listed = {}) {
-  passes::ShardedPlan sharded = passes::plan_of_shardings(program, {}, {}, listed);
+ir::Plan plan_of(Session& session, const ShardingOptions& options, const ir::Program& program,
+                 const passes::ListedValues& listed = {}) {
+  passes::ShardedPlan sharded = passes::plan_of_shardings(program, caution_of(options), {}, listed);
   for (const passes::LeftWhole& left : sharded.left)
     session.report(Diagnostic(Code::pass_declined, Span{}, to_string(left)));
   return std::move(sharded.plan);
@@ -74,8 +79,8 @@ int from_specs(Session& session, const ShardingOptions& options) {
   refuse_implicit_moves(options, found.program);
   if (!options.to.empty()) session.print(onnx_json_of(session, found.program, choices_of(options), found.listed));
   else if (options.plan)
-    session.print(ir::print(without_meshes(plan_of(session, found.program, found.listed), found.program)));
-  else if (options.moves) session.print(list_moves(session, found.program));
+    session.print(ir::print(without_meshes(plan_of(session, options, found.program, found.listed), found.program)));
+  else if (options.moves) session.print(list_moves(session, found.program, caution_of(options)));
   else session.print(options.graph ? ir::print(found.program) : list_specs(found));
   return exit_code::done;
 }
@@ -94,11 +99,11 @@ int sharding(Session& session, const ShardingOptions& options) {
   PropagatedFile propagated = propagate_file(session, options.file, options.source, how, options.plan);
   const ir::Program& program = propagated.found.program;
   refuse_implicit_moves(options, program);
-  if (options.plan) session.print(ir::print(plan_of(session, program)));
-  else if (options.moves) session.print(list_moves(session, program));
+  if (options.plan) session.print(ir::print(plan_of(session, options, program)));
+  else if (options.moves) session.print(list_moves(session, program, caution_of(options)));
   else if (!options.to.empty()) session.print(onnx_json_of(session, program, choices_of(options)));
   else if (options.json)
-    session.print(sharding_json(session, propagated.file, propagated.found, propagated.locations)
+    session.print(sharding_json(session, propagated.file, propagated.found, propagated.locations, caution_of(options))
                       .dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                   "\n");
   else if (options.device) session.print(list_shardings_on(program, *options.device));

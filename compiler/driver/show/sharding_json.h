@@ -7,6 +7,7 @@
 
 #include "compiler/driver/show/report_sources.h"
 #include "compiler/driver/show/sharding_reasons.h"
+#include "passes/caution.h"
 
 namespace tap::driver {
 
@@ -15,6 +16,6 @@ nlohmann::ordered_json reason_json(const ir::Program& program, const AxisReason&
 
 // Meshes, values with a reason for each mesh axis, and moves.
 nlohmann::ordered_json sharding_json(const Session& session, FileId file, const passes::Propagated& found,
-                                     const ValueLocations& locations);
+                                     const ValueLocations& locations, const passes::Caution& caution = {});
 
 }  // namespace tap::driver

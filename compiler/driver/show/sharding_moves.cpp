@@ -25,8 +25,8 @@ std::string bytes_text(const passes::Move& move) {
 
 }  // namespace
 
-std::string list_moves(const Session& session, const ir::Program& program) {
-  std::vector<passes::Move> moves = passes::moves_of(program);
+std::string list_moves(const Session& session, const ir::Program& program, const passes::Caution& caution) {
+  std::vector<passes::Move> moves = passes::moves_of(program, caution);
   std::size_t wide = 0, wider = 0, widest = 0;
   for (const passes::Move& move : moves) {
     wide = std::max(wide, move.what.size());

@@ -9,12 +9,13 @@
 
 #include "compiler/driver/session.h"
 #include "ir/graph_ids.h"
+#include "passes/caution.h"
 
 namespace tap::driver {
 
 // A line for each collective of the graphs that main reaches, with the bytes that the busiest device receives, the source
 // line of its operation, and the sum.
-std::string list_moves(const Session& session, const ir::Program& program);
+std::string list_moves(const Session& session, const ir::Program& program, const passes::Caution& caution = {});
 // The lines alone, without columns.
 std::vector<std::string> lines_of_moves(const ir::Program& program);
 
