@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "backend/schedule/equal_parts.h"
 #include "ir/graph.h"
 #include "support/checked.h"
 
@@ -50,6 +52,7 @@ class ProcessPart {
   ProcessSchedule run() {
     const std::vector<ProgramTensor> inputs = std::exchange(schedule_.inputs, {});
     const std::vector<ProgramTensor> outputs = std::exchange(schedule_.outputs, {});
+    exchange_equal_parts();
     split_outputs(outputs);
     for (Sequence& sequence : schedule_.sequences) keep_own(sequence);
     keep_preparation();
@@ -102,6 +105,71 @@ class ProcessPart {
           uses.written_inside |= writes && sequence != 0;
           uses.exchanged |= std::holds_alternative<Iteration>(task.what);
         });
+  }
+
+  // Of parts of a value that all processes need, several devices may have the same one: each process takes its own part, else
+  // that of one holder, so that no process sends to all. Such a value then belongs to each process, and what goes to others is
+  // written down as copies to their devices.
+  void exchange_equal_parts() {
+    std::vector<std::int64_t> devices(static_cast<std::size_t>(among_.ranks), everywhere);  // the first of each process
+    for (std::int64_t d = among_.devices; d-- > 0;) devices[static_cast<std::size_t>(among_.rank_of(d))] = d;
+    if (std::ranges::find(devices, everywhere) != devices.end()) return;
+    const EqualParts equal = equal_parts(schedule_, [this](const KernelCall& call) { return reads_of(call); });
+    const std::set<BufferId> wholes = needed_by_all(equal);
+    std::map<BufferId, std::vector<BufferId>> at_others;  // by process
+    for (BufferId whole : wholes)
+      for (std::int64_t device : devices)
+        at_others[whole].push_back(new_buffer(Buffer(at(whole)), MemorySpace::arena, 0, at(whole).box, device));
+    for (Sequence& sequence : schedule_.sequences)
+      for (Batch& batch : sequence) {
+        Batch made;
+        for (ScheduledTask& task : batch) {
+          const auto* copy = std::get_if<CopyBox>(&task.what);
+          if (!copy || !wholes.contains(copy->to.id)) made.push_back(std::move(task));
+          else
+            for (CopyBox& one : copies_of_part(*copy, equal, at_others.at(copy->to.id)))
+              made.push_back({std::move(one), task.tiles});
+        }
+        batch = std::move(made);
+      }
+    for (BufferId whole : wholes) devices_[whole.index()] = devices[static_cast<std::size_t>(among_.rank)];
+  }
+
+  // Buffers of all processes that only kernels read, and of which a device's copy could come from others as well.
+  std::set<BufferId> needed_by_all(const EqualParts& equal) const {
+    std::set<BufferId> wholes, others;
+    for (const Sequence& sequence : schedule_.sequences)
+      for (const Batch& batch : sequence)
+        for (const ScheduledTask& task : batch) {
+          const auto* copy = std::get_if<CopyBox>(&task.what);
+          if (copy && equal.contains(copy->from.id)) wholes.insert(copy->to.id);
+          const bool from_device = copy && owner(copy->from.id) != every_process;
+          for_each_access(task, [&](BufferId id, bool reads, bool writes) {
+            const bool by_kernel = reads && !writes && std::holds_alternative<KernelCall>(task.what);
+            const bool is_needed = owner(id) == every_process && at(id).space == MemorySpace::arena;
+            if (!is_needed || !(by_kernel || (writes && from_device))) others.insert(id);
+          });
+        }
+    std::erase_if(wholes, [&](BufferId id) { return others.contains(id); });
+    return wholes;
+  }
+
+  // To this process from its own part or a holder's, and to those that take this process's.
+  std::vector<CopyBox> copies_of_part(const CopyBox& copy, const EqualParts& equal,
+                                      const std::vector<BufferId>& at_others) {
+    const auto known = equal.find(copy.from.id);
+    const std::vector<BufferId> parts = known == equal.end() ? std::vector{copy.from.id} : known->second;
+    std::vector<CopyBox> copies;
+    for (std::int64_t process = 0; process < among_.ranks; ++process) {
+      BufferId from = parts[static_cast<std::size_t>(process) % parts.size()];
+      for (BufferId part : parts)
+        if (owner(part) == process) from = part;
+      const bool is_here = process == among_.rank;
+      if (!is_here && owner(from) != among_.rank) continue;
+      uses_[from.index()].read = true;
+      copies.push_back({from, is_here ? copy.to.id : at_others[static_cast<std::size_t>(process)], copy.box, {}});
+    }
+    return copies;
   }
 
   BufferId new_buffer(const Buffer& like, MemorySpace space, std::size_t number, const Box& box, std::int64_t device) {
