@@ -10,8 +10,7 @@ using namespace ir;
 namespace {
 
 // By buffer: how many tasks write it.
-std::vector<int> writers_of(const Schedule& schedule,
-                            const std::function<std::size_t(const KernelCall&)>& reads_of) {
+std::vector<int> writers_of(const Schedule& schedule, const std::function<std::size_t(const KernelCall&)>& reads_of) {
   std::vector<int> writers(schedule.buffers.size());
   auto note = [&](BufferId id) { ++writers[id.index()]; };
   for (const Sequence& sequence : schedule.sequences)

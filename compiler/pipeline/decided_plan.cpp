@@ -16,8 +16,8 @@ std::string key_of(const ir::Program& program, const passes::PassContext& contex
   if (by.store == nullptr || by.seconds || context.rules) return "";
   return fmt::format("threads {}, evaluations {}, flags {}{}{}{}{}\n{}\n{}\n{}\n{}", by.threads, by.evaluations,
                      int{context.strict_fp}, int{context.require_proof}, int{context.no_distribute},
-                     int{context.no_implicit_reshard}, int{context.fast_reduce}, by.machine, ir::print(context.plan), ir::print(by.start),
-                     ir::print(program));
+                     int{context.no_implicit_reshard}, int{context.fast_reduce}, by.machine, ir::print(context.plan),
+                     ir::print(by.start), ir::print(program));
 }
 
 std::optional<ir::Plan> known_plan(const std::string& key, const Deciding& by) {

@@ -42,7 +42,7 @@ std::int64_t messages_of(const Rounds& rounds) {
 }
 
 bool combines_in_groups(const Program& program, const std::string& monoid, ElementType element,
-                           const Caution& caution) {
+                        const Caution& caution) {
   if (caution.fast_reduce) return true;
   auto is_meant = [&](const Monoid& one) {
     auto alike = [&](const MonoidComponent& component) { return is_float(component.type) == is_float(element); };

@@ -28,7 +28,7 @@ std::int64_t messages_of(const Rounds& rounds);
 // Whether partials of such elements may be combined in groups: that the monoid is associative suffices, as groups keep the
 // order of the blocks.
 bool combines_in_groups(const ir::Program& program, const std::string& monoid, ElementType element,
-                           const Caution& caution);
+                        const Caution& caution);
 
 // Of the partials along an axis at a site of the graph. None where slices are not gathered: a result of the program that
 // no operation reads.

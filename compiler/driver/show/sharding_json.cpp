@@ -85,7 +85,8 @@ ordered_json sharding_json(const Session& session, FileId file, const passes::Pr
            {"source", lines_at(reasons.location({graph, ir::ValueId(v)}), sources)},
            {"axes", axes}});
     }
-  for (const passes::Move& move : passes::moves_of(program, caution)) moves.push_back(move_json(session, move, sources));
+  for (const passes::Move& move : passes::moves_of(program, caution))
+    moves.push_back(move_json(session, move, sources));
   ordered_json files = ordered_json::array();
   for (const std::string& path : sources.paths()) files.push_back(path);
   return {{"format", "tap-sharding"},
