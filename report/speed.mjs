@@ -1,6 +1,6 @@
 // Times of reports in Chromium, for scripts/report_speed.py: node speed.mjs ROUNDS FILE…
 //
-// Milliseconds, medians of the rounds: the first paint; the graph shown; the 95th percentile of a frame during a drag of the mouse
+// Milliseconds, medians of the rounds: the first paint; the graph shown; everything there; the 95th percentile of a frame during a drag of the mouse
 // over 60 steps, of the whole graph and then of a part of it, and during 60 turns of the wheel.
 import { pathToFileURL } from "node:url";
 import { launch } from "./browser.mjs";
@@ -13,6 +13,7 @@ const browser = await launch();
 const measures = {
   first_paint: (page) => page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime),
   graph_shown: (page) => page.evaluate(() => globalThis.shownAt),
+  all_there: (page) => page.evaluate(() => globalThis.thereAt),
   drag: (page) => frames(page, () => drag(page)),
   drag_near: async (page) => {
     for (let i = 0; i < 6; ++i) await page.mouse.wheel(0, -250);
@@ -53,16 +54,17 @@ const found = files.map(() => ({}));
 for (let round = 0; round < rounds; ++round)
   for (const [k, file] of files.entries()) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    // Shown in the frame after the one in which the graph is there.
+    // In the frame after the one in which the graph, or all, is there.
     await page.addInitScript(() => {
-      const shown = () => requestAnimationFrame(() => requestAnimationFrame(() => (globalThis.shownAt = performance.now())));
-      new MutationObserver((_, watch) => document.querySelector("[role=tab]") && (watch.disconnect(), shown())).observe(document, {
-        childList: true,
-        subtree: true,
-      });
+      const notes = { shownAt: "canvas", thereAt: "#app:not([inert]) [role=tab]" };
+      const note = (name) => requestAnimationFrame(() => requestAnimationFrame(() => (globalThis[name] = performance.now())));
+      new MutationObserver((_, watch) => {
+        for (const [name, selector] of Object.entries(notes)) if (document.querySelector(selector)) delete notes[name], note(name);
+        if (Object.keys(notes).length === 0) watch.disconnect();
+      }).observe(document, { childList: true, subtree: true, attributeFilter: ["inert"] });
     });
     await page.goto(pathToFileURL(file).href);
-    await page.waitForFunction(() => globalThis.shownAt);
+    await page.waitForFunction(() => globalThis.thereAt);
     for (const [name, measure] of Object.entries(measures)) (found[k][name] ??= []).push(await measure(page));
     await page.close();
   }

@@ -59,8 +59,8 @@ def main():
     parser.add_argument("--only", default="")
     given = parser.parse_args()
     tapc = str(Path(given.tapc).resolve())
-    print("| graph | nodes | written, s | user, s | file, MB | first paint, ms | graph shown, ms | drag, ms | drag, near, ms | wheel, ms |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| graph | nodes | written, s | user, s | file, MB | first paint, ms | graph shown, ms | all there, ms | drag, ms | drag, near, ms | wheel, ms |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for what, (text, plan) in CASES.items():
@@ -73,10 +73,10 @@ def main():
             times = [write(tapc, source, page, folder / "p.plan" if plan else None) for _ in range(given.rounds)]
             wall, user = (statistics.median(column) for column in zip(*times))
             html = page.read_text()
-            data = json.loads(html[html.index('id="data">') + 10:html.index("</script>", html.index('id="data">'))])
-            nodes = len(data["stages"][-1]["graphs"][0]["layout"]["titles"])
+            begin = html.index('id="picture">') + len('id="picture">')
+            nodes = len(json.loads(html[begin:html.index("</script>", begin)])["layout"]["titles"])
             shown = json.loads(subprocess.run(["node", ROOT / "report/speed.mjs", str(given.rounds), page], check=True, capture_output=True, text=True).stdout)[0]
-            browser = " | ".join(str(shown[key]) for key in ("first_paint", "graph_shown", "drag", "drag_near", "wheel"))
+            browser = " | ".join(str(shown[key]) for key in ("first_paint", "graph_shown", "all_there", "drag", "drag_near", "wheel"))
             print(f"| {what} | {nodes:,} | {wall:.2f} | {user:.2f} | {len(html) / 1e6:.1f} | {browser} |", flush=True)
 
 

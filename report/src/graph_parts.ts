@@ -1,9 +1,10 @@
 // What the panel of the graph says about nodes: how each looks, the legend, and what its shards read.
 import { bounds, boxText, meet, partsOf, readsOf, shardsOf } from "./boxes";
 import { colourOf } from "./colours";
-import { nodeKinds } from "./layout";
+import { fillOfNode, nodeKinds } from "./layout";
 import { el, svg } from "./dom";
 import type { NodeLook, Palette, Scene } from "./graph_draw";
+import type { Operation } from "./model";
 import { canOpen, type Opened } from "./opened";
 import type { Store } from "./store";
 
@@ -23,7 +24,8 @@ export function looksOf({ stage, report }: Store, { layout, refs, frames }: Open
     const { graph, shard } = refs[i];
     if (kind === "shard") return { fill: kind, devices: shard?.devices ?? [] };
     if (kind !== "operation") return plainLook(kind);
-    const operation = stage.graphs[graph].operations[number];
+    const operation = stage.graphs[graph].operations[number] as Operation | undefined;
+    if (!operation) return plainLook(fillOfNode(layout, i) ?? "operation"); // the first picture has no operations (first.ts)
     const fill = operation.region ? "region" : operation.move ? "move" : "operation";
     const opens = canOpen(operation) ? (frames.has(i) ? "open" : "closed") : undefined;
     if (frames.has(i) || inEach.get(graph)! > mostLooks) return plainLook(fill, opens);

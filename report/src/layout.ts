@@ -2,6 +2,8 @@
 // a graph seen from far away is drawn without.
 import type { LaidEdge, LaidNode, Layout, NodeKind } from "./model";
 
+export type Fill = Exclude<NodeKind, "shard"> | "region" | "move"; // the colour of a node
+
 export interface PackedLayout {
   width: number;
   height: number;
@@ -11,7 +13,8 @@ export interface PackedLayout {
   edges: number[]; // from, to, points
   trunks: number[]; // points, by node
 }
-export const kinds: NodeKind[] = ["input", "const", "operation", "output"];
+export const kinds: NodeKind[] = ["input", "const", "operation", "output", "operation", "operation"];
+const fills: Fill[] = ["input", "const", "operation", "output", "region", "move"];
 export const boxSize = 6;
 
 export class UnpackedLayout implements Layout {
@@ -51,7 +54,7 @@ export class UnpackedLayout implements Layout {
     const { boxes, titles, below } = this.packed;
     return titles.map((title, i): LaidNode => {
       const at = i * boxSize;
-      const lines = [title, ...(this.shared[below[i]] as string[])];
+      const lines = [title, ...((this.shared[below[i]] ?? []) as string[])]; // the first picture has titles alone (first.ts)
       return [kinds[boxes[at]], boxes[at + 1], boxes[at + 2], boxes[at + 3], boxes[at + 4], boxes[at + 5], lines];
     });
   }
@@ -65,6 +68,9 @@ export function nodeKinds<T>(layout: Layout, make: (kind: NodeKind, number: numb
   const { boxes, titles } = layout.packed;
   return titles.map((_, i) => make(kinds[boxes[i * boxSize]], boxes[i * boxSize + 1], i));
 }
+
+export const fillOfNode = (layout: Layout, node: number): Fill | null =>
+  layout instanceof UnpackedLayout ? fills[layout.packed.boxes[node * boxSize]] : null;
 
 // x, y, x, y … of the points whose count is at this place.
 function pointsAt(packed: number[], at: number): number[] {

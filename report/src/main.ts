@@ -1,7 +1,9 @@
-// The page of a report: reads the data inside it, and shows one panel at a time beside the selection.
+// The page of a report: reads the data inside it, and shows one panel at a time beside the selection. A panel is made when it is
+// first shown.
 import { Details } from "./details";
 import { el, name } from "./dom";
 import { saveSvg, saveSvgAsPng, type Picture } from "./export";
+import { afterPaint, comesFirst, firstPicture, reportOf, wholeReport } from "./first";
 import { GraphView } from "./graph_view";
 import { pipelineView, TableView } from "./lists";
 import type { Report } from "./model";
@@ -34,37 +36,39 @@ function setTheme(theme: State["theme"]): void {
   else document.documentElement.setAttribute("data-theme", theme);
 }
 
-function start(): void {
-  const report = expand(JSON.parse(document.getElementById("data")!.textContent!) as Report);
-  const store = new Store(report);
+interface Body {
+  element: HTMLElement;
+  savedPicture?: () => Picture | null; // of the others, what they show
+}
+const makers: Record<Panel, (store: Store) => Body> = {
+  graph: (store) => new GraphView(store),
+  tensor: (store) => new TensorView(store),
+  source: (store) => ({ element: new SourceView(store).element }),
+  pipeline: (store) => ({ element: pipelineView(store) }),
+  rewrite: (store) => ({ element: new RewriteView(store).element }),
+  why: (store) => ({ element: whyView(store) }),
+  plan: (store) => {
+    const element = planView(store);
+    return { element, savedPicture: () => frontPicture(element) };
+  },
+  time: (store) => new TimeView(store),
+  proof: (store) => ({ element: proofView(store) }),
+  table: (store) => ({ element: new TableView(store).element }),
+};
+
+// `isWhole`: not the first picture alone (first.ts), beside which nothing is selected and with which nothing can be done.
+function show(report: Report, absent: Panel[], isWhole: boolean): void {
+  const store = new Store(expand(report));
+  if (isWhole) store.followAddress();
   setTheme(store.state.theme);
   store.onChange((changed) => changed.has("theme") && setTheme(store.state.theme));
 
-  const empty = { why: report.reasons.length + report.decisions.length === 0, plan: report.plans === null, time: report.time_line === null } as Partial<Record<Panel, boolean>>;
-  const shown = panels.filter((panel) => !empty[panel]);
-  const [graph, tensor, time] = [new GraphView(store), new TensorView(store), new TimeView(store)];
-  const bodies: Record<Panel, HTMLElement> = {
-    graph: graph.element,
-    tensor: tensor.element,
-    source: new SourceView(store).element,
-    pipeline: pipelineView(store),
-    rewrite: new RewriteView(store).element,
-    why: whyView(store),
-    plan: planView(store),
-    time: time.element,
-    proof: proofView(store),
-    table: new TableView(store).element,
-  };
-  // Of the other panels, what they show.
-  const pictures: Partial<Record<Panel, () => Picture | null>> = {
-    graph: () => graph.savedPicture(),
-    tensor: () => tensor.savedPicture(),
-    plan: () => frontPicture(bodies.plan),
-    time: () => time.savedPicture(),
-  };
+  const shown = panels.filter((panel) => !absent.includes(panel));
+  const bodies: Partial<Record<Panel, Body>> = {};
   const picture = (): Picture => {
     const { panel } = store.state;
-    return pictures[panel]?.() ?? pictureOfPanel(bodies[panel], panel);
+    const body = bodies[panel]!;
+    return body.savedPicture?.() ?? pictureOfPanel(body.element, panel);
   };
   const tabs = shown.map((panel) =>
     el(
@@ -80,11 +84,7 @@ function start(): void {
     ),
   );
   const holders = shown.map((panel) =>
-    el(
-      "div",
-      { role: "tabpanel", id: "panel-" + panel, "aria-labelledby": "tab-" + panel, tabindex: -1, class: "panel" },
-      bodies[panel],
-    ),
+    el("div", { role: "tabpanel", id: "panel-" + panel, "aria-labelledby": "tab-" + panel, tabindex: -1, class: "panel" }),
   );
   const stages = el("select", {
     "aria-label": "Stage",
@@ -123,9 +123,10 @@ function start(): void {
     el("button", { type: "button", click: () => (kind === "SVG" ? saveSvg : saveSvgAsPng)(picture()) }, kind),
   );
 
-  const show = (): void => {
+  const update = (): void => {
     shown.forEach((panel, i) => {
       const isShown = panel === store.state.panel;
+      if (isShown && !bodies[panel]) holders[i].append((bodies[panel] = makers[panel](store)).element);
       tabs[i].setAttribute("aria-selected", String(isShown));
       tabs[i].tabIndex = isShown ? 0 : -1;
       holders[i].hidden = !isShown;
@@ -150,30 +151,39 @@ function start(): void {
     store.set({ panel: shown[next] });
     tabs[next].focus();
   });
-  store.onChange(show);
-  document.addEventListener("keydown", (event) => {
+  store.onChange(update);
+  const stepStage = (event: KeyboardEvent): void => {
     const step = ({ "[": -1, "]": 1 } as Record<string, number>)[event.key];
     if (!step || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
     const stage = store.state.stage + step;
     if (stage >= 0 && stage < store.report.stages.length) store.showStage(stage);
-  });
+  };
+  if (isWhole) document.addEventListener("keydown", stepStage);
   document.title = `${report.program} · tapc report`;
-  document
-    .getElementById("app")!
-    .replaceChildren(
-      el(
-        "header",
-        {},
-        el("h1", {}, name(report.program)),
-        tablist,
-        el("label", { class: "stage" }, "stage ", stages),
-        graphLabel,
-        themes,
-        el("span", { class: "saving", role: "group", "aria-label": "Save a picture" }, ...saving),
-      ),
-      el("main", {}, el("div", { class: "panels" }, ...holders), new Details(store).element),
-    );
-  show();
+  const app = document.getElementById("app")!;
+  app.inert = !isWhole;
+  app.replaceChildren(
+    el(
+      "header",
+      {},
+      el("h1", {}, name(report.program)),
+      tablist,
+      el("label", { class: "stage" }, "stage ", stages),
+      graphLabel,
+      themes,
+      el("span", { class: "saving", role: "group", "aria-label": "Save a picture" }, ...saving),
+    ),
+    el("main", {}, el("div", { class: "panels" }, ...holders), isWhole ? new Details(store).element : el("aside")),
+  );
+  update();
+}
+
+function start(): void {
+  const first = firstPicture();
+  const showAll = (): void => show(wholeReport(first), first.absent, true);
+  const isEarly = comesFirst(first);
+  if (isEarly) show(reportOf(first), first.absent, false);
+  document.addEventListener("DOMContentLoaded", () => (isEarly ? afterPaint(showAll) : showAll()));
 }
 
 start();

@@ -39,7 +39,7 @@ const numbers = (text: string | null): number[] => {
 const paths = (text: string | null): string[] =>
   [...new Set((text ?? "").split(","))].filter((path) => /^\d{1,6}(\/\d{1,6})*$/.test(path)).slice(0, 256);
 
-export function parseState(hash: string, initial: State): State {
+export function parseState(hash: string, initial: Pick<State, "panel" | "stage">): State {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const panel = given.get("panel");
   const theme = given.get("theme");

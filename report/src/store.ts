@@ -35,6 +35,8 @@ export class Store {
 
   constructor(private readonly whole: Report) {
     this.state = this.valid(parseState(location.hash, this.initial()));
+  }
+  followAddress(): void {
     window.addEventListener("hashchange", () => this.replace(this.valid(parseState(location.hash, this.initial()))));
   }
 

@@ -1,7 +1,8 @@
 // The panel Graph: what opens in place shows what brute force expects, and the picture stays sound.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { data, nodesOf, open, sorted } from "./page.mjs";
+import { pathToFileURL } from "node:url";
+import { browser, data, nodesOf, open, sorted } from "./page.mjs";
 
 async function picture(page) {
   const button = page.getByRole("button", { name: "Save the panel Graph as SVG", exact: true });
@@ -166,6 +167,26 @@ export async function followsADrag({ page: file }) {
     await again.close();
   }
   assert.ok(seen[0] < 0.12 && seen.at(-1) > 0.5, `scales ${seen}`);
+  await close();
+}
+
+// A large graph is shown before the rest of the file is read: a file that ends there shows what the whole one does.
+export async function graphComesFirst({ page: file, cut }) {
+  const { page, close } = await open(file);
+  const pixels = (p) => p.evaluate(() => document.querySelector("canvas").toDataURL());
+  const settle = (p) => p.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const first = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await first.goto(pathToFileURL(cut).href);
+  await Promise.all([settle(page), settle(first)]);
+  assert.equal(await first.locator("#app").evaluate((app) => app.inert), true);
+  assert.equal(await first.locator("header").textContent(), await page.locator("header").textContent());
+  assert.equal(await pixels(first), await pixels(page));
+  await first.close();
+  // A link to something else does not show it.
+  const other = await browser.newPage();
+  await other.goto(pathToFileURL(cut).href + "#panel=table");
+  assert.equal(await other.locator("canvas").count(), 0);
+  await other.close();
   await close();
 }
 

@@ -201,8 +201,8 @@ std::string inspect_report(Session& session, const std::string& file, const Repo
   PassOptions passes;
   passes.plan = read_plan(session, options.plan);
   take(passes, source);
-  const nlohmann::ordered_json data = data_of(session, file, passes, options, source, nullptr);
-  if (as_page) return report_page(data);
+  nlohmann::ordered_json data = data_of(session, file, passes, options, source, nullptr);
+  if (as_page) return report_page(std::move(data));
   return data.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "compiler/driver/show/report_geometry.h"
 #include "compiler/driver/show/report_graph.h"
@@ -28,7 +29,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t most_explained = 1000;   // values
 constexpr std::size_t most_reasons = 100'000;  // bytes of the lines that explain them
 constexpr std::size_t most_operations = 6000;  // of all stages; with more, only the last stage is part of the report
-constexpr std::string_view place_of_data = "<!--data-->";
+constexpr std::string_view place_of_picture = "<!--picture-->", place_of_data = "<!--data-->";
 
 // The last stage that a pass of these made: the source's graph if none changed anything.
 std::size_t last_made_by(const pipeline::Compilation& made, pipeline::Stage last) {
@@ -165,6 +166,27 @@ ordered_json reasons_json(const Session& session, const ReportInput& input, Repo
   return reasons;
 }
 
+// In ASCII alone, which a browser reads faster.
+void add_escaped(std::string& text, const ordered_json& data) {
+  for (char c : data.dump(-1, ' ', true, ordered_json::error_handler_t::replace)) {
+    if (c == '<') text += "\\u003c";
+    else text += c;
+  }
+}
+
+// The page with data in these places, which are in this order.
+std::string filled(std::string_view page, const std::vector<std::pair<std::string_view, const ordered_json&>>& places) {
+  std::string text;
+  for (const auto& [place, data] : places) {
+    const std::size_t at = page.find(place);
+    TAP_CHECK(at != page.npos, "the report's page has a place for data");
+    text.append(page.substr(0, at));
+    add_escaped(text, data);
+    page.remove_prefix(at + place.size());
+  }
+  return text.append(page);
+}
+
 }  // namespace
 
 ordered_json report_json(const Session& session, const ReportInput& input) {
@@ -211,17 +233,20 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
           {"files", sources.to_json()}};
 }
 
-std::string report_page(const ordered_json& data) {
-  const std::string_view page = embedded::report_page;
-  const std::size_t at = page.find(place_of_data);
-  TAP_CHECK(at != page.npos, "the report's page has a place for data");
-  std::string text(page.substr(0, at));
-  // In ASCII alone, which a browser reads faster.
-  for (char c : data.dump(-1, ' ', true, ordered_json::error_handler_t::replace)) {
-    if (c == '<') text += "\\u003c";
-    else text += c;
-  }
-  return text.append(page.substr(at + place_of_data.size()));
+std::string report_page(ordered_json data) {
+  ordered_json stages = ordered_json::array(), absent = ordered_json::array();
+  for (const ordered_json& stage : data["stages"])
+    stages.push_back({{"name", stage["name"]}, {"about", stage["about"]}});
+  if (data["reasons"].empty() && data["decisions"].empty()) absent.push_back("why");
+  if (data["plans"].is_null()) absent.push_back("plan");
+  if (data["time_line"].is_null()) absent.push_back("time");
+  ordered_json& graph = data["stages"].back()["graphs"].front();
+  const ordered_json picture = {{"program", data["program"]},
+                                {"stages", std::move(stages)},
+                                {"absent", std::move(absent)},
+                                {"layout", std::move(graph["layout"])}};
+  graph.erase("layout");
+  return filled(embedded::report_page, {{place_of_picture, picture}, {place_of_data, data}});
 }
 
 }  // namespace tap::driver

@@ -39,8 +39,9 @@ struct ReportInput {
 };
 nlohmann::ordered_json report_json(const Session& session, const ReportInput& input);
 
-// The page with this data. No text in the data can end the element that holds it.
-std::string report_page(const nlohmann::ordered_json& data);
+// The page with this data; the layout of the last stage's graph comes first, so that it can be drawn before the rest is read
+// (report/src/first.ts). No text in the data can end the element that holds it.
+std::string report_page(nlohmann::ordered_json data);
 
 }  // namespace tap::driver
 

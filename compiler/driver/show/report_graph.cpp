@@ -66,6 +66,11 @@ int kind_number(NodeKind kind) {
   return 2;
 }
 
+int kind_number(const ir::Program& program, const ir::Operation& operation) {
+  const ir::Operator& op = program[operation.op];
+  return op.region() ? 4 : op.transfer() ? 5 : kind_number(NodeKind::operation);
+}
+
 std::string_view region_word(ir::RegionKind kind) {
   switch (kind) {
     case ir::RegionKind::call: return "call";
@@ -120,7 +125,7 @@ ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, con
     const std::size_t number = is_input       ? graph.inputs[i].index()
                                : is_operation ? i - inputs
                                               : graph.outputs[i - inputs - operations].index();
-    boxes.push_back(kind_number(node.kind));
+    boxes.push_back(is_operation ? kind_number(program, graph.operations[i - inputs]) : kind_number(node.kind));
     boxes.push_back(number);
     boxes.push_back(rounded(layout.centres[i].x - sizes[i].width / 2));
     boxes.push_back(rounded(layout.centres[i].y - sizes[i].height / 2));
