@@ -62,11 +62,12 @@ void add_source_options(CLI::App& app, SourceOptions& options) {
                  "The size of a dim, NAME=SIZE, or the sizes of a pack, NAME=2,3; may be repeated")
       ->allow_extra_args(false);
   app.add_flag("--require-proof", options.require_proof, "Reject monoids whose laws are assumed, not proved");
-  app.add_flag("--strict-fp", options.strict_fp,
-               "Keep the written order of float operations: no split or rewrite that changes rounding");
+  CLI::Option* strict_fp =
+      app.add_flag("--strict-fp", options.strict_fp,
+                   "Keep the written order of float operations: no split or rewrite that changes rounding");
   app.add_flag("--fast-reduce", options.fast_reduce,
                "Let devices combine small partial results of floats in pairs: fewer messages, other rounding")
-      ->excludes(app.get_option("--strict-fp"));
+      ->excludes(strict_fp);
   app.add_flag("--no-distribute", options.no_distribute,
                "Offer no other orders of products of three or more factors, and no folds of monoids");
   add_no_cache_option(app, options.no_cache);

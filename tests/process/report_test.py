@@ -78,6 +78,11 @@ program nested(X: f32[12] @ m[{x}], B: f32[12]) -> (Y: f32[12] @ m[{x}], Z: f32[
     Z = relu(B)
 }
 """
+INPUTS = """mesh m = [d: 4]
+program p(X: f32[8, 16], W: f32[16, 4]) -> (Y: f32[8, 4] @ m[{d}, {}]) {
+  Y[i, j] = sum[k] X[i, k] * W[k, j]
+}
+"""
 GROUPED = """program rows(X: f32[6, 5]) -> (Y: f32[6, 5]) {
     m[i] = max[j] X[i, j]
     s[i] = sum[j] X[i, j] - m[i]
@@ -171,6 +176,14 @@ class Report(TapcTest):
     def test_moves_are_counted_from_boxes(self):
         moves = [o["move"] for o in self.report(self.write("layer.tap", LAYER))["stages"][-1]["graphs"][0]["operations"] if "move" in o]
         self.assertEqual([(m["bytes"], m["axes"]) for m in moves], [(96, ["model"])])  # one round of an all-reduce
+
+    def test_inputs_have_the_shardings_that_propagate_to_them(self):
+        report = self.report(self.write("inputs.tap", INPUTS))
+        self.assertEqual([stage["name"] for stage in report["stages"]], ["written", "simplified", "sharded"])
+        reasons = {one["value"]: one["sharding"] for one in report["reasons"]}
+        for stage in report["stages"][1:]:
+            values = {value["name"]: value.get("sharding", {"text": "not sharded"})["text"] for value in stage["graphs"][0]["values"]}
+            self.assertEqual({name: values[name] for name in "XWY"}, {name: reasons[name] for name in "XWY"}, stage["name"])
 
     def test_what_has_no_price_is_said(self):
         source = self.write("halo.tap", HALO)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "compiler/driver/show/report_geometry.h"
@@ -29,6 +30,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t most_explained = 1000;   // values
 constexpr std::size_t most_reasons = 100'000;  // bytes of the lines that explain them
 constexpr std::size_t most_operations = 6000;  // of all stages; with more, only the last stage is part of the report
+constexpr std::string_view sharded_stage = "sharded";
 constexpr std::string_view place_of_picture = "<!--picture-->", place_of_data = "<!--data-->";
 
 // The last stage that a pass of these made: the source's graph if none changed anything.
@@ -63,7 +65,7 @@ std::vector<ReportedStage> stages_of(const ReportInput& input) {
     stages.push_back({&made.stages[fused], "fused", "iterates unrolled and operations fused, by the plan"});
   if (last != fused)
     stages.push_back(
-        {&made.stages[last], "sharded", "operations split into shards, with the transfers that they need"});
+        {&made.stages[last], sharded_stage, "operations split into shards, with the transfers that they need"});
   return stages;
 }
 
@@ -71,6 +73,17 @@ std::size_t operations_in(const ir::Program& program) {
   std::size_t count = 0;
   for (const auto& [id, path] : ir::graph_paths(program)) count += program[id].operations.size();
   return count;
+}
+
+// Devices read of an input the parts that its propagated sharding gives them; in the sharded graph, only the operations say so.
+ir::Program with_sharded_inputs(ir::Program program, const ir::Program& propagated) {
+  const std::vector<ir::ValueId>&inputs = program[program.main].inputs, &known = propagated[propagated.main].inputs;
+  if (program.meshes != propagated.meshes || inputs.size() != known.size()) return program;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    ir::Value& value = program.graphs[program.main.index()].values[inputs[k].index()];
+    if (!value.sharding) value.sharding = propagated[propagated.main][known[k]].sharding;
+  }
+  return program;
 }
 
 std::vector<std::string> lines_in(const std::string& text) {
@@ -204,8 +217,12 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
     kept.erase(kept.begin(), kept.end() - 1);
   }
   ordered_json stages = ordered_json::array();
-  for (const ReportedStage& stage : kept)
-    stages.push_back(report_stage(*stage.program, stage.name, stage.about, sources));
+  for (const ReportedStage& stage : kept) {
+    std::optional<ir::Program> sharded;
+    if (input.propagated && stage.name == sharded_stage)
+      sharded = with_sharded_inputs(*stage.program, input.propagated->program);
+    stages.push_back(report_stage(sharded ? *sharded : *stage.program, stage.name, stage.about, sources));
+  }
   ordered_json passes =
       report_passes(input.made.stages, input.made.certificate, input.made.remarks, input.seconds, sources);
   std::string unpriced;
