@@ -167,6 +167,10 @@ class ProcessPart {
       const bool is_here = process == among_.rank;
       if (!is_here && owner(from) != among_.rank) continue;
       uses_[from.index()].read = true;
+      // In the whole schedule nothing may read this part, so its memory is free for others at once.
+      Lifetime& lifetime = lifetimes_[from.index()];
+      const Lifetime& read = lifetimes_[copy.from.id.index()];
+      lifetime = {std::min(lifetime.first, read.first), std::max(lifetime.last, read.last)};
       copies.push_back({from, is_here ? copy.to.id : at_others[static_cast<std::size_t>(process)], copy.box, {}});
     }
     return copies;
