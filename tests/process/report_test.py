@@ -228,6 +228,14 @@ class Report(TapcTest):
         self.expect(2, "front.png", *options, "--front", "front.png")
         self.assertIn(b"split", self.expect(0, "^wrote", *options, "--front", picture, "-o", "-").stdout)
 
+    def give_inputs_their_shardings(self, program, source):
+        """Those that propagate to them, as `tapc sharding` says; the text of the sharded stage has the given ones alone."""
+        known = json.loads(self.expect(0, "^", "sharding", source, "--json").stdout)["values"]
+        shardings = {value["name"]: value["sharding"] for value in known}
+        graph = program["graphs"][program["main"]]
+        for value in (graph["values"][number] for number in graph["inputs"]):
+            value["sharding"] = value["sharding"] or shardings.get(value["name"])
+
     def cases(self):
         sources = {name: self.write(name + ".tap", text) for name, text in (("layer", LAYER), ("halo", HALO), ("grid", GRID), ("digits", DIGITS))}
         for name, source in sources.items():
@@ -235,6 +243,7 @@ class Report(TapcTest):
             sharded = self.folder / (name + ".ir")
             self.expect(0, r"^", "opt", source, "--stage=sharded", "-o", sharded)
             graph = json.loads(self.expect(0, r"^", "inspect", sharded, "--format=json").stdout)
+            self.give_inputs_their_shardings(graph, source)
             stage = Stage(graph, report)
             names = [value["name"] for value in stage.graph["values"]]
             yield {"check": "boxesLight", "name": name, "page": str(page), "values": {n: list(stage.expected(n)) for n in names}}
