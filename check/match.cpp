@@ -138,7 +138,8 @@ Term Cells::term(CellId cell) {
 }
 
 std::vector<Term> Cells::all(const ir::CellExprs& exprs) {
-  return evaluated(terms_, exprs, [this](const CellNode& node, std::vector<Term> args) { return made(node, std::move(args)); });
+  return evaluated(terms_, exprs,
+                   [this](const CellNode& node, std::vector<Term> args) { return made(node, std::move(args)); });
 }
 
 Term Cells::made(const CellNode& node, std::vector<Term> args) {

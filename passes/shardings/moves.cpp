@@ -87,7 +87,7 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
     for (const HaloEdge& edge : halo.edges)
       edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", edge.axis, edge.before, edge.after);
     const std::string& reader = names[site.site.operations.front().index()];
-    list.push_back({path + value.name + " for " + reader, "halo_exchange " + edges,
+    list.push_back({fmt::format("{}{} for {}", path, value.name, reader), "halo_exchange " + edges,
                     halo.cells * static_cast<std::int64_t>(size_of(value.type.element)), false, path + value.name,
                     reader, path + reader, "halo_exchange", ""});
   }

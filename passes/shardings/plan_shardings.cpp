@@ -12,6 +12,7 @@
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/all_reduces.h"
 #include "passes/shardings/plan_writers.h"
+#include "passes/splits/place_on_mesh.h"
 #include "passes/splits/split_operator.h"
 
 namespace tap::passes {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "backend/llvm/emit_state.h"
 #include "backend/loops/loops.h"
@@ -117,7 +118,7 @@ class LoopInterpreter {
     LoopFailure failure{why, {}, section_};
     for (std::size_t d = 0; d < dims.at.size(); ++d)
       failure.point.push_back(values_[dims.at[d]] ? *values_[dims.at[d]] : values_[dims.lo[d]].value());
-    throw failure;
+    throw LoopFailure{std::move(failure)};
   }
   Number cell(ir::CellId id) {
     auto known = known_.find(id);

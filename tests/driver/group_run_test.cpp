@@ -113,8 +113,8 @@ program p(Q: f64[5, 2], K: f64[7, 2], V: f64[7, 3]) -> (Y: f64[5, 3]) {
 TEST(GroupRun, StreamsKeysOfAttention) {
   for (const char* lines : {"fuse t, m over i, j\n", "fuse t, m over i, j\nsplit m dim j into 3 over sequential\n",
                             "fuse t, m over i, j\nsplit m dim j into [0, 0, 2, 7] over sequential\n",
-                            "fuse t, m over i, j\nsplit m dim j into 3 over sequential\nsplit m dim j into 2 over "
-                            "sequential\nsplit m dim i into 2 over axis pod.data\n",
+                            ("fuse t, m over i, j\nsplit m dim j into 3 over sequential\nsplit m dim j into 2 over "
+                             "sequential\nsplit m dim i into 2 over axis pod.data\n"),
                             "fuse t, m over i, j\nfuse m, Y over i\nsplit Y dim i into [0, 1, 5] over axis pod.data\n"})
     expect_correct(running, lines);
 }

@@ -1,4 +1,5 @@
 // Reads at positions that depend on other reads, several deep and in any order: every step has a certificate.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -51,9 +52,11 @@ TEST(NestedReads, AnyOrder) {
     while (e.made.size() < 9)
       if (std::string made = e.next(); made.size() < 400) e.made.push_back(std::move(made));
     const std::string extent = e.any(2) ? "1" : "5";
-    const std::string all = " for i in 0.." + extent, type = ": i64[" + extent + "]";
-    expect_certified("program p(x" + type + ", z" + type + ") -> (y" + type + ", w" + type + ") {\n  y[i] = " +
-                     e.made[8] + all + "\n  v[i] = " + e.made[7] + all + "\n  w[i] = y[v[i] else 0] + v[i]\n}");
+    expect_certified(
+        fmt::format("program p(x: i64[{0}], z: i64[{0}]) -> (y: i64[{0}], w: i64[{0}]) {{\n"
+                    "  y[i] = {1} for i in 0..{0}\n  v[i] = {2} for i in 0..{0}\n"
+                    "  w[i] = y[v[i] else 0] + v[i]\n}}",
+                    extent, e.made[8], e.made[7]));
   }
 }
 
