@@ -12,8 +12,7 @@ namespace tap::passes {
 struct Caution {
   bool strict_fp = false;
   bool require_proof = false;
-  bool fast_reduce =
-      false;  // the opposite: partials on devices may be combined in groups, although that rounds otherwise
+  bool fast_reduce = false;  // the opposite: devices may combine partials in groups, which rounds otherwise
 };
 inline Caution caution_of(const PassContext& context) {
   return {context.strict_fp, context.require_proof, context.fast_reduce};

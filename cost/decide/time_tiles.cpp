@@ -4,6 +4,7 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
+#include "ir/tensor_bytes.h"
 
 namespace tap::cost {
 
@@ -38,10 +39,7 @@ std::vector<std::int64_t> steps_of(std::int64_t trips) {
 double moved_bytes(const Graph& graph, const Operation& iterate) {
   double bytes = 0;
   for (const auto* list : {&iterate.operands, &iterate.results})
-    for (ValueId v : *list) {
-      const TensorType& type = graph[v].type;
-      bytes += static_cast<double>(size_of(type.element)) * static_cast<double>(element_count(type.shape));
-    }
+    for (ValueId v : *list) bytes += total_bytes(graph[v].type);
   return bytes;
 }
 
