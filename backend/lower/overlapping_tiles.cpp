@@ -101,10 +101,11 @@ class Tiles {
 
 std::vector<std::int64_t> grown_tiles(const GroupView& group, const Points& most, Points points) {
   const Tiles tiles(group, most);
+  if (!tiles.overlap()) return points;
   std::vector<std::size_t> dims;  // the last first
   for (std::size_t d = points.size(); d-- > 0;)
     if (group.dims[d].role == DimRole::parallel) dims.push_back(d);
-  while (tiles.overlap()) {
+  while (true) {
     const double now = tiles.work(points);
     double least = now * (1 - least_gain);
     Points best;
@@ -114,10 +115,9 @@ std::vector<std::int64_t> grown_tiles(const GroupView& group, const Points& most
       if (more[d] <= points[d] || tiles.bytes(more) > most_bytes || tiles.has_few(more)) continue;
       if (const double work = tiles.work(more); work < least) least = work, best = std::move(more);
     }
-    if (best.empty()) break;
+    if (best.empty()) return points;
     points = std::move(best);
   }
-  return points;
 }
 
 }  // namespace tap::backend
