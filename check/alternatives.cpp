@@ -104,27 +104,34 @@ Justify::Result Justify::justify(const ir::Reordered& j) {
   return {obligation, {j.from}};
 }
 
-// y[i…] = x[i…] at every cell: y and x are the same value.
-Justify::Result Justify::justify(const ir::WholeCopy&) {
-  const auto obligation = context_.rule ? Obligation::choice : Obligation::transfer;
-  auto is_copy = [obligation](bool holds, const char* why) { expect(obligation, holds, "{}", why); };
-  const ir::Operator& op = *side_.op;
-  bool plain = op.map() && op.writes.size() == 1 && op.results.size() == 1 && op.blockings.empty();
-  is_copy(plain && op.constraints.empty(), "a copy must be a map with one result");
+std::uint32_t check_copy(const ir::Operator& op, Obligation obligation) {
+  const bool plain = op.map() && op.writes.size() == 1 && op.results.size() == 1;
+  expect(obligation, plain, "a copy must be a map with one result");
+  const ir::CellNode& cell = op.exprs[op.map()->values[0]];
+  expect(obligation, cell.op == ir::CellOp::read, "a copy must write what it reads, unchanged");
+  const ir::Access& read = op.reads[cell.attribute];
+  for (const auto& coordinate : read.coordinates) expect(obligation, !coordinate, "a copy has data-dependent reads");
+  const bool same = read.projection == op.writes[0].projection && op.operands[read.tensor] == op.results[0];
+  expect(obligation, same, "a copy must read each cell at the coordinates where it writes it");
+  return read.tensor;
+}
+
+std::uint32_t check_whole_copy(const ir::Operator& op, Obligation obligation) {
+  const std::uint32_t operand = check_copy(op, obligation);
   const ir::Projection& to = op.writes[0].projection;
   const Shape& shape = op.results[0].shape;
-  is_copy(op.dims.size() == shape.size(), "a copy must have one dim per axis");
-  for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    is_copy(to.start.rows[axis] == unit(shape.size(), axis) && to.shape[axis] == 1 &&
-                op.dims[axis].range == ir::Range{0, shape[axis]},
-            "a copy does not write all of its result");
-  const ir::CellNode& cell = op.exprs[op.map()->values[0]];
-  is_copy(cell.op == ir::CellOp::read, "a copy must write what it reads, unchanged");
-  const ir::Access& read = op.reads[cell.attribute];
-  for (const auto& coordinate : read.coordinates) is_copy(!coordinate, "a copy has data-dependent reads");
-  is_copy(read.projection == to && op.operands[read.tensor] == op.results[0],
-          "a copy must read each cell at the coordinates where it writes it");
-  is_copy(side_.operands[read.tensor] == side_.results[0], "a copy is claimed to be a different value");
+  bool whole = op.blockings.empty() && op.constraints.empty() && op.dims.size() == shape.size();
+  for (std::size_t axis = 0; whole && axis < shape.size(); ++axis)
+    whole = to.start.rows[axis] == unit(shape.size(), axis) && to.shape[axis] == 1 &&
+            op.dims[axis].range == ir::Range{0, shape[axis]};
+  expect(obligation, whole, "a copy must have one dim per axis and write all of its result");
+  return operand;
+}
+
+Justify::Result Justify::justify(const ir::WholeCopy&) {
+  const auto obligation = context_.rule ? Obligation::choice : Obligation::transfer;
+  const std::uint32_t read = check_whole_copy(*side_.op, obligation);
+  expect(obligation, side_.operands[read] == side_.results[0], "a copy is claimed to be a different value");
   return {obligation, {}};
 }
 

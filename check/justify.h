@@ -107,6 +107,9 @@ std::int64_t listed_at(const ir::DeviceSets& lists, std::int64_t device);
 // Checks the regions of a group, and the order in which it combines what it streams (streams.cpp).
 void check_group(const ir::Program& program, const ir::Operator& op, Assumptions& assumed);
 void check_streams(const ir::Program& program, const ir::Operator& group, Assumptions& assumed);
+// Checks that a map writes the cells of an operand where it reads them, and all of them; returns which (alternatives.cpp).
+std::uint32_t check_copy(const ir::Operator& op, Obligation obligation);
+std::uint32_t check_whole_copy(const ir::Operator& op, Obligation obligation);
 // Checks that a transfer moves all that its readers read (regions.cpp); `readers`: of all values of the graph.
 void check_moved(const ir::Program& program, const ir::Graph& graph, const Uses& readers, const ir::Operation& moves);
 // Checks that every value is written before it is read, and that no input is written (step.cpp).

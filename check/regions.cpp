@@ -1,16 +1,20 @@
 // Groups and transfers: operations moved into a region, and transfers that must cover what is read of them.
 #include <algorithm>
+#include <span>
 
 #include "check/justify.h"
 
 namespace tap::check {
 
-// The region's first graph has these operations, in data flow order, on the same values.
+// The region's first graph has these operations, in data flow order, on the same values; a group may have copies of whole
+// values after them.
 void Justify::check_region(ir::RegionKind kind, const std::vector<ir::OperationRef>& from, Obligation obligation) {
   const ir::RegionBody* region = side_.op->region();
   expect(obligation, region && region->kind == kind, "the kinds of the regions differ");
   const ir::Graph& inner = context_.after[region->graph];
-  expect(obligation, inner.operations.size() == from.size(), "it holds {} operations", inner.operations.size());
+  const std::size_t held = inner.operations.size();
+  expect(obligation, kind == ir::RegionKind::group ? held >= from.size() : held == from.size(),
+         "it holds {} operations", held);
   check_data_flow(inner);
   std::vector<Class> classes(inner.values.size());
   for (std::size_t k = 0; k < inner.inputs.size(); ++k) classes[inner.inputs[k].index()] = side_.operands[k];
@@ -25,6 +29,11 @@ void Justify::check_region(ir::RegionKind kind, const std::vector<ir::OperationR
     same_operation(side_of(context_.after, operation, class_of), before);
     origins.push_back({from[o]});
   }
+  for (const ir::Operation& copy : std::span(inner.operations).subspan(from.size())) {
+    const std::uint32_t read = check_whole_copy(context_.after[copy.op], obligation);
+    classes[copy.results[0].index()] = classes[copy.operands[read].index()];
+  }
+  origins.resize(held);
   check_writes(inner, numbering_, origins);
   for (std::size_t k = 0; k < inner.outputs.size(); ++k)
     expect(obligation, numbering_.same(classes[inner.outputs[k].index()], side_.results[k]), "result {} differs", k);

@@ -120,16 +120,9 @@ class GraphCheck {
   void copies(const OperationRef& ref) {
     constexpr auto obligation = Obligation::equal_operations;
     Side side = numbering_.side(ref);
-    const ir::Operator& op = *side.op;
-    expect(obligation, op.map() && op.writes.size() == 1 && op.results.size() == 1, "a copy is not a plain map");
+    const std::uint32_t read = check_copy(*side.op, obligation);
     expect(obligation, numbering_.writers(ref.path, side.operation->results[0]).size() == 1, "a copy is incomplete");
-    const ir::CellNode& cell = op.exprs[op.map()->values[0]];
-    expect(obligation, cell.op == ir::CellOp::read, "a copy must write what it reads, unchanged");
-    const ir::Access& read = op.reads[cell.attribute];
-    for (const auto& c : read.coordinates) expect(obligation, !c, "a copy has data-dependent reads");
-    expect(obligation, read.projection == op.writes[0].projection, "a copy must read the cells that it writes");
-    expect(obligation, op.operands[read.tensor] == op.results[0], "a copy must have the type of its operand");
-    numbering_.merge(side.results[0], side.operands[read.tensor]);
+    numbering_.merge(side.results[0], side.operands[read]);
   }
 
   // The same operator on the same values. For values with several writers, the last pair of writers makes the values

@@ -126,7 +126,7 @@ struct CarriedScanOf {
   bool operator==(const CarriedScanOf&) const = default;
 };
 
-// A group: operation k of its inner graph is from[k] of the enclosing graph.
+// A group: operation k of its inner graph is from[k] of the enclosing graph. Those after them copy whole values.
 struct GroupOf {
   std::vector<OperationRef> from;
   bool operator==(const GroupOf&) const = default;

@@ -126,7 +126,8 @@ void KernelEmitter::emit_tensors(Value* buffers, Value* strides, Value* scratch)
   }
 }
 
-// Results alias neither operands nor each other, so each tensor's accesses form their own scope.
+// Results alias neither operands nor each other, so the accesses to each tensor, or to the local ones that have the same
+// memory, form their own scope.
 void KernelEmitter::emit_scopes() {
   llvm::MDBuilder builder(b_.getContext());
   llvm::MDNode* domain = builder.createAnonymousAliasScopeDomain();
@@ -134,9 +135,10 @@ void KernelEmitter::emit_scopes() {
   for (std::size_t t = 0; t < kernel_.tensors.size(); ++t) scopes.push_back(builder.createAnonymousAliasScope(domain));
   for (std::size_t t = 0; t < kernel_.tensors.size(); ++t) {
     std::vector<llvm::Metadata*> others;
+    const std::uint32_t own = memory_of(kernel_, static_cast<std::uint32_t>(t));
     for (std::size_t o = 0; o < scopes.size(); ++o)
-      if (o != t) others.push_back(scopes[o]);
-    s_.scope.push_back(llvm::MDNode::get(b_.getContext(), {scopes[t]}));
+      if (o != own) others.push_back(scopes[o]);
+    s_.scope.push_back(llvm::MDNode::get(b_.getContext(), {scopes[own]}));
     s_.noalias_scopes.push_back(llvm::MDNode::get(b_.getContext(), others));
   }
 }

@@ -1,6 +1,9 @@
 // Equality of kernels, and queries for their callers.
 #include "backend/loops/loops.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "support/alignment.h"
 
 namespace tap::backend {
@@ -35,23 +38,37 @@ std::int64_t tile_count(const Kernel& kernel, const ir::Box& box) {
   return (box.dims[*kernel.tile_dim].size() + kernel.grain - 1) / kernel.grain;
 }
 
-namespace {
-std::size_t bytes_of(const TensorArgument& tensor) {
-  if (!tensor.local) return 0;
-  auto cells = static_cast<std::size_t>(element_count(tensor.local->extents));
-  std::size_t bytes = cells * size_of(tensor.type.element);
-  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
+std::uint32_t memory_of(const Kernel& kernel, std::uint32_t tensor) {
+  const std::optional<Local>& local = kernel.tensors[tensor].local;
+  return local ? local->reuses.value_or(tensor) : tensor;
 }
+
+namespace {
+
+// By local tensor: the bytes of its own memory, enough for every tensor that reuses it.
+std::vector<std::size_t> memory_bytes(const Kernel& kernel) {
+  std::vector<std::size_t> bytes(kernel.tensors.size(), 0);
+  for (std::uint32_t t = 0; t < bytes.size(); ++t) {
+    const TensorArgument& tensor = kernel.tensors[t];
+    if (!tensor.local) continue;
+    const std::size_t needed =
+        static_cast<std::size_t>(element_count(tensor.local->extents)) * size_of(tensor.type.element);
+    std::size_t& own = bytes[memory_of(kernel, t)];
+    own = std::max(own, (needed + buffer_alignment - 1) / buffer_alignment * buffer_alignment);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor) {
-  std::size_t offset = 0;
-  for (std::uint32_t t = 0; t < tensor; ++t) offset += bytes_of(kernel.tensors[t]);
-  return offset;
+  const std::vector<std::size_t> bytes = memory_bytes(kernel);
+  return std::accumulate(bytes.begin(), bytes.begin() + memory_of(kernel, tensor), std::size_t{0});
 }
 std::size_t scratch_bytes(const Kernel& kernel) {
   constexpr std::size_t beyond = 1024;  // idle lanes of a tile's vectors may be loaded, too
-  const std::size_t tensors = scratch_offset(kernel, static_cast<std::uint32_t>(kernel.tensors.size()));
+  const std::vector<std::size_t> bytes = memory_bytes(kernel);
+  const std::size_t tensors = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
   return tensors == 0 ? 0 : tensors + beyond;
 }
 

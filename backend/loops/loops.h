@@ -38,6 +38,8 @@ namespace tap::backend {
 struct Local {
   Shape extents;
   std::vector<ir::AffineExpr> origin;  // per axis; in variables that are constant while the part is in use
+  // Its memory is that of this local tensor, whose part is not in use at the same time.
+  std::optional<std::uint32_t> reuses = {};
   bool operator==(const Local&) const = default;
 };
 struct TensorArgument {
@@ -233,6 +235,8 @@ std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
 // The bytes of a call's scratch memory, and the offset of a tensor in it.
 std::size_t scratch_bytes(const Kernel& kernel);
 std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor);
+// The tensor whose memory this one uses: itself, unless it is local and reuses another's.
+std::uint32_t memory_of(const Kernel& kernel, std::uint32_t tensor);
 
 std::string print(const Kernel& kernel);  // loops_text.h
 

@@ -234,8 +234,10 @@ std::string Printer::variables(const std::vector<std::uint32_t>& numbers) const 
 void Printer::local(const TensorArgument& tensor) {
   Texts origin;
   for (const AffineExpr& e : tensor.local->origin) origin.push_back(affine(e));
-  line(fmt::format("local {}: {} holds {} at ({})", tensor.name, to_string(tensor.type),
-                   to_string(tensor.local->extents), joined(origin)));
+  const auto& reuses = tensor.local->reuses;
+  line(fmt::format("local {}: {} holds {} at ({}){}", tensor.name, to_string(tensor.type),
+                   to_string(tensor.local->extents), joined(origin),
+                   reuses ? " reuses " + kernel_.tensors[*reuses].name : ""));
 }
 
 void Printer::section(std::size_t number) {

@@ -58,6 +58,9 @@ class Tables {
                   tensor.local->origin.size(), rank);
       for (std::int64_t extent : tensor.local->extents) out_.expect(extent >= 0, "an extent is {}", extent);
       for (const AffineExpr& e : tensor.local->origin) in_range(e);
+      if (const auto& of = tensor.local->reuses)
+        out_.expect(*of < t && kernel_.tensors[*of].local && !kernel_.tensors[*of].local->reuses,
+                    "it reuses tensor {}, which has no memory of its own before it", *of);
     }
   }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/lower/direct_copies.h"
 #include "backend/lower/group_tiles.h"
+#include "backend/lower/reused_memory.h"
 #include "ir/graph.h"
 #include "support/check.h"
 
@@ -46,6 +48,7 @@ GroupLowering::GroupLowering(const Program& program, const Operator& group, Kern
       streamed_(streamed_operations(group, view_)),
       epilogues_(find_epilogues(view_, windows_, streamed_)),
       ends_another_(graph_.operations.size(), false),
+      is_direct_copy_(direct_copies(view_, windows_)),
       spans_(std::move(box)),
       levels_(1),
       tensors_(graph_.values.size(), none),
@@ -57,7 +60,10 @@ GroupLowering::GroupLowering(const Program& program, const Operator& group, Kern
   }
   points_ = tile_points(program, group, most);
   for (const auto& maps : epilogues_)
-    for (const EpilogueMap& map : maps) ends_another_[map.operation] = true;
+    for (const EpilogueMap& map : maps) {
+      ends_another_[map.operation] = true;
+      is_direct_copy_[map.operation] = false;
+    }
   for (std::size_t k = 0; k < graph_.inputs.size(); ++k) tensors_[graph_.inputs[k].index()] = operands[k];
   for (std::size_t k = 0; k < graph_.outputs.size(); ++k) tensors_[graph_.outputs[k].index()] = results[k];
 }
@@ -111,12 +117,43 @@ void GroupLowering::place_values() {
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
       regions_[v].push_back(span_of(windows_.values[v][axis], {0, shape[axis]}, graph_.values[v].name));
   }
+  for (std::size_t o = 0; o < graph_.operations.size(); ++o)
+    if (is_direct_copy_[o])
+      tensors_[graph_.operations[o].operands[0].index()] = tensors_[graph_.operations[o].results[0].index()];
   std::vector<bool> in_registers = values_in_registers(view_, epilogues_);
   for (std::size_t o = 0; o < graph_.operations.size(); ++o)
     if (streamed_[o])
       for (ValueId v : graph_.operations[o].results) in_registers[v.index()] = true;
+  std::vector<ValueId> local;
   for (std::size_t v = 0; v < graph_.values.size(); ++v)
-    if (tensors_[v] == none && !in_registers[v]) tensors_[v] = new_local(ValueId(v), graph_.values[v].type.element);
+    if (tensors_[v] == none && !in_registers[v]) local.emplace_back(v);
+  place_in_local_memory(std::move(local));
+}
+
+// One after another in the same memory, where their lifetimes allow it. In a loop over steps, every value has its own: it
+// may be kept from one step to the next.
+void GroupLowering::place_in_local_memory(std::vector<ValueId> values) {
+  std::vector<std::optional<std::size_t>> runs_at(graph_.operations.size());
+  for (std::size_t o = 0; o < runs_at.size(); ++o) {
+    if (!windows_.demanded[o] || is_direct_copy_[o] || ends_another_[o]) continue;
+    runs_at[o] = o;
+    for (const EpilogueMap& map : epilogues_[o]) runs_at[map.operation] = o;
+  }
+  const auto needed = lifetimes(graph_, runs_at);
+  std::ranges::stable_sort(values, {}, [&](ValueId v) { return needed[v.index()] ? needed[v.index()]->first : 0; });
+  const bool has_steps = levels_.size() > 1;
+  ReusedMemory memory;
+  std::vector<std::uint32_t> block;  // by number: the first tensor in it
+  for (ValueId v : values) {
+    const std::uint32_t tensor = tensors_[v.index()] = new_local(v, graph_[v].type.element);
+    if (has_steps || !needed[v.index()]) continue;
+    Local& own = *kernel_.tensors[tensor].local;
+    const double cells = static_cast<double>(element_count(own.extents));
+    const std::size_t number =
+        memory.block_for(*needed[v.index()], cells * static_cast<double>(size_of(graph_[v].type.element)));
+    if (number < block.size()) own.reuses = block[number];
+    else block.push_back(tensor);
+  }
 }
 
 std::vector<std::uint32_t> GroupLowering::tensors_of(const std::vector<ValueId>& values) const {
@@ -246,7 +283,7 @@ std::vector<Statement> GroupLowering::run() {
   place_values();
   std::vector<std::size_t> level_of_value(graph_.values.size(), 0);
   for (std::size_t o = 0; o < graph_.operations.size(); ++o)
-    if (!ends_another_[o] && windows_.demanded[o]) add_operation(o, level_of_value);
+    if (!ends_another_[o] && !is_direct_copy_[o] && windows_.demanded[o]) add_operation(o, level_of_value);
   std::vector<Statement> body;
   for (std::size_t k = levels_.size(); k-- > 0;) {
     Level& level = levels_[k];

@@ -85,6 +85,7 @@ class GroupLowering {
 
   std::uint32_t new_local(ir::ValueId value, ElementType type);
   void place_values();
+  void place_in_local_memory(std::vector<ir::ValueId> values);
   std::vector<std::uint32_t> tensors_of(const std::vector<ir::ValueId>& values) const;
   std::size_t level_of(std::size_t operation, const std::vector<DimSpan>& box,
                        std::vector<std::size_t>& level_of_value) const;
@@ -114,6 +115,7 @@ class GroupLowering {
   std::vector<bool> streamed_;                       // by operation
   std::vector<std::vector<EpilogueMap>> epilogues_;  // likewise
   std::vector<bool> ends_another_;                   // likewise: part of an epilogue
+  std::vector<bool> is_direct_copy_;                 // likewise: does not run (direct_copies.h)
   std::vector<std::int64_t> points_;
   std::vector<DimSpan> spans_;                 // by dim of the group: first of the box, then of one tile and step
   std::vector<Tile> tiles_;                    // outermost first

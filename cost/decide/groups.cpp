@@ -48,7 +48,7 @@ std::vector<std::uint32_t> dims_over(const Operator& op, bool reduced) {
 // The group's dims, as dims of its last operation.
 std::vector<std::uint32_t> dims_of_last(const MadeGroup& group) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> dims;
-  const auto last = static_cast<std::uint32_t>(group.operations.size() - 1);
+  const auto last = static_cast<std::uint32_t>(group.inner.operations.size() - 1);
   for (const GroupAnchor& anchor : group.op.region()->anchors)
     if (anchor.operation == last) dims.emplace_back(anchor.dim, anchor.inner_dim);
   std::sort(dims.begin(), dims.end());
@@ -119,7 +119,7 @@ class Candidate {
     };
     passes::GroupOutcome usual = maker_.make(operations, passes::RecomputeLimit{});
     if (auto* group = std::get_if<MadeGroup>(&usual)) add(usual, dims_of_last(*group));
-    const Operator& last = maker_.program()[maker_.graph()[operations.back()].op];
+    const Operator last = maker_.last_of(operations);
     for (bool reduced : {false, true}) {
       std::vector<std::uint32_t> over = dims_over(last, reduced);
       if (!computes_once(operations, over)) continue;
@@ -315,12 +315,13 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
                             const passes::Caution& caution, Pricer& pricer) {
   DecidedGroups decided;
   const Graph& graph = program[id];
-  const DefUse uses = def_use(graph);
+  const GroupMaker maker(program, graph, caution);
+  const DefUse& uses = maker.uses();
   const std::vector<std::string> names = operation_names(graph);
   auto line = [&](const Piece& piece) {
     PlannedFusion fusion;
     for (OperationId o : piece.operations) fusion.operations.push_back(path + names[o.index()]);
-    const Operator op = with_author_names(program, graph[piece.operations.back()]);
+    const Operator op = maker.last_of(piece.operations);
     for (std::uint32_t d : piece.over) fusion.dims.push_back(passes::plan_dim_name(op, d));
     return fusion;
   };

@@ -74,10 +74,13 @@ std::optional<std::vector<MeshSplit>> splits_of_group(const Program& program, co
                                                       const SplitsOfGraph& splits,
                                                       const std::vector<OperationId>& operations,
                                                       const std::vector<std::uint32_t>& over) {
+  if (splits.empty()) return std::vector<MeshSplit>();
   std::vector<MeshSplit> own = of(splits, operations.back());
   for (const MeshSplit& split : own)
     if (std::find(over.begin(), over.end(), split.dim) == over.end()) return std::nullopt;
-  const passes::SharedDims shared = passes::shared_dims(program, graph, operations, operations.size() - 1, over);
+  std::vector<Operation> members;
+  for (OperationId o : operations) members.push_back(graph[o]);
+  const passes::SharedDims shared = passes::shared_dims(program, graph, members, members.size() - 1, over);
   for (std::size_t k = 0; k < operations.size(); ++k) {
     const std::vector<MeshSplit>& inner = of(splits, operations[k]);
     if (has_partials(program[graph[operations[k]].op], inner)) return std::nullopt;

@@ -12,11 +12,14 @@ using namespace ir;
 
 namespace {
 
-constexpr std::size_t most_operations = 4;  // of a body
+constexpr std::size_t most_values = 4;       // that a body computes; several operations may write one
+constexpr std::size_t most_operations = 48;  // of all steps together: groups.cpp searches so many at once
 constexpr std::int64_t most_steps = 16;
 
 bool is_simple(const Program& program, const Graph& body) {
-  return !body.operations.empty() && body.operations.size() <= most_operations &&
+  std::set<ValueId> written;
+  for (const Operation& o : body.operations) written.insert(o.results.begin(), o.results.end());
+  return !written.empty() && written.size() <= most_values &&
          std::ranges::all_of(body.operations, [&](const Operation& o) {
            const Operator& op = program[o.op];
            return op.map() && op.blockings.empty();
@@ -24,11 +27,13 @@ bool is_simple(const Program& program, const Graph& body) {
 }
 
 // Per power of two the number of steps, at most so many, that leaves the fewest trips over.
-std::vector<std::int64_t> steps_of(std::int64_t trips) {
+std::vector<std::int64_t> steps_of(std::int64_t trips, std::size_t operations) {
+  const auto limit = std::min(most_steps, static_cast<std::int64_t>(most_operations / operations));
   std::vector<std::int64_t> found;
-  for (std::int64_t most = 2; most <= std::min(most_steps, trips / 2); most *= 2) {
+  for (std::int64_t power = 2; power / 2 < limit && power <= trips / 2; power *= 2) {
+    const std::int64_t most = std::min(power, limit);
     std::int64_t best = most;
-    for (std::int64_t n = most - 1; n > most / 2; --n)
+    for (std::int64_t n = most - 1; n > power / 2; --n)
       if (trips % n < trips % best) best = n;
     found.push_back(best);
   }
@@ -59,7 +64,8 @@ std::vector<UnrollChoice> unroll_choices(const Program& program, const std::set<
     const RegionBody* region = program[main.operations[o].op].region();
     if (!region || region->kind != RegionKind::iterate || names[o].empty() || is_named(fixed, names[o])) continue;
     if (!is_simple(program, program[region->graph]) || moved_bytes(main, main.operations[o]) <= cached_bytes) continue;
-    if (auto steps = steps_of(region->trips.size()); !steps.empty()) choices.push_back({names[o], std::move(steps)});
+    auto steps = steps_of(region->trips.size(), program[region->graph].operations.size());
+    if (!steps.empty()) choices.push_back({names[o], std::move(steps)});
   }
   return choices;
 }

@@ -123,6 +123,13 @@ Cost Model::of(Run& run, const KernelEvent& event) {
   return cost;
 }
 
+// Of the bytes that all parts of an operand or a result touch together, those at different addresses. Nothing for local memory.
+std::optional<double> Model::distinct_bytes(const KernelEvent& event, double bytes, std::size_t tensor) {
+  if (tensor >= event.touches.size()) return std::nullopt;
+  const Touch& touch = event.touches[tensor];
+  return std::min(bytes, touch.bytes * touch.members);
+}
+
 // Threads run the same kernel on different parts, so the time is that of one thread, times the imbalance of their
 // shares.
 Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wanted) {
@@ -165,20 +172,26 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
   cost.waiting = work.waiting * repeated / speed;
   cost.starting = device().call * cost.calls / threads;
 
-  double all = 0;
-  for (const TensorWork& tensor : work.tensors) all += tensor.bytes;
+  // Between two accesses to the same data lie those of one part, if the other part needs the data, too; else those of all.
+  double of_part = 0, of_all = 0;
+  for (std::uint32_t t = 0; t < work.tensors.size(); ++t) {
+    if (backend::memory_of(kernel, t) != t) continue;
+    of_part += work.tensors[t].bytes;
+    of_all += distinct_bytes(event, work.tensors[t].bytes * repeated, t).value_or(work.tensors[t].bytes);
+  }
   const std::size_t last = device().levels.size() - 1;
   for (std::size_t t = 0; t < work.tensors.size(); ++t) {
     const TensorWork& tensor = work.tensors[t];
-    const bool known = t < event.touches.size();
-    const double before = known ? run.recency.since(event.touches[t].memory) : 0;
+    const double distinct = distinct_bytes(event, tensor.bytes * repeated, t).value_or(0);
+    const double before = distinct > 0 ? run.recency.since(event.touches[t].memory) : 0;
     double nearer = 0;  // bytes that missed the previous level
     for (std::size_t c = 0; c <= last; ++c) {
       double missed = 0;
       if (c < last) {
-        const double held = share_kept(before + all, device().levels[c].bytes) / (c + 1 < last ? threads : 1);
-        const double first = std::min(tensor.bytes, tensor.missed[c]);
-        missed = std::max(tensor.missed[c] - held * first, 0.0) * repeated;
+        const double first = std::min(tensor.bytes, tensor.missed[c]) * repeated, fresh = std::min(first, distinct);
+        const double held = fresh * share_kept(before + of_all, device().levels[c].bytes) +
+                            (first - fresh) * share_kept(of_part, device().levels[c].bytes);
+        missed = std::max(tensor.missed[c] * repeated - held / (c + 1 < last ? threads : 1), 0.0);
         if (c > 0) missed = std::min(missed, nearer);
       }
       if (c > 0 && nearer > missed) move(cost, c, nearer - missed, tensor.writes, threads);

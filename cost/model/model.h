@@ -43,6 +43,7 @@ class Model {
   struct Run;  // one evaluation of a trace
   void all(Run& run, const Trace& trace, double times, bool priced);
   Cost of(Run& run, const KernelEvent& event);
+  static std::optional<double> distinct_bytes(const KernelEvent& event, double bytes, std::size_t tensor);
   Cost on_threads(const Run& run, const KernelEvent& event, std::int64_t wanted);
   Cost of(Run& run, const CopyEvent& event);
   Cost of(Run& run, const MessageEvent& event);

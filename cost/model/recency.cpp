@@ -5,17 +5,24 @@
 namespace tap::cost {
 
 double Recency::since(std::size_t memory) const {
-  double bytes = 0;
+  double bytes = 0, largest = 0, since = 2 * most_ + 1;
   for (auto one = last_.rbegin(); one != last_.rend() && bytes <= most_; ++one) {
-    if (one->memory == memory) return bytes;
-    bytes += one->bytes;
+    if (one->memory != memory) bytes += one->bytes;
+    else if (one->bytes > largest) largest = one->bytes, since = bytes;
   }
-  return 2 * most_ + 1;
+  return since;
 }
 
 // Forgets data that no cache can still hold.
 void Recency::touch(std::size_t memory, double bytes) {
-  std::erase_if(last_, [&](const Touched& t) { return t.memory == memory; });
+  double left = bytes;
+  for (auto one = last_.rbegin(); one != last_.rend(); ++one) {
+    if (one->memory != memory) continue;
+    const double again = std::min(left, one->bytes);
+    one->bytes -= again;
+    left -= again;
+  }
+  std::erase_if(last_, [](const Touched& t) { return t.bytes <= 0; });
   last_.push_back({memory, bytes});
   double all = 0;
   std::size_t kept = 0;

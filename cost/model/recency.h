@@ -11,8 +11,8 @@ class Recency {
  public:
   explicit Recency(double most) : most_(most) {}  // `most`: bytes of history
 
-  // Bytes of other memories accessed since the last access to this one; more than `most` if there was none, or too long
-  // ago.
+  // Bytes of other memories accessed since the last access to this one, or to its largest part that was accessed at once;
+  // more than `most` if there was none, or too long ago.
   double since(std::size_t memory) const;
   void touch(std::size_t memory, double bytes);
   void exchange(std::size_t a, std::size_t b);
@@ -23,7 +23,7 @@ class Recency {
     double bytes = 0;
   };
   double most_;
-  std::vector<Touched> last_;  // each memory once, latest last
+  std::vector<Touched> last_;  // latest last; what is accessed again is no longer part of earlier ones
 };
 
 }  // namespace tap::cost

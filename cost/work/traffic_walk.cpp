@@ -144,8 +144,12 @@ class TrafficWalk {
   }
   std::vector<double> room_for(const TouchedAll& all) const {
     std::vector<double> bytes(levels(), 0);
-    for (std::size_t t = 0; t < all.size(); ++t)
-      for (std::size_t c = 0; all[t] && c < bytes.size(); ++c) bytes[c] += room_for(t, *all[t], c);
+    for (std::size_t c = 0; c < bytes.size(); ++c) {
+      std::vector<double> of_memory(all.size(), 0);
+      for (std::uint32_t t = 0; t < all.size(); ++t)
+        if (double& own = of_memory[memory_of(kernel_, t)]; all[t]) own = std::max(own, room_for(t, *all[t], c));
+      bytes[c] = std::accumulate(of_memory.begin(), of_memory.end(), 0.0);
+    }
     return bytes;
   }
 

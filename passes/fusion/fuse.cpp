@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "ir/graph.h"
+#include "ir/text_names.h"
 #include "passes/plan_problem.h"
 #include "support/check.h"
 
@@ -100,9 +101,10 @@ class FusionApplier : PlanApplier {
       operations.push_back(location->operation);
     }
     if (operations.empty()) return problem("a group without operations");
-    auto over = dims_of(fusion, *graph, *std::max_element(operations.begin(), operations.end()));
+    const GroupMaker maker(program(), program()[*graph], caution_);
+    auto over = dims_of(fusion, *graph, operations, maker);
     if (!over) return;
-    GroupOutcome outcome = GroupMaker(program(), program()[*graph], caution_).make(std::move(operations), *over);
+    GroupOutcome outcome = maker.make(std::move(operations), *over);
     if (auto* refusal = std::get_if<Refusal>(&outcome)) return problem(refusal->reason);
     auto& made = std::get<MadeGroup>(outcome);
     remark_recomputation(*graph, made);
@@ -113,9 +115,12 @@ class FusionApplier : PlanApplier {
   }
 
   // The group's dims in its last operation. Reports unknown ones.
-  std::optional<std::vector<std::uint32_t>> dims_of(const PlannedFusion& fusion, GraphId graph, OperationId last) {
-    const Operation& operation = program()[graph][last];
-    const Operator op = with_author_names(program(), operation);
+  std::optional<std::vector<std::uint32_t>> dims_of(const PlannedFusion& fusion, GraphId graph,
+                                                    std::vector<OperationId> operations, const GroupMaker& maker) {
+    std::sort(operations.begin(), operations.end());
+    const OperationId last = operations.back();
+    const bool is_copy = !maker.copied_results(operations).empty();
+    const Operator op = maker.last_of(operations);
     std::vector<std::uint32_t> over;
     auto refuse = [&](auto found) {
       problem(std::move(found));
@@ -123,7 +128,12 @@ class FusionApplier : PlanApplier {
     };
     for (const std::string& name : fusion.dims) {
       auto dim = find_dim(op, name);
-      if (!dim) return refuse(no_dim(program(), {graph, last}, 0, program()[graph][operation.results[0]].name, name));
+      if (!dim && is_copy)
+        return refuse(
+            fmt::format("the group has no dim `{}`: several operations write `{}`, so its dims are the axes "
+                        "of `{}`, {}",
+                        name, op.name, op.name, joined(op.dim_names())));
+      if (!dim) return refuse(no_dim(program(), {graph, last}, 0, name_of(program()[graph], last), name));
       if (op.dims[*dim].keep)
         return refuse(fmt::format("`{}` cannot be a dim of the group: it is declared `keep`", name));
       if (op.dims[*dim].role == DimRole::counter)
@@ -162,6 +172,10 @@ Rebuilt with_groups(Program& program, GraphId graph, std::vector<MadeGroup> grou
         MadeGroup& group = groups[g];
         GroupOf why;
         for (OperationId o : group.operations) why.from.push_back({{}, o});
+        for (std::size_t k = 0; k < group.copies.size(); ++k) {
+          group.inner.operations[group.operations.size() + k].op = OperatorId(program.operators.size());
+          program.operators.push_back(std::move(group.copies[k]));
+        }
         std::get<RegionBody>(group.op.body).graph = GraphId(program.graphs.size());
         program.graphs.push_back(std::move(group.inner));
         program.operators.push_back(std::move(group.op));

@@ -48,7 +48,7 @@ std::string why_not_fused(const GroupMaker& maker, ValueId value, const FusionLi
   if (facts.operand_bytes > limits.operand_bytes)
     return fmt::format("a point of the group would read {}, more than {}", byte_size(facts.operand_bytes),
                        byte_size(limits.operand_bytes));
-  const Operator& last = maker.program()[maker.graph()[*std::max_element(around.begin(), around.end())].op];
+  const Operator last = maker.last_of(around);
   std::vector<std::uint32_t> over;
   for (std::uint32_t d = 0; d < last.dims.size(); ++d)
     if (last.dims[d].role == DimRole::parallel && !last.dims[d].keep) over.push_back(d);

@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "passes/fusion/group_dims.h"
+#include "passes/operator_edit.h"
 #include "passes/placed.h"
 #include "support/check.h"
 
@@ -48,8 +49,11 @@ class Maker {
   const Operator& op(std::size_t k) const { return program_[graph_[operations_[k]].op]; }
   bool inside(OperationId o) const { return index_.count(o) > 0; }
   std::string name(std::size_t k) const { return "`" + graph_[graph_[operations_[k]].results[0]].name + "`"; }
+  std::string inner_name(std::size_t k) const { return "`" + inner_[inner_.operations[k].results[0]].name + "`"; }
+  Operator inner_op(std::size_t k) const { return with_author_names(program_, inner_.operations[k]); }
 
   void check_order() const;
+  std::string unused_name(std::string name) const;
 
   void add_dims(const std::vector<std::uint32_t>& over);
   void add_counters();
@@ -64,6 +68,7 @@ class Maker {
   std::vector<OperationId> operations_;
   std::map<OperationId, std::size_t> index_;
   Graph inner_;
+  std::vector<Operator> copies_;
   std::vector<ValueId> operands_, results_;  // of the enclosing graph
   std::vector<std::uint32_t> over_;
   std::vector<IndexDim> dims_;
@@ -136,24 +141,41 @@ void Maker::make_inner_graph() {
     for (ValueId& v : copy.results) v = add(v);
     inner_.operations.push_back(std::move(copy));
   }
+  for (ValueId v : in_.copied_results(operations_)) {
+    ValueId &is = mapping.at(v), parts = is;
+    is = ValueId(inner_.values.size());
+    inner_.values.push_back(graph_[v]);
+    inner_.values[parts.index()] = Value{unused_name(graph_[v].name + ".parts"), graph_[v].type};
+    inner_.operations.push_back({in_.copy_of(v), {parts}, {is}, {}});
+    copies_.push_back(program_[in_.copy_of(v)]);
+  }
   // The group is named after its last operation: its results come first.
-  for (std::size_t k = operations_.size(); k-- > 0;)
-    for (ValueId v : graph_[operations_[k]].results)
-      if (in_.escapes(v, operations_) && std::find(results_.begin(), results_.end(), v) == results_.end()) {
-        results_.push_back(v);
-        inner_.outputs.push_back(mapping.at(v));
-      }
+  for (std::size_t k = inner_.operations.size(); k-- > 0;)
+    for (ValueId v : inner_.operations[k].results) {
+      auto outer = std::find_if(mapping.begin(), mapping.end(), [&](const auto& pair) { return pair.second == v; });
+      if (outer == mapping.end() || !in_.escapes(outer->first, operations_)) continue;
+      if (std::find(inner_.outputs.begin(), inner_.outputs.end(), v) != inner_.outputs.end()) continue;
+      results_.push_back(outer->first);
+      inner_.outputs.push_back(v);
+    }
   inner_.name = graph_[results_.front()].name;
+}
+
+std::string Maker::unused_name(std::string name) const {
+  while (std::any_of(inner_.values.begin(), inner_.values.end(), [&](const Value& v) { return v.name == name; }))
+    name += "'";
+  return name;
 }
 
 void Maker::add_dims(const std::vector<std::uint32_t>& over) {
   over_ = over;
   dims_.clear();
   anchors_.clear();
-  const Operator last = with_author_names(program_, graph_[operations_.back()]);
+  const std::size_t operations = inner_.operations.size();
+  const Operator last = inner_op(operations - 1);
   for (std::uint32_t d : over) dims_.push_back(last.dims[d]);
-  shared_ = shared_dims(program_, graph_, operations_, operations_.size() - 1, over);
-  for (std::size_t k = 0; k < operations_.size(); ++k) {
+  shared_ = shared_dims(program_, inner_, inner_.operations, operations - 1, over);
+  for (std::size_t k = 0; k < operations; ++k) {
     if (!writes_result(inner_, k)) continue;
     for (std::uint32_t g = 0; g < over.size(); ++g) anchor(k, g, over[g]);
   }
@@ -162,21 +184,23 @@ void Maker::add_dims(const std::vector<std::uint32_t>& over) {
 
 // An operation that writes a result runs over every dim of the group.
 void Maker::anchor(std::size_t k, std::uint32_t g, std::uint32_t over) {
-  const Operator its = with_author_names(program_, graph_[operations_[k]]);
+  const Operator its = inner_op(k);
   const std::string& dim = dims_[g].name;
   auto own = std::find(shared_[k].begin(), shared_[k].end(), std::optional(g));
   if (own == shared_[k].end())
-    decline(fmt::format("{}, which is read outside the group, has no dim that corresponds to {}", name(k), dim), over);
+    decline(fmt::format("{}, which is read outside the group, has no dim that corresponds to {}", inner_name(k), dim),
+            over);
   auto d = static_cast<std::uint32_t>(own - shared_[k].begin());
   if (its.dims[d].range != dims_[g].range)
     decline(fmt::format("`{}` of {} has the range {}, but `{}` of the group has the range {}", its.dims[d].name,
-                        name(k), to_string(its.dims[d].range), dim, to_string(dims_[g].range)),
+                        inner_name(k), to_string(its.dims[d].range), dim, to_string(dims_[g].range)),
             over);
   if (its.dims[d].role != dims_[g].role)
     decline(fmt::format("{} is complete only after its loop over {}, but {} reads it at each point of that loop: they "
                         "cannot share the loop",
-                        name(its.dims[d].role == DimRole::reduction ? k : operations_.size() - 1), its.dims[d].name,
-                        name(its.dims[d].role == DimRole::reduction ? operations_.size() - 1 : k)),
+                        inner_name(its.dims[d].role == DimRole::reduction ? k : inner_.operations.size() - 1),
+                        its.dims[d].name,
+                        inner_name(its.dims[d].role == DimRole::reduction ? inner_.operations.size() - 1 : k)),
             over);
   anchors_.push_back({g, static_cast<std::uint32_t>(k), d});
 }
@@ -231,19 +255,40 @@ MadeGroup Maker::make(const std::vector<std::uint32_t>& over) {
   windows_ = moving_demand(view());
   expect(why_not_writable_by_points(view(), windows_));
   expect(why_not_once(view(), windows_));
-  return {make_operator(), inner_, operations_, operands_, results_, group_facts(view(), windows_)};
+  return {make_operator(), inner_, operations_, copies_, operands_, results_, group_facts(view(), windows_)};
 }
 
 std::optional<std::uint32_t> Maker::idle_stream() const {
   for (std::uint32_t g = 0; g < over_.size(); ++g) {
     if (dims_[g].role != DimRole::reduction) continue;
     bool followed = false;
-    for (std::size_t k = 0; k < operations_.size(); ++k)
+    for (std::size_t k = 0; k < inner_.operations.size(); ++k)
       for (const Window& w : windows_.operations[k])
         followed |= !writes_result(inner_, k) && w.start.coefficients[g] != 0;
     if (!followed) return over_[g];
   }
   return std::nullopt;
+}
+
+// y[i, j] = y.parts[i, j], with the dims that writers of y call so.
+Operator copy_operator_of(const Program& program, const Graph& graph, ValueId value,
+                          const std::vector<OperationId>& writers) {
+  Operator copy = copy_operator(graph[value].type);
+  copy.name = graph[value].name;
+  for (std::size_t axis = 0; axis < copy.dims.size(); ++axis)
+    for (OperationId o : writers) {
+      const Operator writer = with_author_names(program, graph[o]);
+      auto write = std::find_if(writer.writes.begin(), writer.writes.end(),
+                                [&](const Access& a) { return graph[o].results[a.tensor] == value; });
+      const std::vector<std::int64_t>& by = write->projection.start.rows[axis].coefficients;
+      const auto used = std::find_if(by.begin(), by.end(), [](std::int64_t c) { return c != 0; });
+      if (used == by.end()) continue;
+      const std::string& name = writer.dims[static_cast<std::size_t>(used - by.begin())].name;
+      if (find_dim(copy, name)) continue;
+      copy.dims[axis].name = name;
+      break;
+    }
+  return copy;
 }
 
 std::vector<std::uint32_t> all_dims(const Operator& op) {
@@ -266,6 +311,29 @@ GroupMaker::GroupMaker(const Program& program, const Graph& graph, const Caution
   // A sharding that the program gives stays visible, so the value remains a result.
   for (std::size_t v = 0; v < graph.values.size(); ++v)
     if (graph.values[v].sharding) is_output_[v] = true;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    if (uses_.writers[v].size() < 2) continue;
+    if (!with_copies_) with_copies_ = program;
+    copies_.emplace(ValueId(v), OperatorId(with_copies_->operators.size()));
+    with_copies_->operators.push_back(copy_operator_of(program, graph, ValueId(v), uses_.writers[v]));
+  }
+}
+
+std::vector<ValueId> GroupMaker::copied_results(const std::vector<OperationId>& operations) const {
+  std::vector<ValueId> copied;
+  for (OperationId o : operations)
+    for (ValueId v : graph_[o].results) {
+      bool last = copies_.count(v) && uses_.writers[v.index()].back() == o;
+      if (last && escapes(v, operations)) copied.push_back(v);
+    }
+  return copied;
+}
+
+Operator GroupMaker::last_of(std::vector<OperationId> operations) const {
+  std::sort(operations.begin(), operations.end());
+  const std::vector<ValueId> copied = copied_results(operations);
+  return copied.empty() ? with_author_names(program_, graph_[operations.back()])
+                        : (*with_copies_)[copies_.at(copied.back())];
 }
 
 bool GroupMaker::escapes(ValueId value, const std::vector<OperationId>& operations) const {
@@ -288,8 +356,7 @@ GroupOutcome GroupMaker::make(std::vector<OperationId> operations, const std::ve
 }
 
 GroupOutcome GroupMaker::make(std::vector<OperationId> operations, const RecomputeLimit& limit) const {
-  OperationId last = *std::max_element(operations.begin(), operations.end());
-  std::vector<std::uint32_t> over = all_dims(program_[graph_[last].op]);
+  std::vector<std::uint32_t> over = all_dims(last_of(operations));
   try {
     Maker maker(*this, std::move(operations));
     maker.check_members();

@@ -13,11 +13,12 @@ namespace {
 
 class Correspondence {
  public:
-  Correspondence(const Program& program, const Graph& graph, const std::vector<OperationId>& operations)
+  Correspondence(const Program& program, const Graph& graph, const std::vector<Operation>& operations)
       : program_(program), graph_(graph), operations_(operations) {
-    for (OperationId o : operations) {
-      of_dims.emplace_back(op(o).dims.size());
-      for (ValueId v : graph[o].results) written_.push_back(v);
+    for (const Operation& operation : operations) {
+      of_dims.emplace_back(program[operation.op].dims.size());
+      of_parts_.emplace_back(of_dims.back());
+      written_.insert(written_.end(), operation.results.begin(), operation.results.end());
     }
     std::sort(written_.begin(), written_.end());
   }
@@ -27,18 +28,16 @@ class Correspondence {
     bool more = true;
     while (more) {
       more = false;
-      for (std::size_t k = 0; k < operations_.size(); ++k) more |= visit(k, through_inputs);
-      for (std::size_t k = operations_.size(); k-- > 0;) more |= visit(k, through_inputs);
+      for (std::size_t k = 0; k < of_dims.size(); ++k) more |= visit(k, through_inputs);
+      for (std::size_t k = of_dims.size(); k-- > 0;) more |= visit(k, through_inputs);
     }
   }
 
   SharedDims of_dims;
 
  private:
-  const Operator& op(OperationId o) const { return program_[graph_[o].op]; }
-
   bool visit(std::size_t k, bool through_inputs) {
-    const Operation& operation = graph_[operations_[k]];
+    const Operation& operation = operations_[k];
     const Operator& its = program_[operation.op];
     bool more = false;
     for (const Access& a : its.reads) more |= meet(k, its, a, operation.operands[a.tensor], through_inputs);
@@ -54,10 +53,10 @@ class Correspondence {
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
       auto d = access.projection.start.rows[axis].as_variable();
       Range whole{0, graph_[value].type.shape[axis]};
-      if (!d || access.projection.shape[axis] != 1 || its.dims[*d].range != whole) continue;
-      if (its.dims[*d].role == DimRole::counter) continue;
-      auto& own = of_dims[k][*d];
-      bool taken = axes[axis] && std::find(of_dims[k].begin(), of_dims[k].end(), axes[axis]) != of_dims[k].end();
+      if (!d || access.projection.shape[axis] != 1 || its.dims[*d].role == DimRole::counter) continue;
+      auto& dims = its.dims[*d].range == whole ? of_dims[k] : of_parts_[k];
+      auto& own = dims[*d];
+      bool taken = axes[axis] && std::find(dims.begin(), dims.end(), axes[axis]) != dims.end();
       if (own.has_value() == axes[axis].has_value() || (!own && taken)) continue;
       if (own) axes[axis] = own;
       else own = axes[axis];
@@ -68,14 +67,15 @@ class Correspondence {
 
   const Program& program_;
   const Graph& graph_;
-  const std::vector<OperationId>& operations_;
+  const std::vector<Operation>& operations_;
+  SharedDims of_parts_;  // of dims that cover a part of an axis, through which whole axes may correspond
   std::vector<ValueId> written_;
   std::map<ValueId, std::vector<std::optional<std::uint32_t>>> of_axes_;
 };
 
 }  // namespace
 
-SharedDims shared_dims(const Program& program, const Graph& graph, const std::vector<OperationId>& operations,
+SharedDims shared_dims(const Program& program, const Graph& graph, const std::vector<Operation>& operations,
                        std::size_t from, const std::vector<std::uint32_t>& dims) {
   Correspondence found(program, graph, operations);
   for (std::uint32_t g = 0; g < dims.size(); ++g) found.of_dims[from][dims[g]] = g;

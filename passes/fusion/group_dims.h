@@ -11,10 +11,9 @@ namespace tap::passes {
 // By operation (in the order of `operations`) and by dim: the number in `dims` of the corresponding dim.
 using SharedDims = std::vector<std::vector<std::optional<std::uint32_t>>>;
 
-// Starts from `dims` of operations[from]; follows first the values that one of the operations writes, then those that
+// Of operations on a graph's values. Starts from `dims` of operations[from]; follows first the values that one of the operations writes, then those that
 // they only read.
-SharedDims shared_dims(const ir::Program& program, const ir::Graph& graph,
-                       const std::vector<ir::OperationId>& operations, std::size_t from,
-                       const std::vector<std::uint32_t>& dims);
+SharedDims shared_dims(const ir::Program& program, const ir::Graph& graph, const std::vector<ir::Operation>& operations,
+                       std::size_t from, const std::vector<std::uint32_t>& dims);
 
 }  // namespace tap::passes

@@ -1,6 +1,7 @@
 #include "passes/fusion/group_facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/graph.h"
 #include "ir/tensor_bytes.h"
@@ -10,6 +11,17 @@ namespace tap::passes {
 using namespace ir;
 
 namespace {
+
+// The one dim of the group that a window moves with.
+std::optional<std::size_t> follows(const Window& window) {
+  std::optional<std::size_t> found;
+  for (std::size_t g = 0; g < window.start.coefficients.size(); ++g) {
+    if (window.start.coefficients[g] == 0) continue;
+    if (found) return std::nullopt;
+    found = g;
+  }
+  return found;
+}
 
 // How often an operation's points are computed if the group runs in blocks of these dims, and whole along others.
 double recompute(const GroupView& group, const MovingDemand& windows, std::size_t operation,
@@ -24,13 +36,23 @@ double recompute(const GroupView& group, const MovingDemand& windows, std::size_
     blocks *= static_cast<double>(n) / static_cast<double>(size);  // a last, smaller block is no repetition
     block.dims.push_back({0, size});
   }
+  std::vector<bool> counted(group.dims.size(), false);
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     std::int64_t n = op.dims[d].range.size();
     if (n <= 0 || op.dims[d].role == DimRole::counter) continue;
-    part *= static_cast<double>(std::min(windows.operations[operation][d].bounds(block).size(), n)) /
-            static_cast<double>(n);
+    const Window& window = windows.operations[operation][d];
+    const std::int64_t length = window.bounds(block).size();
+    part *= static_cast<double>(std::min(length, n)) / static_cast<double>(n);
+    // Blocks that do not meet its range: the first row of a tensor belongs to few of them.
+    const auto g = follows(window);
+    if (!g || counted[*g]) continue;
+    counted[*g] = true;
+    const double moves = std::abs(static_cast<double>(window.start.coefficients[*g])) *
+                         static_cast<double>(std::max<std::int64_t>(group.dims[*g].range.size(), 1));
+    part *= std::min(1.0, (static_cast<double>(n) + static_cast<double>(length) - 1) / moves);
   }
-  return blocks * part;
+  // Not less than once: some block needs each point.
+  return std::max(blocks * part, 1.0);
 }
 
 // One point, with all streamed loops inside it.

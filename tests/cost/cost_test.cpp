@@ -204,6 +204,21 @@ TEST(Cost, ReuseDistances) {
   EXPECT_EQ(recency.since(1), 300);
 }
 
+// What was accessed last is a small part of it.
+TEST(Cost, ReuseDistancesOfParts) {
+  Recency recency(1000);
+  recency.touch(1, 400);
+  recency.touch(2, 300);
+  recency.touch(1, 10);
+  EXPECT_EQ(recency.since(1), 300);
+  EXPECT_EQ(recency.since(2), 10);
+  recency.touch(3, 50);
+  recency.touch(1, 10);  // the same part, as far as is known
+  EXPECT_EQ(recency.since(1), 350);
+  recency.touch(1, 400);
+  EXPECT_EQ(recency.since(1), 0);
+}
+
 TEST(Cost, InnermostLinkBetweenDevices) {
   Cluster nodes{{builtin({}, 1)}};
   nodes.links = {{"switch", 8, 1e-6, 400e9, false, false}, {"network", 4, 5e-6, 25e9, true, false}};

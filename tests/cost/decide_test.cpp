@@ -89,6 +89,17 @@ TEST(Decide, StepsOfLargeGridsRunSeveralAtATime) {
   EXPECT_EQ(decided(grid(8192, 50), "unroll Y 5\n").substr(0, 30), "plan 2\nunroll Y 5\nfuse Y/y.0, ");
 }
 
+TEST(Decide, StepsWhoseBorderHasWritersOfItsOwnRunSeveralAtATime) {
+  const std::string plan = decided(
+      "program p(X: f32[8192, 8192]) -> (Y: f32[8192, 8192]) {\n  Y = iterate 50 (x = X) {\n"
+      "    y[i, j] = x[i-1, j] + x[i+1, j] + x[i, j-1] + x[i, j+1] for i in 1..8191, j in 1..8191\n"
+      "    y[i, j] = x[i, j] for i in 0..1, j in 0..8192\n    y[i, j] = x[i, j] for i in 8191..8192, j in 0..8192\n"
+      "    y[i, j] = x[i, j] for i in 1..8191, j in 0..1\n    y[i, j] = x[i, j] for i in 1..8191, j in 8191..8192\n"
+      "    y\n  }\n}");
+  EXPECT_NE(plan.find("unroll Y "), std::string::npos) << plan;
+  EXPECT_NE(plan.find("fuse Y"), std::string::npos) << plan;
+}
+
 // Each of two devices has 4096 x 8192 of the matrix, 128 MiB.
 std::string rows_over(const std::string& of_input) {
   return "mesh d = [x: 2]\nprogram p(X: f32[4096, 8192] @ " + of_input +

@@ -167,6 +167,42 @@ TEST(GroupRun, TilesThatOverlap) {
         "unroll U 3\nfuse \"U.w.0\", \"U.w.1\", U over i, j\n");
 }
 
+// A group whose result has several writers ends with a copy; the writers write where it would.
+TEST(GroupRun, SeveralWritersOfAResult) {
+  const std::string jacobi =
+      "program p(u: f64[{0}, {1}]) -> (U: f64[{0}, {1}]) {{\n"
+      "  U = iterate 3 (v = u) {{\n"
+      "    w[i, j] = v[i, j] + v[i, j-1] - v[i, j+1] + v[i-1, j] - v[i+1, j] for i in 1..{0}-1, j in 1..{1}-1\n"
+      "    w[i, j] = v[i, j] for i in 0..1, j in 0..{1}\n    w[i, j] = 2 * v[i, j] for i in {0}-1..{0}, j in 0..{1}\n"
+      "    w[i, j] = v[i, j] for i in 1..{0}-1, j in 0..1\n    w[i, j] = v[i, j] for i in 1..{0}-1, j in {1}-1..{1}\n"
+      "    w }}\n}}\n";
+  std::string all;
+  for (const char* value : {"U.w.0", "U.w.1", "U"})
+    for (int w = 0; w < 5; ++w) all += fmt::format("{}{}@{}", all.empty() ? "" : ", ", value, w);
+  for (auto [rows, columns] : {std::pair{2, 2}, {3, 40}, {37, 70}, {150, 5}})
+    expect_correct(fmt::format(fmt::runtime(jacobi), rows, columns), "unroll U 3\nfuse " + all + " over i, j\n");
+  const std::string text = "mesh d = [x: 2]\n" + fmt::format(fmt::runtime(jacobi), 12, 9);
+  expect_correct(text, "unroll U 3\nfuse " + all + " over i\nsplit U dim i into 2 over axis d.x\n");
+  expect_correct(text, "unroll U 3\nfuse " + all + " over i, j\nsplit U dim j into [0, 1, 9] over threads\n");
+}
+
+// One writer is a reduction; one writes from behind; one result has one writer; one value has parts in turns.
+TEST(GroupRun, WritersOfSeveralKinds) {
+  expect_correct(
+      "program p(X: i32[6, 5]) -> (Y: i32[9], Z: i32[9]) {\n"
+      "  a[i] = sum[k] X[i, k]\n  Y[i] = a[i] * a[i] for i in 0..6\n  Y[i] = i32(i) - 7 for i in 6..9\n"
+      "  Z[i] = Y[i] + 1 }",
+      "fuse Y@0, Y@1, Z over i\n");
+  expect_correct(
+      "program p(X: f64[8, 5]) -> (Y: f64[8]) {\n"
+      "  m[i] = max[k] X[i, k]\n  Y[i] = max[k] (2 * X[i, k] - m[i]) for i in 0..3\n  Y[i] = m[i] for i in 3..8 }",
+      "fuse m, Y@0, Y@1 over i\n");
+  expect_correct(
+      "program p(X: f32[7]) -> (Y: f32[14]) {\n"
+      "  a[i] = X[i] * 2\n  Y[2 * i] = a[i] for i in 0..7\n  Y[2 * i + 1] = -a[i] for i in 0..7 }",
+      "fuse Y@0, Y@1 over i\n");
+}
+
 TEST(GroupRun, FailuresNameTheInnerOperation) {
   ir::Program program =
       compiled("program p(X: i64[6]) -> (Y: i64[6]) { a[i] = 6 / X[i]  Y[i] = a[i] + a[i-1 else 0] }");

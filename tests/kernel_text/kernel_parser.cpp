@@ -88,6 +88,11 @@ void KernelParser::local(Line& line) {
   local.extents = line.integers();
   line.expect_word("at");
   local.origin = line.list("(", ")", [&] { return line.affine(kernel_.variables); });
+  if (line.eat_word("reuses")) {
+    const auto found = names_.tensors.find(line.name());
+    if (found == names_.tensors.end()) line.fail("there is no such tensor");
+    local.reuses = found->second;
+  }
   kernel_.tensors.back().local = std::move(local);
 }
 

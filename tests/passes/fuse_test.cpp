@@ -165,7 +165,68 @@ TEST(Fuse, Concatenations) {
       "  a[i, j] = X[i, j] + 1\n"
       "  Y[i, j] = a[i, j] * 2 for j in 0..3\n"
       "  Y[i, 3 + j] = a[i, j] * 3 for j in 0..3 }");
-  EXPECT_EQ(refusal(outside, {"a", "Y@0", "Y@1"}, {"i"}), "`Y` is written in 2 parts that do not form one region");
+  for (const std::vector<std::string>& dims : {std::vector<std::string>{"i"}, {"i", "j"}}) {
+    result = fuse(outside, {"a", "Y@0", "Y@1"}, dims);
+    ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+    expect_correct(outside, result);
+  }
+  EXPECT_EQ(refusal(outside, {"a", "Y@0", "Y@1"}, {"k"}),
+            "the group has no dim `k`: several operations write `Y`, so its dims are the axes of `Y`, i, j");
+}
+
+// Neither writer of Y runs over all of it.
+TEST(Fuse, ResultsOfSeveralWritersEndInACopy) {
+  Program program = lowered(
+      "program p(X: f64[8]) -> (Y: f64[8]) {\n"
+      "  a[i] = 0.5 * (X[i-1] + X[i+1]) for i in 1..7\n  a[i] = X[i] for i in 0..1\n  a[i] = X[i] for i in 7..8\n"
+      "  Y[i] = 0.5 * (a[i-1] + a[i+1]) for i in 1..7\n  Y[i] = a[i] for i in 0..1\n  Y[i] = a[i] for i in 7..8 }");
+  PlannedResult result = fuse(program, {"a@0", "a@1", "a@2", "Y@0", "Y@1", "Y@2"}, {"i"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  const Graph& main = result.program[result.program.main];
+  EXPECT_EQ(groups_of(result.program, main),
+            (std::vector<std::string>{"over i: a, a, a, Y.parts, Y.parts, Y.parts, Y -> Y"}));
+  const Operator& group = result.program[main.operations[0].op];
+  EXPECT_EQ(to_string(group.reads[0].projection, group.dim_names()), "ZRange(start: [i - 2], shape: [5])");
+  EXPECT_EQ(to_string(group.writes[0].projection, group.dim_names()), "ZRange(start: [i], shape: [1])");
+  expect_correct(program, result);
+}
+
+// Anything else after the grouped operations is refused.
+TEST(Fuse, OnlyCopiesFollowTheGroupedOperations) {
+  const Program program =
+      lowered("program p(X: f64[8]) -> (Y: f64[8]) { Y[i] = X[i] * 2 for i in 1..8  Y[i] = X[i] + 1 for i in 0..1 }");
+  const PlannedResult result = fuse(program, {"Y@0", "Y@1"}, {"i"});
+  ASSERT_EQ(result.steps.size(), 1u);
+  expect_correct(program, result);
+  using Change = std::function<void(Operator&)>;
+  const Change changes[] = {
+      [](Operator& copy) { copy.reads[0].projection.start.rows[0].offset = 1; },
+      [](Operator& copy) { copy.reads[0].projection.start.rows[0].coefficients[0] = -1; },
+      [](Operator& copy) { copy.dims[0].range.hi = 7; },
+      [](Operator& copy) {
+        CellExprs& e = copy.exprs;
+        copy.body = MapBody{{e.apply(CellOp::neg, ElementType::f64, {copy.map()->values[0]})}};
+      },
+  };
+  for (const Change& change : changes) {
+    Program forged = result.program;
+    const Graph& main = forged[forged.main];
+    const Graph& inner = forged[forged[main.operations[0].op].region()->graph];
+    change(forged.operators[inner.operations.back().op.index()]);
+    check::Verdict verdict;
+    check::check_step(program, forged, result.steps[0], result.steps[0].pass, verdict);
+    EXPECT_TRUE(std::ranges::any_of(
+        verdict.findings, [](const check::Finding& finding) { return finding.standing == check::Standing::refused; }));
+  }
+}
+
+TEST(Fuse, OneOfTwoResultsHasSeveralWriters) {
+  Program program = lowered(
+      "program p(X: f64[6]) -> (Y: f64[6], Z: f64[6]) {\n"
+      "  Z[i] = X[i] * 2\n  Y[i] = Z[i] + 1 for i in 0..2\n  Y[i] = X[i] for i in 2..6 }");
+  PlannedResult result = fuse(program, {"Z", "Y@0", "Y@1"}, {"i"});
+  ASSERT_TRUE(result.problems.empty()) << result.problems[0].message;
+  expect_correct(program, result);
 }
 
 TEST(Fuse, DataDependentReadsNeedTheWholeAxis) {
