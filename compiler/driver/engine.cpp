@@ -101,6 +101,16 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
   add_native_options(app, options);
 }
 
+namespace {
+
+// Code for another one may round otherwise.
+std::string processor_of_code() {
+  const backend::Target target = *backend::target_named("native");
+  return target.triple + " " + target.cpu;
+}
+
+}  // namespace
+
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
                                    std::shared_ptr<backend::KernelCache> cache, const Watch& watch) {
   Phase phase("compiling native code");
@@ -132,6 +142,8 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
            .agreed = options.host ? ir::short_hash(ir::hash_of(program)) + (options.keep.wanted() ? 1 : 0) +
                                         (options.keep.resume ? 2 : 0) + (options.memory > 0 ? 4 : 0)
                                   : 0,
+           .processor = options.host ? processor_of_code() : "",
+           .node = options.host ? options.host->of_node() : std::vector<std::int64_t>(),
            .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 
@@ -205,6 +217,14 @@ Evaluation run_native_shared(const Session& session, const ir::Program& program,
   try {
     return run_native(session, program, parts, options);
   } catch (const backend::DifferentSchedules& other) {
+    if (other.by_processor)
+      throw Failure{
+          exit_code::run_time,
+          Diagnostic(Code::command_line, Span{},
+                     fmt::format("process {} of the job runs on another type of processor than process {} ({})",
+                                 other.process, options.host->rank(), backend::target_named("native")->cpu))
+              .help("start the job on nodes with the same processor, or compile the program for a common "
+                    "target: `tapc compile --target x86-64-v3 --emit=exe --mpi 4`")};
     throw Failure{exit_code::run_time,
                   Diagnostic(Code::command_line, Span{},
                              fmt::format("process {} of the job has another program, plan, machine file, map of "

@@ -108,6 +108,22 @@ class Metrics(MpiTest):
             self.assertEqual(without_clocks(first), without_clocks(again))
             self.assertEqual(first["otherData"], again["otherData"])
 
+    def test_kernels_are_compiled_once_per_node(self):
+        """All processes call the same kernels: each compiles a share, the others receive it; from a cache all have them."""
+        self.write("p.tap", LAYER)
+        self.traced("p.tap", *LAYER_INPUTS, "--no-cache")
+        alone = self.metrics["processes"][0]["kernels"]
+        self.assertEqual((alone["cached"], alone["received"]), (0, 0))
+        for ranks, words in ((3, ["--no-cache"]), (4, ["--no-cache"]), (3, ["--cache-dir", "kernels"])):
+            self.traced("p.tap", *LAYER_INPUTS, *words, ranks=ranks)
+            found = [process["kernels"] for process in self.metrics["processes"]]
+            self.assertEqual(sum(one["compiled"] for one in found), alone["compiled"])
+            self.assertLess(max(one["compiled"] for one in found), alone["compiled"])
+        self.traced("p.tap", *LAYER_INPUTS, "--cache-dir", "kernels", ranks=3)
+        for process in self.metrics["processes"]:
+            self.assertEqual((process["kernels"]["compiled"], process["kernels"]["received"]), (0, 0))
+            self.assertGreater(process["kernels"]["cached"], 0)
+
     def test_processes_do_the_same_as_threads(self):
         def kernels(trace):
             found = Counter()
