@@ -25,6 +25,7 @@ struct CompiledProgram;  // compiled_program.h
 
 struct ExecuteOptions {
   std::size_t threads = 1;
+  std::int64_t first_processor = -1;        // of the first thread, which the others follow; -1: any (runtime/pinning.h)
   std::int64_t parts = 0;                   // parts of a kernel's box, if it can be split that far; 0: as many as pay
   bool exact_arithmetic = false;            // no contraction or reassociation: every float operation rounds
   ir::Machine machine = {};                 // assumed parameters; do not affect results
