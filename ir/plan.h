@@ -11,6 +11,7 @@
 //   fuse H, H.m, Y over i
 //   unroll u 4
 //   mesh grid = [x: 4, y: 2]              a mesh that the program does not declare
+//   fast_reduce                           devices combine small partials of floats in rounds
 //   evaluations 64                        the plan is complete
 //
 // An operation is named after the value that it writes (with several writers: `Y@1`, counted from 0), and inside a
@@ -66,6 +67,7 @@ struct Plan {
   // If present, the plan is complete: it decides everything. It was made with at most this many evaluations of the cost
   // model.
   std::optional<std::int64_t> evaluations = std::nullopt;
+  bool fast_reduce = false;  // as the option (passes/caution.h): all-reduces of floats may be in rounds
   bool operator==(const Plan&) const = default;
 };
 

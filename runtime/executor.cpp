@@ -40,9 +40,9 @@ T* zeros(int64_t count) {
 
 }  // namespace
 
-Status Executor::start(const Code& code, int64_t threads) {
+Status Executor::start(const Code& code, int64_t threads, int64_t first_processor) {
   code_ = code;
-  return pool_.start(threads) ? Status::done : Status::no_memory;
+  return pool_.start(threads, first_processor) ? Status::done : Status::no_memory;
 }
 
 void Executor::stop() {

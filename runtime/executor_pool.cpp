@@ -26,8 +26,24 @@ void write(int64_t& value, int64_t to) { __atomic_store_n(&value, to, __ATOMIC_R
 
 }  // namespace
 
-bool Pool::start(int64_t threads) {
+// A thread that cannot be pinned runs anywhere.
+void Pool::pin(int64_t number) const {
+  if (first_ < 0) return;
+  int64_t position = first_ + number;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &allowed_) || position-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
+bool Pool::start(int64_t threads, int64_t first) {
   if (threads <= 1) return true;
+  CPU_ZERO(&allowed_);
+  first_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0 ? first : -1;
   workers_ = static_cast<Worker*>(calloc(static_cast<size_t>(threads - 1), sizeof(Worker)));
   if (!workers_) return false;
   for (; started_ < threads - 1; ++started_) {
@@ -36,6 +52,7 @@ bool Pool::start(int64_t threads) {
     worker.number = started_ + 1;
     if (pthread_create(&worker.thread, nullptr, begin, &worker) != 0) break;
   }
+  pin(0);
   return true;
 }
 
@@ -47,6 +64,8 @@ void Pool::stop() {
     pthread_cond_broadcast(&wake_);
   }
   for (int64_t w = 0; w < started_; ++w) pthread_join(workers_[w].thread, nullptr);
+  if (first_ >= 0) sched_setaffinity(0, sizeof allowed_, &allowed_);
+  first_ = -1;
   free(workers_);
   workers_ = nullptr;
   started_ = 0;
@@ -55,6 +74,7 @@ void Pool::stop() {
 void* Pool::begin(void* worker) {
   AlternateStack for_faults;
   auto* self = static_cast<Worker*>(worker);
+  self->pool->pin(self->number);
   self->pool->serve(self->number);
   return nullptr;
 }

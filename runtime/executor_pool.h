@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 
 namespace tap::executor {
@@ -11,7 +12,9 @@ namespace tap::executor {
 class Pool {
  public:
   // The caller of run() is one of the threads. There may be fewer if the system refuses some.
-  bool start(int64_t threads);
+  // `first`: thread n is pinned to the processor at position first + n of those that the caller may use, and so is the
+  // caller, until `stop`. -1: the system chooses.
+  bool start(int64_t threads, int64_t first = -1);
   void stop();
   int64_t threads() const { return started_ + 1; }
 
@@ -28,6 +31,7 @@ class Pool {
     pthread_t thread;
   };
   static void* begin(void* worker);
+  void pin(int64_t number) const;  // the thread that calls
   void serve(int64_t number);
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
@@ -35,6 +39,8 @@ class Pool {
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER;
   Worker* workers_ = nullptr;
   int64_t started_ = 0;
+  cpu_set_t allowed_ = {};  // before threads were pinned
+  int64_t first_ = -1;
   // Guarded by the mutex; the generation is also read without it.
   int64_t generation_ = 0;
   int64_t waiting_ = 0, active_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/compiled_program.h"
+#include "backend/llvm/shared_objects.h"
 #include "backend/trial/self_check.h"
 #include "ir/block_program.h"
 #include "ir/graph.h"
@@ -17,6 +18,15 @@ using namespace ir;
 
 namespace {
 
+// What all processes have in common.
+struct Common {
+  std::uint64_t schedule = 0, processor = 0;
+};
+// The first process where it is another than in process 0; -1: none.
+struct Differing {
+  std::int64_t schedule = -1, processor = -1;
+};
+
 std::uint64_t hash_of(const std::vector<std::int64_t>& words) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (std::int64_t word : words) {
@@ -26,13 +36,24 @@ std::uint64_t hash_of(const std::vector<std::int64_t>& words) {
   return hash;
 }
 
+Differing differing(const std::vector<Common>& all) {
+  Differing found;
+  for (std::size_t rank = all.size(); rank-- > 1;) {
+    if (all[rank].schedule != all[0].schedule) found.schedule = static_cast<std::int64_t>(rank);
+    if (all[rank].processor != all[0].processor) found.processor = static_cast<std::int64_t>(rank);
+  }
+  return found;
+}
+
 // Messages match only if all processes have the same schedule and the same devices for each process: they may have been
-// given different programs, plans, machine files or maps. The first one compares.
-void require_agreement(const executor::Distribution& among, std::vector<std::int64_t> agreed) {
+// given different programs, plans, machine files or maps. Code for another processor may round otherwise. The first one
+// compares.
+void require_agreement(const executor::Distribution& among, std::vector<std::int64_t> agreed,
+                       const std::string& processor) {
   for (std::int64_t device = 0; device < among.devices; ++device) agreed.push_back(among.rank_of(device));
-  const std::uint64_t own = hash_of(agreed);
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(among.ranks), own);
-  std::int64_t different = -1;
+  const Common own{hash_of(agreed), hash_of({processor.begin(), processor.end()})};
+  std::vector<Common> all(static_cast<std::size_t>(among.ranks), own);
+  Differing different;
   const executor::Messages& messages = among.messages;
   bool lost = false;
   auto wait = [&] { lost |= messages.wait(messages.self) != 0; };
@@ -40,14 +61,16 @@ void require_agreement(const executor::Distribution& among, std::vector<std::int
     lost |= messages.receive(messages.self, rank, &all[static_cast<std::size_t>(rank)], sizeof own) != 0;
   if (among.rank != 0) lost |= messages.send(messages.self, 0, &own, sizeof own) != 0;
   wait();
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank] != own && different < 0) different = static_cast<std::int64_t>(rank);
+  if (among.rank == 0) different = differing(all);
   for (std::int64_t rank = 1; rank < among.ranks && among.rank == 0; ++rank)
     lost |= messages.send(messages.self, rank, &different, sizeof different) != 0;
   if (among.rank != 0) lost |= messages.receive(messages.self, 0, &different, sizeof different) != 0;
   wait();
   if (lost) throw EvaluationError{"a message of another process did not arrive", ""};
-  if (different >= 0) throw DifferentSchedules{among.rank == 0 ? different : 0};
+  // Other processors may have other schedules, too.
+  const bool by_processor = different.processor >= 0;
+  const std::int64_t other = by_processor ? different.processor : different.schedule;
+  if (other >= 0) throw DifferentSchedules{among.rank == 0 ? other : 0, by_processor};
 }
 
 // The kernels that tasks call.
@@ -89,12 +112,13 @@ struct Executable::Impl {
     shards = backend::shard_count(schedule);
     devices = among ? keep_own_part(options) : options.facts.devices;
     if (options.divided) options.divided(compiled, schedule, devices);
-    compile();
+    compile(options.node);
     tables = encode(schedule, compiled.kernels.kernels, {}, devices);
     for (const std::string& symbol : schedule.outside)
       outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
     executor::Code code{tables.data(), compiled.functions.data(), outside.data()};
-    if (executor.start(code, static_cast<std::int64_t>(options.threads)) != executor::Status::done)
+    if (executor.start(code, static_cast<std::int64_t>(options.threads), options.first_processor) !=
+        executor::Status::done)
       throw std::bad_alloc();
     executor.watch(options.progress);
     executor.record(options.recorder);
@@ -107,7 +131,7 @@ struct Executable::Impl {
   std::vector<BufferDevice> keep_own_part(const ExecuteOptions& options) {
     std::vector<std::int64_t> agreed = encode(schedule, compiled.kernels.kernels, {}, options.facts.devices);
     agreed.push_back(options.agreed);
-    require_agreement(*among, std::move(agreed));
+    require_agreement(*among, std::move(agreed), options.processor);
     ProcessSchedule own = process_schedule(schedule, options.facts, compiled.blocks.program, *among);
     schedule = std::move(own.schedule);
     input_parts = std::move(own.inputs);
@@ -116,7 +140,7 @@ struct Executable::Impl {
   }
 
   // Every kernel, or those that this process calls; the others stay null.
-  void compile() {
+  void compile(const std::vector<std::int64_t>& node) {
     std::vector<std::size_t> numbers;
     std::vector<Kernel> kernels;
     const std::vector<bool> called = called_kernels(schedule);
@@ -125,7 +149,10 @@ struct Executable::Impl {
       numbers.push_back(k);
       kernels.push_back(compiled.kernels.kernels[k]);
     }
-    const std::vector<KernelFunction> made = jit.compile(kernels, checks.on ? trial(numbers) : KernelTrial{});
+    std::optional<SharedObjects> shared;
+    if (among && node.size() > 1) shared.emplace(among->messages, among->rank, node);
+    const std::vector<KernelFunction> made =
+        jit.compile(kernels, checks.on ? trial(numbers) : KernelTrial{}, shared ? &*shared : nullptr);
     compiled.functions.resize(called.size());
     for (std::size_t n = 0; n < numbers.size(); ++n) compiled.functions[numbers[n]] = made[n];
   }
@@ -238,5 +265,7 @@ const std::vector<HeldPart>& Executable::input_parts() const { return impl_->inp
 const std::vector<std::vector<HeldPart>>& Executable::result_parts() const { return impl_->result_parts; }
 
 std::size_t Executable::cached_count() const { return impl_->jit.cached(); }
+
+const KernelCounts& Executable::kernel_counts() const { return impl_->jit.counts(); }
 
 }  // namespace tap::backend

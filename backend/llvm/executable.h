@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "backend/llvm/jit.h"
 #include "backend/llvm/kernel_cache.h"
 #include "backend/loops/loops.h"
 #include "backend/schedule/process_schedule.h"
@@ -23,6 +25,7 @@ struct CompiledProgram;  // compiled_program.h
 
 struct ExecuteOptions {
   std::size_t threads = 1;
+  std::int64_t first_processor = -1;        // of the first thread, which the others follow; -1: any (runtime/pinning.h)
   std::int64_t parts = 0;                   // parts of a kernel's box, if it can be split that far; 0: as many as pay
   bool exact_arithmetic = false;            // no contraction or reassociation: every float operation rounds
   ir::Machine machine = {};                 // assumed parameters; do not affect results
@@ -40,13 +43,18 @@ struct ExecuteOptions {
   executor::Progress* progress = nullptr;        // receives how far a run is; of a shared run: that of `among`
   const executor::Keeper* keeper = nullptr;      // keeps results
   std::int64_t agreed = 0;                       // of a shared run: the same in all processes, as the schedule
+  std::string processor = {};                    // likewise
+  // The processes of `among` that share this one's node, with it, in order: a kernel is compiled by one of them. May be
+  // empty: this process compiles all of its kernels.
+  std::vector<std::int64_t> node = {};
   // Outside kernels by symbol; null if missing.
   std::function<OutsideFunction(const std::string& symbol)> kernel = {};
 };
 
-// Thrown where a run is shared with a process whose schedule, or whose processes of devices, differ.
+// Thrown where a run is shared with a process whose schedule, or whose processes of devices, differ; or its processor.
 struct DifferentSchedules {
   std::int64_t process;
+  bool by_processor = false;
 };
 
 class Executable {
@@ -75,7 +83,8 @@ class Executable {
   std::size_t kernel_count() const;                 // distinct ones
   std::int64_t shard_count() const;
   std::size_t cached_count() const;  // how many of them were cached
-  std::size_t inner_bytes() const;   // the maximum that a thread needs for inner values of a group
+  const KernelCounts& kernel_counts() const;
+  std::size_t inner_bytes() const;  // the maximum that a thread needs for inner values of a group
 
  private:
   struct Impl;

@@ -2,9 +2,11 @@
 
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 
+#include <chrono>
 #include <set>
 
 #include "backend/llvm/memory_failure.h"
+#include "backend/llvm/shared_objects.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -27,7 +29,21 @@ struct Jit::Impl {
   std::unique_ptr<llvm::orc::LLJIT> orc;
   std::set<std::string> symbols;  // of the loaded objects
   std::size_t cached = 0;
+  KernelCounts counts;
   explicit Impl(ObjectOptions options) : compiler(std::move(options)) {}
+
+  // Kernel `k`, tested if this process compiled it.
+  KernelFunction take(const Object& object, std::size_t k, const KernelTrial& trial) {
+    cached += object.cached;
+    const bool fresh = symbols.insert(object.symbol).second;
+    const KernelFunction function = load(object, fresh);
+    if (!fresh) return function;
+    ++(object.cached ? counts.cached : object.received ? counts.received : counts.compiled);
+    if (object.cached || object.received || !trial.run) return function;
+    trial.run(k, function);
+    compiler.keep(object);
+    return function;
+  }
 
   KernelFunction load(const Object& object, bool fresh) {
     InLlvm llvm_guard;
@@ -53,19 +69,30 @@ Jit::~Jit() {
 }
 Jit::Jit(Jit&&) noexcept = default;
 
-std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels, const KernelTrial& trial) {
-  std::vector<KernelFunction> functions;
-  for (const Object& object : impl_->compiler.compile(kernels, trial.against)) {
-    impl_->cached += object.cached;
-    const bool fresh = impl_->symbols.insert(object.symbol).second;
-    functions.push_back(impl_->load(object, fresh));
-    if (!fresh || object.cached || !trial.run) continue;
-    trial.run(functions.size() - 1, functions.back());
-    impl_->compiler.keep(object);
+std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels, const KernelTrial& trial,
+                                         SharedObjects* shared) {
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<Object> objects;
+  if (shared) {
+    objects = impl_->compiler.find(kernels, trial.against);
+    impl_->compiler.complete(kernels, shared->own_share(objects), objects);
+  } else {
+    objects = impl_->compiler.compile(kernels, trial.against);
   }
+  std::vector<KernelFunction> functions(kernels.size());
+  auto take_those_with_bytes = [&] {
+    for (std::size_t k = 0; k < objects.size(); ++k)
+      if (!functions[k] && !objects[k].bytes.empty()) functions[k] = impl_->take(objects[k], k, trial);
+  };
+  take_those_with_bytes();
+  if (shared) shared->exchange(objects);  // tested ones
+  take_those_with_bytes();
+  impl_->counts.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return functions;
 }
 
 std::size_t Jit::cached() const { return impl_->cached; }
+
+const KernelCounts& Jit::counts() const { return impl_->counts; }
 
 }  // namespace tap::backend

@@ -20,6 +20,14 @@ struct KernelTrial {
   std::function<void(std::size_t kernel, KernelFunction function)> run = {};
 };
 
+class SharedObjects;  // shared_objects.h
+
+// Of the distinct kernels that were loaded: how many of them this process compiled, found, and had from another process.
+struct KernelCounts {
+  std::size_t compiled = 0, cached = 0, received = 0;
+  double seconds = 0;  // until all were there, with their tests
+};
+
 class Jit {
  public:
   explicit Jit(ObjectOptions options = {});
@@ -27,9 +35,11 @@ class Jit {
   Jit(Jit&&) noexcept;
 
   // One function per kernel, in order. If the ObjectCompiler does not cache immediately, kernels are cached after their
-  // test.
-  std::vector<KernelFunction> compile(const std::vector<Kernel>& kernels, const KernelTrial& trial = {});
-  std::size_t cached() const;  // how many of them were cached
+  // test. With `shared`, other processes compile some of them.
+  std::vector<KernelFunction> compile(const std::vector<Kernel>& kernels, const KernelTrial& trial = {},
+                                      SharedObjects* shared = nullptr);
+  std::size_t cached() const;  // how many kernels were cached
+  const KernelCounts& counts() const;
 
  private:
   struct Impl;

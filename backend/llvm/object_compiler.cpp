@@ -10,6 +10,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -78,47 +79,40 @@ struct ObjectCompiler::Impl {
     JITTargetMachineBuilder builder = target;
     return obtained(builder.createTargetMachine(), "LLVM cannot generate code for this machine");
   }
+  // One step for each of several kernels, by number.
   struct Work {
-    const std::vector<Kernel>& kernels;
-    const std::vector<std::string>& self_check_key;
-    std::vector<Object>& objects;
+    std::size_t kernels;
+    std::function<void(std::size_t kernel, llvm::TargetMachine& machine_of_thread)> step;
     std::atomic<std::size_t> next = 0;
   };
-  Object compile(const Kernel& kernel, const std::string& self_check_key, llvm::TargetMachine& machine_of_thread) const;
-  void compile_pending(Work& work) const;
+  void find(const llvm::Module& module, const std::string& self_check_key, Object& object) const;
+  void compile(llvm::Module& module, llvm::TargetMachine& machine_of_thread, Object& object) const;
+  void do_pending(Work& work) const;
+  void do_all(Work work) const;
   std::size_t threads_for(std::size_t kernels) const;
 };
 
-// The module and the function have the same names for all kernels until the hash is known.
-Object ObjectCompiler::Impl::compile(const Kernel& kernel, const std::string& self_check_key,
-                                     llvm::TargetMachine& machine_of_thread) const {
-  llvm::LLVMContext context;
-  context.setDiscardValueNames(true);  // source names must not affect the hash
-  llvm::Module module("kernel", context);
-  module.setDataLayout(machine_of_thread.createDataLayout());
-  module.setTargetTriple(machine_of_thread.getTargetTriple());
-  emit(kernel, "kernel", module, machine_of_thread);
-  Digest key = digest_of({bitcode_of(module), optimize_options, machine, build, self_check_key});
-  Object object{"k_" + to_hex(key).substr(0, 32), "", false, key};
-  if (auto found = options.cache ? options.cache->find(key) : std::nullopt) {
-    object.bytes = std::move(*found);
-    object.cached = true;
-    return object;
-  }
+void ObjectCompiler::Impl::find(const llvm::Module& module, const std::string& self_check_key, Object& object) const {
+  object.key = digest_of({bitcode_of(module), optimize_options, machine, build, self_check_key});
+  object.symbol = "k_" + to_hex(object.key).substr(0, 32);
+  auto found = options.cache ? options.cache->find(object.key) : std::nullopt;
+  if (!found) return;
+  object.bytes = std::move(*found);
+  object.cached = true;
+}
+
+void ObjectCompiler::Impl::compile(llvm::Module& module, llvm::TargetMachine& machine_of_thread, Object& object) const {
   module.getFunction("kernel")->setName(object.symbol);
   optimize(module, machine_of_thread);
   instrument(module, machine_of_thread);
   object.bytes = machine_code(module, machine_of_thread, CodeFile::object);
-  if (options.cache && options.cache_immediately) options.cache->store(key, object.bytes);
-  return object;
+  if (options.cache && options.cache_immediately) options.cache->store(object.key, object.bytes);
 }
 
-void ObjectCompiler::Impl::compile_pending(Work& work) const {
+void ObjectCompiler::Impl::do_pending(Work& work) const {
   InLlvm llvm_guard;
   auto machine_of_thread = new_machine();
-  for (std::size_t k = work.next++; k < work.kernels.size(); k = work.next++)
-    work.objects[k] =
-        compile(work.kernels[k], work.self_check_key.empty() ? "" : work.self_check_key[k], *machine_of_thread);
+  for (std::size_t k = work.next++; k < work.kernels; k = work.next++) work.step(k, *machine_of_thread);
 }
 
 std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
@@ -136,23 +130,20 @@ void ObjectCompiler::keep(const Object& object) const {
   if (impl_->options.cache) impl_->options.cache->store(object.key, object.bytes);
 }
 
-std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
-                                            const std::vector<std::string>& self_check_key) const {
-  std::vector<Object> objects(kernels.size());
-  Impl::Work all{kernels, self_check_key, objects};
+void ObjectCompiler::Impl::do_all(Work all) const {
   std::mutex failing;
   std::exception_ptr failure;
   auto work = [&] {
     try {
-      impl_->compile_pending(all);
+      do_pending(all);
     } catch (...) {
-      all.next = kernels.size();
+      all.next = all.kernels;
       std::lock_guard guard(failing);
       failure = std::current_exception();
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < impl_->threads_for(kernels.size()); ++t) {
+  for (std::size_t t = 1; t < threads_for(all.kernels); ++t) {
     try {
       others.emplace_back([&] {
         AlternateStack for_faults;
@@ -160,10 +151,60 @@ std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
       });
     } catch (const std::system_error&) { break; }  // no more threads: the existing ones do it
   }
-  if (!kernels.empty()) work();
+  if (all.kernels > 0) work();
   for (std::thread& other : others) other.join();
   if (failure) std::rethrow_exception(failure);
+}
+
+namespace {
+
+// The module and the function have the same names for all kernels until the hash is known.
+struct Emitted {
+  llvm::LLVMContext context;
+  llvm::Module module{"kernel", context};
+
+  Emitted(const Kernel& kernel, llvm::TargetMachine& machine) {
+    context.setDiscardValueNames(true);  // source names must not affect the hash
+    module.setDataLayout(machine.createDataLayout());
+    module.setTargetTriple(machine.getTargetTriple());
+    emit(kernel, "kernel", module, machine);
+  }
+};
+
+std::string nth(const std::vector<std::string>& keys, std::size_t n) { return keys.empty() ? "" : keys[n]; }
+
+}  // namespace
+
+std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
+                                            const std::vector<std::string>& self_check_key) const {
+  std::vector<Object> objects(kernels.size());
+  impl_->do_all({kernels.size(), [&](std::size_t k, llvm::TargetMachine& machine) {
+                   Emitted emitted(kernels[k], machine);
+                   impl_->find(emitted.module, nth(self_check_key, k), objects[k]);
+                   if (objects[k].bytes.empty()) impl_->compile(emitted.module, machine, objects[k]);
+                 }});
   return objects;
+}
+
+std::vector<Object> ObjectCompiler::find(const std::vector<Kernel>& kernels,
+                                         const std::vector<std::string>& self_check_key) const {
+  std::vector<Object> objects(kernels.size());
+  impl_->do_all({kernels.size(), [&](std::size_t k, llvm::TargetMachine& machine) {
+                   const Emitted emitted(kernels[k], machine);
+                   impl_->find(emitted.module, nth(self_check_key, k), objects[k]);
+                 }});
+  return objects;
+}
+
+void ObjectCompiler::complete(const std::vector<Kernel>& kernels, const std::vector<bool>& chosen,
+                              std::vector<Object>& objects) const {
+  std::vector<std::size_t> numbers;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    if (chosen[k]) numbers.push_back(k);
+  impl_->do_all({numbers.size(), [&](std::size_t n, llvm::TargetMachine& machine) {
+                   Emitted emitted(kernels[numbers[n]], machine);
+                   impl_->compile(emitted.module, machine, objects[numbers[n]]);
+                 }});
 }
 
 }  // namespace tap::backend

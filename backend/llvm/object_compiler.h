@@ -25,8 +25,9 @@ struct ObjectOptions {
 struct Object {
   std::string symbol;  // k_1f3a09c2…
   std::string bytes;
-  bool cached = false;  // found in the cache
-  Digest key = {};      // its key in the cache
+  bool cached = false;    // found in the cache
+  bool received = false;  // compiled by another process (shared_objects.h)
+  Digest key = {};        // its key in the cache
 };
 
 class ObjectCompiler {
@@ -40,6 +41,11 @@ class ObjectCompiler {
   std::vector<Object> compile(const std::vector<Kernel>& kernels,
                               const std::vector<std::string>& self_check_key = {}) const;
   void keep(const Object& object) const;
+  // The same in two steps: those that the cache has, and of the others only their keys; then the chosen ones of these.
+  std::vector<Object> find(const std::vector<Kernel>& kernels,
+                           const std::vector<std::string>& self_check_key = {}) const;
+  void complete(const std::vector<Kernel>& kernels, const std::vector<bool>& chosen,
+                std::vector<Object>& objects) const;
 
  private:
   struct Impl;

@@ -24,6 +24,7 @@
 #include "cost/model/longest_step.h"
 #include "ir/graphs/program_hash.h"
 #include "ir/interpret/interpret.h"
+#include "runtime/pinning.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -76,6 +77,9 @@ void add_native_options(CLI::App& app, EngineOptions& options) {
   app.add_option("--threads", options.threads,
                  "Number of threads for native code (default: as many as this process may use)")
       ->check(CLI::Range(1, most_threads));
+  app.add_flag(
+      "!--no-pin", options.pin,
+      "Do not pin threads to processors; by default each has its own where the run takes all of the machine's");
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
   add_machine_option(app, options.machine_file);
@@ -101,6 +105,21 @@ void add_engine_options(CLI::App& app, EngineOptions& options) {
   add_native_options(app, options);
 }
 
+namespace {
+
+// Code for another one may round otherwise.
+std::string processor_of_code() {
+  const backend::Target target = *backend::target_named("native");
+  return target.triple + " " + target.cpu;
+}
+
+RunPlace place_in(const std::vector<std::int64_t>& node, const MpiHost* host) {
+  if (!host) return {};
+  return {std::find(node.begin(), node.end(), host->rank()) - node.begin(), static_cast<std::int64_t>(node.size())};
+}
+
+}  // namespace
+
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
                                    std::shared_ptr<backend::KernelCache> cache, const Watch& watch) {
   Phase phase("compiling native code");
@@ -116,23 +135,30 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   pipeline::Compilation made = pipeline::compile(program, how);
   std::optional<executor::Distribution> among;
   if (options.host) among = distribution_of(*options.host, program, options.processes);
+  std::vector<std::int64_t> node;
+  if (options.host) node = options.host->of_node();
   const MemoryLimit limit{options.memory, static_cast<std::int64_t>(options.threads), options.host, among,
                           options.gathered.get()};
-  return {std::move(*made.lowered),
-          std::move(*made.schedule),
-          {.threads = options.threads,
-           .cache = std::move(cache),
-           .self_check = options.self_check,
-           .divided = [&](const auto&... run) { require_memory(run..., limit); },
-           .among = among,
-           .facts = std::move(facts),
-           .recorder = watch.recorder,
-           .progress = watch.progress,
-           .keeper = watch.keeper,
-           .agreed = options.host ? ir::short_hash(ir::hash_of(program)) + (options.keep.wanted() ? 1 : 0) +
-                                        (options.keep.resume ? 2 : 0) + (options.memory > 0 ? 4 : 0)
-                                  : 0,
-           .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
+  return {
+      std::move(*made.lowered),
+      std::move(*made.schedule),
+      {.threads = options.threads,
+       .first_processor =
+           options.pin ? first_pinned(static_cast<std::int64_t>(options.threads), place_in(node, options.host)) : -1,
+       .cache = std::move(cache),
+       .self_check = options.self_check,
+       .divided = [&](const auto&... run) { require_memory(run..., limit); },
+       .among = among,
+       .facts = std::move(facts),
+       .recorder = watch.recorder,
+       .progress = watch.progress,
+       .keeper = watch.keeper,
+       .agreed = options.host ? ir::short_hash(ir::hash_of(program)) + (options.keep.wanted() ? 1 : 0) +
+                                    (options.keep.resume ? 2 : 0) + (options.memory > 0 ? 4 : 0)
+                              : 0,
+       .processor = options.host ? processor_of_code() : "",
+       .node = node,
+       .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 
 namespace {
@@ -205,6 +231,14 @@ Evaluation run_native_shared(const Session& session, const ir::Program& program,
   try {
     return run_native(session, program, parts, options);
   } catch (const backend::DifferentSchedules& other) {
+    if (other.by_processor)
+      throw Failure{
+          exit_code::run_time,
+          Diagnostic(Code::command_line, Span{},
+                     fmt::format("process {} of the job runs on another type of processor than process {} ({})",
+                                 other.process, options.host->rank(), backend::target_named("native")->cpu))
+              .help("start the job on nodes with the same processor, or compile the program for a common "
+                    "target: `tapc compile --target x86-64-v3 --emit=exe --mpi 4`")};
     throw Failure{exit_code::run_time,
                   Diagnostic(Code::command_line, Span{},
                              fmt::format("process {} of the job has another program, plan, machine file, map of "

@@ -45,6 +45,7 @@ void show_warnings(const Session& session, backend::KernelCache* cache);
 struct EngineOptions {
   std::string engine = "native";
   std::size_t threads = 1;
+  bool pin = true;         // threads to processors, where they take all (runtime/pinning.h)
   bool strict_fp = false;  // no reassociation of floats
   bool verify = true;      // tasks that do not compute what the program says are an error
   bool self_check = true;  // kernels are tested before they are used

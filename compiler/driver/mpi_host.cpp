@@ -68,4 +68,16 @@ bool MpiHost::is_follower() {
 
 executor::Messages MpiHost::messages() const { return job_.messages(); }
 
+std::vector<std::int64_t> MpiHost::of_node() const {
+  std::vector<std::int32_t> first(static_cast<std::size_t>(size_));
+  if (job_.mpi->nodes(job_.job, first.data()) != 0)
+    throw Failure{exit_code::run_time,
+                  Diagnostic(Code::run_time, Span{}, "MPI does not say which processes run on this node")};
+  std::vector<std::int64_t> processes;
+  for (std::int64_t process = 0; process < size_; ++process)
+    if (first[static_cast<std::size_t>(process)] == first[static_cast<std::size_t>(rank_)])
+      processes.push_back(process);
+  return processes;
+}
+
 }  // namespace tap::driver

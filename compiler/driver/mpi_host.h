@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/mpi_job.h"
 
@@ -28,6 +29,8 @@ class MpiHost {
   std::int64_t size() const { return size_; }
   bool is_first() const { return rank_ == 0; }
   executor::Messages messages() const;
+  // The processes of this one's node, with it, in order. All processes call it.
+  std::vector<std::int64_t> of_node() const;
 
  private:
   MpiHost();

@@ -48,7 +48,14 @@ Steps::Steps(Source source, const Options& options, const Observer& observer)
                options.no_distribute,
                options.no_implicit_reshard,
                options.proof == Proof::recorded,
-               options.caution.fast_reduce} {
+               options.caution.fast_reduce || options.plan.fast_reduce} {
+  if (context_.strict_fp && context_.fast_reduce)
+    throw Failure{exit_code::wrong_program,
+                  Diagnostic(Code::plan_not_applicable, Span{},
+                             "the plan has the line `fast_reduce`, which combines floats in another order than "
+                             "`--strict-fp` asks for")
+                      .help("remove the line or the option")};
+  context_.plan.fast_reduce = context_.fast_reduce;
   planned_ = context_.plan.decisions.size();
   made_.plan = context_.plan;
   if (auto* text = std::get_if<Text>(&source)) {
@@ -84,6 +91,7 @@ void Steps::decide() {
   if (!options_.decide || context_.plan.evaluations || options_.simplify) return;
   cost::Decided decided = decided_plan(made_.program, context_, simplifying(), *options_.decide);
   context_.plan = std::move(decided.plan);
+  context_.plan.fast_reduce = context_.fast_reduce;
   made_.considered = std::move(decided.considered);
   planned_ = context_.plan.decisions.size();
   made_.plan = context_.plan;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "ir/text/parse_line.h"
 #include "ir/text_names.h"
@@ -17,7 +18,8 @@ struct PlanFailure : TextFailure {
 };
 
 constexpr std::int64_t most_devices = 1 << 24;
-constexpr std::array<std::string_view, 7> keywords{"choose", "split", "place", "fuse", "unroll", "mesh", "evaluations"};
+constexpr std::array<std::string_view, 8> keywords{"choose", "split", "place",       "fuse",
+                                                   "unroll", "mesh",  "fast_reduce", "evaluations"};
 constexpr std::int64_t most_evaluations = 1 << 30;
 
 template <class List, class Text>
@@ -84,6 +86,10 @@ class PlanReader {
   void read_line(Line& line) {
     const std::size_t begin = line.column();
     if (line.eat_word("mesh")) return result_.plan.meshes.push_back(mesh(line));
+    if (line.eat_word("fast_reduce")) {
+      if (std::exchange(result_.plan.fast_reduce, true)) line.fail_at(begin, "`fast_reduce` occurs twice");
+      return;
+    }
     if (!line.eat_word("evaluations")) return read_decision(line);
     if (result_.plan.evaluations) line.fail_at(begin, "`evaluations` occurs twice");
     result_.plan.evaluations = line.bounded_integer(0, most_evaluations);
@@ -131,10 +137,11 @@ class PlanReader {
     if (keyword == "fuse") return fusion(line);
     if (keyword == "unroll") return unroll(line);
     refuse(line, begin,
-           keyword.empty() ? "a line must begin with choose, split, place, fuse, unroll, mesh or evaluations"
-                           : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse, "
-                                         "unroll, mesh or evaluations",
-                                         keyword),
+           keyword.empty()
+               ? "a line must begin with choose, split, place, fuse, unroll, mesh, fast_reduce or evaluations"
+               : fmt::format("`{}` is not a decision; a line must begin with choose, split, place, fuse, "
+                             "unroll, mesh, fast_reduce or evaluations",
+                             keyword),
            near_one(keyword, keywords, [](std::string_view word) { return word; }));
   }
 

@@ -100,6 +100,7 @@ std::string print(const Plan& plan) {
   std::string out = "plan 2\n";
   for (const Mesh& mesh : plan.meshes) out += mesh_text(mesh) + "\n";
   for (const Decision& d : plan.decisions) out += decision_text(d) + "\n";
+  if (plan.fast_reduce) out += "fast_reduce\n";
   if (plan.evaluations) out += fmt::format("evaluations {}\n", *plan.evaluations);
   return out;
 }

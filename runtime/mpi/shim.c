@@ -72,6 +72,19 @@ static int64_t size(void* self) {
   return all;
 }
 
+static int32_t nodes(void* self, int32_t* first) {
+  const struct job* job = self;
+  MPI_Comm node = MPI_COMM_NULL;
+  int own = 0;
+  MPI_Comm_rank(job->all, &own);
+  int32_t least = own; /* process 0 of the node, in the order of all */
+  int failed = MPI_Comm_split_type(job->all, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &node) != MPI_SUCCESS;
+  if (!failed) failed = MPI_Bcast(&least, 1, MPI_INT32_T, 0, node) != MPI_SUCCESS;
+  if (!failed) failed = MPI_Allgather(&least, 1, MPI_INT32_T, first, 1, MPI_INT32_T, job->all) != MPI_SUCCESS;
+  if (node != MPI_COMM_NULL) MPI_Comm_free(&node);
+  return failed;
+}
+
 struct message {
   struct job* job;
   char* data;
@@ -123,7 +136,7 @@ static void abort_all(void* self, int32_t code) { MPI_Abort(((struct job*)self)-
 
 __attribute__((visibility("default"))) const struct tap_mpi* tap_mpi_shim(void) {
   static const struct tap_mpi functions = {
-      TAP_MPI_SHIM_VERSION, join, rank, size, send, receive, wait_for_all, leave, abort_all,
+      TAP_MPI_SHIM_VERSION, join, rank, size, nodes, send, receive, wait_for_all, leave, abort_all,
   };
   return &functions;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define TAP_MPI_SHIM_VERSION 2
+#define TAP_MPI_SHIM_VERSION 3
 
 // Why processes cannot be joined.
 enum tap_mpi_trouble {
@@ -21,6 +21,8 @@ struct tap_mpi {
   int32_t (*join)(const int32_t* communicator, int64_t threads, void** job);
   int64_t (*rank)(void* job);
   int64_t (*size)(void* job);
+  // Of each process: the first one of its node, whose memory they share. All processes call it. Not 0: it failed.
+  int32_t (*nodes)(void* job, int32_t* first);
   // Start a transfer; `wait` completes all that were started. Not 0: it failed.
   int32_t (*send)(void* job, int64_t to, const void* data, int64_t bytes);
   int32_t (*receive)(void* job, int64_t from, void* data, int64_t bytes);

@@ -237,6 +237,70 @@ TEST(ProcessSchedule, SlicesArriveBesideTheOwnPartial) {
   EXPECT_GT(copies, 0);
 }
 
+// What each process compiled, cached and received, of nodes of two processes each. Processors by process, if given.
+struct Compiled {
+  std::vector<backend::KernelCounts> counts;
+  std::vector<backend::DifferentSchedules> refused;
+};
+Compiled compile_in_nodes(const ir::Program& program, std::int64_t ranks, const std::vector<std::string>& processors) {
+  Compiled found;
+  found.counts.resize(static_cast<std::size_t>(ranks));
+  Mail mail;
+  std::mutex gathering;
+  auto process = [&](std::int64_t rank) {
+    Process own{mail, rank};
+    Scheduled one = scheduled(program);
+    backend::ExecuteOptions options;
+    options.among = executor::Distribution{rank,    ranks,  4, {&own, Process::send, Process::receive, Process::wait},
+                                           nullptr, nullptr};
+    options.facts = one.facts;
+    options.processor = processors[static_cast<std::size_t>(rank)];
+    for (std::int64_t other = rank / 2 * 2; other < std::min(rank / 2 * 2 + 2, ranks); ++other)
+      options.node.push_back(other);
+    try {
+      const backend::Executable made(std::move(*one.made.lowered), std::move(*one.made.schedule), options);
+      found.counts[static_cast<std::size_t>(rank)] = made.kernel_counts();
+    } catch (const backend::DifferentSchedules& different) {
+      const std::lock_guard lock(gathering);
+      found.refused.push_back(different);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) threads.emplace_back(process, rank);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(mail.empty());
+  return found;
+}
+
+TEST(ProcessSchedule, KernelsAreCompiledOncePerNode) {
+  const ir::Program program = sharded(layers);  // all devices call the same kernels
+  const Compiled alone = compile_in_nodes(program, 1, {"p"});
+  const std::size_t all = alone.counts[0].compiled;
+  EXPECT_GE(all, 3u);
+  for (std::int64_t ranks : {2, 3, 4}) {
+    const Compiled found = compile_in_nodes(program, ranks, {"p", "p", "p", "p"});
+    for (std::size_t rank = 0; rank < found.counts.size(); ++rank)
+      EXPECT_EQ(found.counts[rank].compiled + found.counts[rank].received, all) << rank << " of " << ranks;
+    for (std::size_t node = 0; node < found.counts.size(); node += 2) {
+      std::size_t compiled = found.counts[node].compiled;
+      if (node + 1 < found.counts.size()) {
+        EXPECT_LE(compiled, (all + 1) / 2);  // each has a share
+        compiled += found.counts[node + 1].compiled;
+      }
+      EXPECT_EQ(compiled, all) << "node " << node / 2 << " of " << ranks << " processes";
+    }
+  }
+}
+
+TEST(ProcessSchedule, OtherProcessorsAreRefused) {
+  const Compiled found = compile_in_nodes(sharded(layers), 3, {"x86 znver4", "x86 znver4", "x86 skylake"});
+  ASSERT_EQ(found.refused.size(), 3u);
+  for (const backend::DifferentSchedules& one : found.refused) {
+    EXPECT_TRUE(one.by_processor);
+    EXPECT_TRUE(one.process == 2 || one.process == 0);
+  }
+}
+
 // Each of four processes needs a fourth of the memory, and a row more of the input on each side.
 TEST(ProcessSchedule, MemoryOfOneProcess) {
   const ir::Program program = sharded(R"(

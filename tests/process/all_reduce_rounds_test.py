@@ -88,6 +88,28 @@ class AllReduceRounds(MpiTest):
                     self.assertEqual(made.returncode, 0, made.stderr)
                     self.assertEqual(np.load(self.folder / "d.npy").tobytes(), first.tobytes())
 
+    def test_complete_plans(self):
+        """A plan that was written with the option gives the same bits without it, also one that a search found."""
+        words, _ = self.inputs("float32")
+        self.write("p.tap", program(8, "f32"))
+        fast = self.result(*words, "--fast-reduce", "--plan-out", "fast.plan")
+        usual = self.result(*words, "--plan-out", "usual.plan")
+        self.assertNotEqual(fast.tobytes(), usual.tobytes())
+        self.assertIn("\nfast_reduce\n", (self.folder / "fast.plan").read_text())
+        self.assertNotIn("fast_reduce", (self.folder / "usual.plan").read_text())
+        for plan, expected in (("fast.plan", fast), ("usual.plan", usual)):
+            self.assertEqual(self.result(*words, "--plan", plan, "--plan-out", "again.plan").tobytes(), expected.tobytes())
+            self.assertEqual((self.folder / "again.plan").read_text(), (self.folder / plan).read_text())
+            made = self.job(3, "run", "p.tap", *words, "--plan", plan, "-o", "d=@d.npy", "--mpi")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertEqual(np.load(self.folder / "d.npy").tobytes(), expected.tobytes())
+        self.expect(1, "the plan has the line `fast_reduce`.*--strict-fp", "run", "p.tap", *words, "--plan", "fast.plan", "--strict-fp")
+        self.write("twice.plan", "plan 2\nfast_reduce\nfast_reduce\n")
+        self.expect(1, "`fast_reduce` occurs twice", "run", "p.tap", *words, "--plan", "twice.plan")
+        self.write("q.tap", re.sub(r"mesh.*\n| @ m\[[^]]*\]", "", program(8, "f32")))
+        self.expect(0, ".*", "plan", "q.tap", "--mesh", "x=8", "--fast-reduce", "-o", "q.plan")
+        self.assertIn("\nfast_reduce\n", (self.folder / "q.plan").read_text())
+
     def test_messages(self):
         """One message a round to each process, and the bytes that the report says."""
         for devices, rounds in ROUNDS.items():

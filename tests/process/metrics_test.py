@@ -108,6 +108,33 @@ class Metrics(MpiTest):
             self.assertEqual(without_clocks(first), without_clocks(again))
             self.assertEqual(first["otherData"], again["otherData"])
 
+    def test_kernels_are_compiled_once_per_node(self):
+        """All processes call the same kernels: each compiles a share, the others receive it; from a cache all have them."""
+        self.write("p.tap", LAYER)
+        self.traced("p.tap", *LAYER_INPUTS, "--no-cache")
+        alone = self.metrics["processes"][0]["kernels"]
+        self.assertEqual((alone["cached"], alone["received"]), (0, 0))
+        for ranks, words in ((3, ["--no-cache"]), (4, ["--no-cache"]), (3, ["--cache-dir", "kernels"])):
+            self.traced("p.tap", *LAYER_INPUTS, *words, ranks=ranks)
+            found = [process["kernels"] for process in self.metrics["processes"]]
+            self.assertEqual(sum(one["compiled"] for one in found), alone["compiled"])
+            self.assertLess(max(one["compiled"] for one in found), alone["compiled"])
+        self.traced("p.tap", *LAYER_INPUTS, "--cache-dir", "kernels", ranks=3)
+        for process in self.metrics["processes"]:
+            self.assertEqual((process["kernels"]["compiled"], process["kernels"]["received"]), (0, 0))
+            self.assertGreater(process["kernels"]["cached"], 0)
+
+    @unittest.skipUnless(os.environ.get("TAP_MPI") == "mpich", "MPICH can pretend that a machine is two nodes")
+    def test_kernels_are_compiled_on_each_of_two_nodes(self):
+        self.write("p.tap", LAYER)
+        self.traced("p.tap", *LAYER_INPUTS, "--no-cache")
+        alone = self.metrics["processes"][0]["kernels"]["compiled"]
+        result = self.job(4, "run", "p.tap", *LAYER_INPUTS, "--no-cache", "-o", "@r.npz", "--metrics", "m.json", "--mpi",
+                          environment={"MPIR_CVAR_ODD_EVEN_CLIQUES": "1"})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        compiled = [process["kernels"]["compiled"] for process in json.loads((self.folder / "m.json").read_text())["processes"]]
+        self.assertEqual((compiled[0] + compiled[2], compiled[1] + compiled[3]), (alone, alone))
+
     def test_processes_do_the_same_as_threads(self):
         def kernels(trace):
             found = Counter()

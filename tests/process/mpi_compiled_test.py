@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy
 
 from mpi_job import *
-from mpi_job import still_running
 from tapc import *
 
 # Weights are constants; sums over axes that are sharded; a result that every device has; one that is also read.
@@ -302,28 +301,27 @@ class Compiled(MpiTest):
                               (signal.SIGSTOP, r"\./p: process 1 of the job made no progress for 2 s")):
             (self.folder / "y.npy").write_text("an earlier file")
             process = self.start(3, "./p", *given, "-o", "y=@y.npy", "--timeout", "2")
-            child = self.computing_child(process, 1)
+            child = self.computing_child(1)
             began = time.monotonic()
             os.kill(child, kill)
             out, err = process.communicate(timeout=30)
             self.assertLess(time.monotonic() - began, 9)
             self.assertNotEqual(process.returncode, 0)
             self.assertRegex(err, pattern)
-            self.assertEqual(still_running(process.pid), 0)
+            self.assertEqual(processes_in(self.folder), [])
             self.assertEqual((self.folder / "y.npy").read_text(), "an earlier file")
 
-    def computing_child(self, launcher, rank):
+    def computing_child(self, rank):
         """The process of this rank that computes: the child of the one that waits for it."""
         for _ in range(200):
             time.sleep(0.05)
             found = []
-            for status in Path("/proc").glob("[0-9]*/stat"):
-                with contextlib.suppress(OSError, ValueError):
-                    _, parent, _, session = status.read_text().rpartition(")")[2].split()[:4]
-                    environment = (status.parent / "environ").read_bytes().split(b"\0")
+            for pid, parent in processes_in(self.folder):
+                with contextlib.suppress(OSError):
+                    environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
                     names = (f"OMPI_COMM_WORLD_RANK={rank}".encode(), f"PMI_RANK={rank}".encode())
-                    if session == str(launcher.pid) and any(name in environment for name in names):
-                        found.append((int(status.parent.name), int(parent)))
+                    if any(name in environment for name in names):
+                        found.append((pid, parent))
             pids = [pid for pid, _ in found]
             children = [pid for pid, parent in found if parent in pids]
             if children:

@@ -11,14 +11,19 @@ LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", 
 MPIRUN = shutil.which(f"mpirun.{os.environ.get('TAP_MPI', 'openmpi')}")
 
 
-def still_running(launcher):
-    """The number of processes of the launcher's session, other than itself, that have not ended."""
-    running = 0
+LAUNCHERS = ("orterun", "mpiexec.hydra", "hydra_pmi_proxy")
+
+
+def processes_in(folder):
+    """The processes that work in a test's folder and have not ended, other than launchers: each with its parent. By their folder, since
+    MPICH's launcher starts them in sessions of their own."""
+    found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
-            running += session == str(launcher) and state != "Z" and stat.parent.name != str(launcher)
-    return running
+            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z" and (stat.parent / "cwd").readlink() == folder and (stat.parent / "exe").readlink().name not in LAUNCHERS:
+                found.append((int(stat.parent.name), int(parent)))
+    return sorted(found)
 
 
 class MpiTest(TapcTest):
@@ -35,8 +40,11 @@ class MpiTest(TapcTest):
         try:
             out, err = process.communicate(timeout=timeout * SLOWNESS)
         except subprocess.TimeoutExpired:
-            running = still_running(process.pid)
+            running = len(processes_in(self.folder))
             os.killpg(process.pid, signal.SIGKILL)
+            for pid, _ in processes_in(self.folder):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             out, err = process.communicate()
             # Of a hundred jobs that abort, Open MPI 4.1's launcher fails to notice the end of one.
             if running:
@@ -44,4 +52,4 @@ class MpiTest(TapcTest):
         return subprocess.CompletedProcess(command, process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
-__all__ = ["LAUNCH", "MPIRUN", "MpiTest", "shutil"]
+__all__ = ["LAUNCH", "MPIRUN", "MpiTest", "processes_in", "shutil"]

@@ -451,7 +451,13 @@ void waits(const int64_t* box, const int64_t* extents, const struct region* regi
             result = self.job(1, "--wdir", self.folder, *arguments, ":", "-n", "1", "sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *arguments)
             self.assertEqual(result.returncode, 4, result.stderr)
             self.assertRegex(result.stderr, message)
-            self.assertEqual(list(self.folder.glob("*y.npy")) + list(self.folder.glob(".tapc*")), [])
+            self.assertEqual(list(self.folder.glob("*y.npy")), [])
+            # MPICH's launcher ends the others by SIGKILL: what a process was writing is removed by the next run.
+            if list(self.folder.glob(".tapc*")):
+                self.assertEqual(os.environ.get("TAP_MPI"), "mpich")
+                self.assertEqual(self.job(2, *arguments[1:]).returncode, 0)
+                self.assertEqual(list(self.folder.glob(".tapc*")), [])
+                (self.folder / "y.npy").unlink()
 
     def test_h12_wrong_uses(self):
         self.write("p.tap", MLP)

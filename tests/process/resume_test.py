@@ -252,10 +252,10 @@ class Resume(MpiTest):
         job = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
         end = time.monotonic() + 20
-        while len(self.processes(job.pid)) < max(1, 2 * ranks) and job.poll() is None and time.monotonic() < end:
+        while len(self.processes()) < max(1, 2 * ranks) and job.poll() is None and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(chosen.uniform(0, 0.5))
-        processes = self.processes(job.pid)
+        processes = self.processes()
         running = job.poll() is None and bool(processes)
         if running:
             with contextlib.suppress(ProcessLookupError):
@@ -266,20 +266,19 @@ class Resume(MpiTest):
             os.killpg(job.pid, signal.SIGKILL)
             job.wait()
         end = time.monotonic() + 10
-        while self.processes(job.pid) and time.monotonic() < end:
+        while self.processes() and time.monotonic() < end:
             time.sleep(0.01)
-        self.assertEqual(self.processes(job.pid), [])
+        self.assertEqual(self.processes(), [])
         return running
 
-    def processes(self, session):
-        """Of tapc in this session."""
+    def processes(self):
+        """Of tapc in this test's folder."""
         found = []
-        for stat in Path("/proc").glob("[0-9]*/stat"):
+        for pid, _ in processes_in(self.folder):
             with contextlib.suppress(OSError):
-                state, _, _, of = stat.read_text().rpartition(")")[2].split()[:4]
-                if of == str(session) and state != "Z" and (stat.parent / "exe").readlink() == TAPC:
-                    found.append(int(stat.parent.name))
-        return sorted(found)
+                if Path(f"/proc/{pid}/exe").readlink() == TAPC:
+                    found.append(pid)
+        return found
 
     def slow_keeping(self):
         self.write("slow.c", SLOW_KEEPING)

@@ -210,7 +210,7 @@ int plan(Session& session, const PlanOptions& options) {
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;
-  search.caution = {options.source.strict_fp, false, options.source.fast_reduce};
+  search.caution = {options.source.strict_fp, false, options.source.fast_reduce || search.kept.fast_reduce};
   search.limits.most_states = static_cast<std::size_t>(options.states);
   if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
@@ -224,6 +224,7 @@ int plan(Session& session, const PlanOptions& options) {
                              cost::unlimited};
     front = searched(program, meshes, search, options.progress);
   }
+  for (MeshPlan& plan : front.plans) plan.found.sharded.plan.fast_reduce = search.caution.fast_reduce;
   if (!options.front.empty()) {
     write_front(session, options, program, front, picked(front, pick, demands, price));
     if (options.output.empty() && !options.json && !options.list) return exit_code::done;

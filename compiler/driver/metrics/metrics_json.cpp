@@ -48,6 +48,11 @@ Json metrics_of_process(const RunMetrics& metrics, std::int64_t process) {
           {"predicted", metrics.predicted.seconds},
           {"measured", seconds},
           {"complete", metrics.recording.is_complete()},
+          {"kernels",
+           {{"compiled", metrics.kernels.compiled},
+            {"cached", metrics.kernels.cached},
+            {"received", metrics.kernels.received},
+            {"seconds", metrics.kernels.seconds}}},
           {"tasks", std::move(tasks)},
           {"transfers", std::move(transfers)}};
 }

@@ -73,6 +73,7 @@ void RunMetrics::finish(const backend::Executable& executable, const ir::Program
   Phase phase("predicting the cost");
   predicted = predict({executable, cluster, static_cast<std::int64_t>(threads), among});
   program = ir::hash_of(ran);
+  kernels = executable.kernel_counts();
 }
 
 MetricsReport report_metrics(const RunMetrics& metrics, const MetricsOptions& options, const RunSource& source,

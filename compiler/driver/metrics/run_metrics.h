@@ -40,6 +40,7 @@ class RunMetrics {
   std::size_t threads;
   PredictedRun predicted = {};
   std::string program = {};  // its hash (ir/graphs/program_hash.h)
+  backend::KernelCounts kernels = {};
 };
 
 struct MetricsReport {  // empty in processes other than the first
