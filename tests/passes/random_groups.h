@@ -53,13 +53,27 @@ class RandomGroups {
         for (ValueId v : in.operations[o].results)
           if (v == read) members.insert(o);
     }
+    if (choose_(4)) add_other_writers(in, members);
     PlannedFusion line;
-    for (std::size_t o : members) line.operations.push_back(path + names[o]);
-    const Operator last = with_author_names(program_, in.operations[*members.rbegin()]);
+    std::vector<OperationId> operations;
+    for (std::size_t o : members) {
+      line.operations.push_back(path + names[o]);
+      operations.emplace_back(o);
+    }
+    const Operator last = GroupMaker(program_, in).last_of(std::move(operations));
     for (std::uint32_t d = 0; d < last.dims.size(); ++d)
       if (choose_(4) > (last.dims[d].role == DimRole::parallel ? 0 : 1))
         line.dims.push_back(RandomPlan<Choose>::dim_name(last, d));
     if (!line.dims.empty()) take(line, apply_fusions(program_, {{line}}));
+  }
+
+  // All writers of what some of them write.
+  static void add_other_writers(const Graph& in, std::set<std::size_t>& members) {
+    std::set<ValueId> written;
+    for (std::size_t o : members) written.insert(in.operations[o].results.begin(), in.operations[o].results.end());
+    for (std::size_t o = 0; o < in.operations.size(); ++o)
+      for (ValueId v : in.operations[o].results)
+        if (written.count(v)) members.insert(o);
   }
 
   std::size_t any(std::size_t count) { return static_cast<std::size_t>(choose_(static_cast<std::int64_t>(count))); }
