@@ -136,7 +136,7 @@ function drawNode(
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
   if (scale < allLinesFrom) {
-    drawLarge(context, lines, x + w / 2, y, w, h - (look.devices.length > 0 ? 6 : 0), scale, ink ?? palette.text, ink ?? palette.faint);
+    drawLarge(context, lines, x + w / 2, y, w, h - (look.devices.length > 0 ? 6 : 0), scale, kind === "operation", ink ?? palette.text, ink ?? palette.faint);
   }
   lines.forEach((line, i) => {
     if (scale < allLinesFrom) return;
@@ -159,8 +159,7 @@ function drawNode(
   }
 }
 
-// The title, in letters that stay readable as long as it fits, and below it what fits in such letters: "k in 2 blocks over
-// pod.model", where the line before it, of all index dims, is too long.
+// The title, in letters that stay readable as long as it fits, and below it the other lines, if they fit in such letters.
 function drawLarge(
   context: CanvasRenderingContext2D,
   lines: string[],
@@ -169,6 +168,7 @@ function drawLarge(
   w: number,
   h: number,
   scale: number,
+  isOperation: boolean,
   ink: string,
   faint: string,
 ): void {
@@ -176,8 +176,9 @@ function drawLarge(
   const small = 8.5 / scale;
   const size = Math.min(11 / scale, h * 0.62, (w - 6) / length(lines[0]));
   const room = scale < someLinesFrom ? 0 : Math.floor((h - size * 1.2) / (small * 1.15));
-  const fitting = lines.slice(1).filter((line) => length(line) * small <= w - 6);
-  const below = room > 0 ? fitting.slice(-room) : []; // the last ones: where it is split
+  const fit = (list: string[]): boolean => list.length <= room && list.every((line) => length(line) * small <= w - 6);
+  // A box has all of its dims, or none; an operation does without the line of its index dims.
+  const below = [lines.slice(1), isOperation ? lines.slice(2) : []].find(fit) ?? [];
   let y = top + (h - below.length * small * 1.15) / 2 + size * 0.35;
   context.font = `bold ${size}px ui-monospace, monospace`;
   context.fillStyle = ink;
