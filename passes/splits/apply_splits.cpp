@@ -363,8 +363,11 @@ PassResult apply_splits(const Program& program, const PassContext& context) {
   SplitResult applied = apply_splits(program, context.plan, caution_of(context), NoBoxes::staged);
   PassResult result{{}, {"apply_splits"}};
   result.problems = std::move(applied.problems);
-  result.program = result.problems.empty() ? std::move(applied.program) : program;
-  if (!result.problems.empty()) return result;
+  if (!result.problems.empty()) {
+    result.program = program;
+    return result;
+  }
+  result.program = std::move(applied.program);
   for (const std::string& why : applied.staging_reasons)
     result.diagnostics.emplace_back(
         Code::pass_declined, Span{},
