@@ -60,13 +60,20 @@ std::string result_name(const Operator& op, std::size_t result) {
 }
 
 std::vector<std::string> value_names(const Graph& graph) {
-  std::unordered_map<std::string_view, int> count;
-  for (const Value& value : graph.values) ++count[value.name];
-  std::unordered_map<std::string_view, int> seen;
+  struct Uses {
+    int count = 0, seen = 0;
+  };
+  std::unordered_map<std::string_view, Uses> of_name;
+  of_name.reserve(graph.values.size());
+  std::vector<Uses*> uses;
+  uses.reserve(graph.values.size());
+  for (const Value& value : graph.values) ++uses.emplace_back(&of_name[value.name])->count;
   std::vector<std::string> names;
-  for (const Value& value : graph.values) {
-    const std::string& name = value.name;
-    names.push_back(!name.empty() && count[name] == 1 ? name : name + "#" + std::to_string(++seen[name]));
+  names.reserve(graph.values.size());
+  for (std::size_t v = 0; v < uses.size(); ++v) {
+    const std::string& name = graph.values[v].name;
+    if (!name.empty() && uses[v]->count == 1) names.push_back(name);
+    else names.push_back(name + "#" + std::to_string(++uses[v]->seen));
   }
   return names;
 }

@@ -23,8 +23,10 @@ std::vector<std::vector<std::string>> result_names(const Graph& graph) {
   for (const Operation& operation : graph.operations)
     for (ValueId v : operation.results) ++writers[v.index()];
   std::vector<std::vector<std::string>> names;
+  names.reserve(graph.operations.size());
   for (const Operation& operation : graph.operations) {
     std::vector<std::string>& own = names.emplace_back();
+    own.reserve(operation.results.size());
     for (ValueId v : operation.results) {
       own.push_back(values[v.index()]);
       if (writers[v.index()] > 1) own.back() += "@" + std::to_string(seen[v.index()]++);
@@ -37,6 +39,7 @@ std::vector<std::vector<std::string>> result_names(const Graph& graph) {
 
 std::vector<std::string> operation_names(const Graph& graph) {
   std::vector<std::string> names;
+  names.reserve(graph.operations.size());
   for (std::vector<std::string>& own : result_names(graph)) names.push_back(own.empty() ? "" : std::move(own[0]));
   return names;
 }
@@ -46,10 +49,13 @@ std::vector<std::pair<GraphId, std::string>> graph_paths(const Program& program)
   std::set<GraphId> seen{program.main};
   for (std::size_t k = 0; k < found.size(); ++k) {
     auto [id, path] = found[k];
-    std::vector<std::string> names = operation_names(program[id]);
-    for (std::size_t o = 0; o < names.size(); ++o)
-      if (const RegionBody* region = program[program[id].operations[o].op].region())
-        if (seen.insert(region->graph).second) found.emplace_back(region->graph, path + names[o] + "/");
+    const std::vector<Operation>& operations = program[id].operations;
+    std::vector<std::string> names;  // most graphs have no inner ones
+    for (std::size_t o = 0; o < operations.size(); ++o)
+      if (const RegionBody* region = program[operations[o].op].region(); region && seen.insert(region->graph).second) {
+        if (names.empty()) names = operation_names(program[id]);
+        found.emplace_back(region->graph, path + names[o] + "/");
+      }
   }
   return found;
 }

@@ -169,6 +169,13 @@ class SiteChooser {
   std::vector<std::optional<Sharding>> known_;  // operands, then results
 };
 
+// Whether each device holds the same cells.
+bool places_alike(const Sharding& a, const Sharding& b) {
+  return a.mesh == b.mesh && a.unreduced == b.unreduced &&
+         std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(),
+                    [](const DimSharding& x, const DimSharding& y) { return x.axes == y.axes; });
+}
+
 // Adds the reshard from one sharding to another, if they differ.
 void add(std::vector<Reshard>& list, const Program& program, Reshard reshard, const Shape& shape) {
   const Mesh &from = program[reshard.from.mesh], &to = program[reshard.to.mesh];
@@ -206,11 +213,13 @@ std::vector<Reshard> reshards(const Program& program, const Graph& graph, const 
     for (std::size_t k = 0; k < site.operands.size(); ++k) {
       const Shape& shape = graph[site.site.operands[k]].type.shape;
       Sharding from = sharding_of_use(graph, site.site, k).value_or(whole(site.mesh, shape.size()));
+      if (places_alike(from, site.operands[k])) continue;
       add(list, program, {s, false, k, from, site.operands[k], {}, false}, shape);
     }
     for (std::size_t k = 0; k < site.results.size(); ++k) {
       const Value& value = graph[site.site.results[k]];
       Sharding to = value.sharding.value_or(whole(site.mesh, value.type.shape.size()));
+      if (places_alike(site.results[k], to)) continue;
       add(list, program, {s, true, k, site.results[k], to, {}, site.copy}, value.type.shape);
     }
   }

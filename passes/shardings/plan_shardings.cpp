@@ -10,6 +10,7 @@
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
+#include "passes/named_operator.h"
 #include "passes/shardings/all_reduces.h"
 #include "passes/shardings/plan_writers.h"
 #include "passes/splits/place_on_mesh.h"
@@ -32,7 +33,7 @@ class Planner {
   // `chosen`: null if shardings of values decide.
   Planner(const Program& program, const Caution& caution, const Plan& but, const ListedValues& listed,
           const ChosenSites* chosen)
-      : program_(program), caution_(caution), listed_(listed), chosen_(chosen) {
+      : program_(program), named_(program), caution_(caution), listed_(listed), chosen_(chosen) {
     OperationFinder finder(program);
     for (const Decision& decision : but.decisions)
       if (auto* split = std::get_if<PlannedSplit>(&decision))
@@ -89,7 +90,7 @@ class Planner {
     if (is_maximal(program_[site.mesh])) return place_on_one(graph, names, site.mesh, site.site);
     OperationId o = site.site.operations.front();
     if (site.site.operations.size() > 1) return split_writers(graph, names, site.mesh, site.site);
-    const Operator op = with_author_names(program_, graph[o]);
+    const Operator& op = named_.of(graph[o]);
     auto add = [&](std::uint32_t dim, const AxisRef& over) {
       add_split(site.mesh, {.operation = names[o.index()], .dim = plan_dim_name(op, dim)}, over);
     };
@@ -294,6 +295,7 @@ class Planner {
   static constexpr std::int64_t most_listed = 4096;
 
   const Program& program_;
+  NamedOperators named_;
   const Caution caution_;
   const ListedValues& listed_;
   const ChosenSites* chosen_;

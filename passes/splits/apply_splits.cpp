@@ -8,6 +8,7 @@
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "ir/text_names.h"
+#include "passes/named_operator.h"
 #include "passes/placed.h"
 #include "passes/plan_problem.h"
 #include "passes/splits/divided_inputs.h"
@@ -36,6 +37,9 @@ std::optional<std::uint32_t> dim_of_axis(const Operator& op, const Operation& op
   return std::nullopt;
 }
 
+// Not made where only the problems count: a step for each round, with a copy of the program.
+enum class Claims : std::uint8_t { made, not_needed };
+
 // A decision that waits for the operation it names.
 struct Pending {
   std::size_t decision;
@@ -44,8 +48,13 @@ struct Pending {
 
 class SplitApplier {
  public:
-  SplitApplier(const Program& program, const Plan& plan, const Caution& caution)
-      : source_(program), caution_(caution), result_{program, {}, {}, {}}, interner_(result_.program) {
+  SplitApplier(const Program& program, const Plan& plan, const Caution& caution, Claims claims)
+      : source_(program),
+        caution_(caution),
+        claims_(claims),
+        result_{program, {}, {}, {}},
+        interner_(result_.program),
+        named_(result_.program) {
     for (std::size_t d = 0; d < plan.decisions.size(); ++d)
       if (auto* split = std::get_if<PlannedSplit>(&plan.decisions[d])) pending_.push_back({d, *split});
     for (Graph& graph : result_.program.graphs) graph.splits.clear();
@@ -96,7 +105,7 @@ class SplitApplier {
     Step step{"apply_splits"};
     for (auto& [graph, own] : turns)
       if (!own.empty()) step.graphs.push_back(rewrite(graph, own));
-    if (!step.graphs.empty()) {
+    if (!step.graphs.empty() && claims_ == Claims::made) {
       result_.steps.push_back(std::move(step));
       result_.stages.push_back(result_.program);
     }
@@ -125,11 +134,9 @@ class SplitApplier {
   }
 
   // The operation that the split names; if its dim moved to the partials, the operation that has it now.
-  std::optional<OperationInGraph> operation_with_dim(OperationFinder& finder, PlannedSplit& split) const {
+  std::optional<OperationInGraph> operation_with_dim(OperationFinder& finder, PlannedSplit& split) {
     auto has_dim = [&](OperationInGraph location) {
-      return split.all_at ||
-             find_dim(with_author_names(program(), program()[location.graph][location.operation]), split.dim)
-                 .has_value();
+      return split.all_at || find_dim(named_.of(program()[location.graph][location.operation]), split.dim).has_value();
     };
     auto named = finder.find(program().main, split.operation), location = named;
     if (named) {
@@ -175,7 +182,7 @@ class SplitApplier {
 
   // Reports the reason why a decision cannot be applied, once.
   std::optional<std::uint32_t> dim_to_split(const Pending& p, OperationInGraph location) {
-    const Operator op = with_author_names(program(), program()[location.graph][location.operation]);
+    const Operator& op = named_.of(program()[location.graph][location.operation]);
     const PlannedSplit& split = p.split;
     if (is_inside_of_a_group(program(), location.graph))
       return refuse(p, {0, "`" + split.operation + "` is inside a group, which is split as one operation",
@@ -257,8 +264,10 @@ class SplitApplier {
 
   const Program& source_;
   const Caution caution_;
+  const Claims claims_;
   SplitResult result_;
   Interner interner_;
+  NamedOperators named_;
   std::vector<Pending> pending_;
   // If `H`'s reduction was split, `H` is the combination; the dims that it lacks are its partials'.
   std::map<std::string, std::string> partial_of_;
@@ -315,7 +324,8 @@ namespace {
 
 // Pre: no line is about an input.
 SplitResult apply_to_operations(const Program& program, const Plan& plan, const Caution& caution, NoBoxes no_boxes) {
-  SplitApplier applier(program, plan, caution);
+  const Claims claims = no_boxes == NoBoxes::refused ? Claims::not_needed : Claims::made;
+  SplitApplier applier(program, plan, caution, claims);
   SplitResult result = applier.run();
   if (applier.without_boxes().empty() || no_boxes == NoBoxes::refused) return result;
   std::optional<StagedWrites> staged = stage_interleaved_writes(program, plan, applier.without_boxes());
@@ -326,7 +336,7 @@ SplitResult apply_to_operations(const Program& program, const Plan& plan, const 
   // Others are reported in terms of the plan.
   std::erase_if(result.problems, [&](const PlanProblem& p) { return applier.is_of_boxes(p); });
   if (!result.problems.empty()) return result;
-  SplitResult again = SplitApplier(staged->program, staged->plan, caution).run();
+  SplitResult again = SplitApplier(staged->program, staged->plan, caution, claims).run();
   again.staging_reasons = std::move(reasons);
   again.steps.insert(again.steps.begin(), std::move(staged->step));
   again.stages.insert(again.stages.begin(), std::move(staged->program));
@@ -351,9 +361,12 @@ SplitResult apply_splits(const Program& program, const Plan& plan, const Caution
 
 PassResult apply_splits(const Program& program, const PassContext& context) {
   SplitResult applied = apply_splits(program, context.plan, caution_of(context), NoBoxes::staged);
-  PassResult result{program, {"apply_splits"}};
+  PassResult result{{}, {"apply_splits"}};
   result.problems = std::move(applied.problems);
-  if (!result.problems.empty()) return result;
+  if (!result.problems.empty()) {
+    result.program = program;
+    return result;
+  }
   result.program = std::move(applied.program);
   for (const std::string& why : applied.staging_reasons)
     result.diagnostics.emplace_back(

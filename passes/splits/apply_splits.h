@@ -15,7 +15,7 @@ struct SplitResult {
   std::vector<std::string> staging_reasons;  // which writes go through a staging buffer, and why, in a sentence each
 };
 // Blocks over devices may write cells that are interleaved with other devices' or operations'
-// (stage_interleaved_writes.h).
+// (stage_interleaved_writes.h). Refused by those who try a plan: they want its problems, and get no steps.
 enum class NoBoxes : std::uint8_t { staged, refused };
 
 // Maximum number of blocks of one dim; more are probably a mistake.

@@ -137,8 +137,8 @@ std::optional<PlanProblem> why_no_boxes(const Operator& op, std::uint32_t dim, c
 std::optional<PlanProblem> why_not_on_devices(const Program& program, OperationInGraph location,
                                               std::optional<std::uint32_t> dim, const PlannedSplit& split) {
   const Operation& operation = program[location.graph][location.operation];
-  const Operator op = with_author_names(program, operation);
-  auto list = [&] { return why_not_on_list(program, op, operation, dim, split); };
+  const Operator& op = program[operation.op];
+  auto list = [&] { return why_not_on_list(program, with_author_names(program, operation), operation, dim, split); };
   if (auto found = split.axis ? why_not_over_axis(program, location, split) : list()) return found;
   if (op.region() && op.region()->kind != RegionKind::group)
     return plan_problem(PlanPart::operation,

@@ -69,15 +69,24 @@ void GraphSplitter::place_all(OperationId o, const PlannedSplit& split) {
 
 std::optional<std::string> GraphSplitter::split(OperationId o, std::uint32_t dim, const PlannedSplit& split) {
   Operation operation = before_[o];
-  const Operator op = with_author_names(program_, operation);
-  bool streamed = streams(op, dim, split);
-  if (operation.placements.empty())
-    if (auto scan = split_scan(program_, op, dim, split.blocks)) {
+  const bool streamed = streams(program_[operation.op], dim, split);
+  const bool may_scan = operation.placements.empty();
+  BlockedOperator& blocked = blocked_[{operation.op, dim}];
+  if (!blocked.is_for(program_, operation, split.blocks, streamed)) {
+    const Operator op = with_author_names(program_, operation);
+    if (auto scan = may_scan ? split_scan(program_, op, dim, split.blocks) : std::nullopt) {
       split_into_scan(o, *scan, split);
       return std::nullopt;
     }
-  if (op.dims[dim].role == DimRole::reduction && !streamed) return split_into_partials(o, dim, split);
-  interner_.assign(operation, split_dim(op, dim, split.blocks, streamed));
+    if (op.dims[dim].role == DimRole::reduction && !streamed) return split_into_partials(o, dim, split);
+    const Operator made = split_dim(op, dim, split.blocks, streamed);
+    interner_.assign(operation, made);
+    blocked = {may_scan, op.dim_names(), split.blocks, streamed, operation.op, made.dim_names()};
+  } else {
+    const std::string& name = own_name(program_[operation.op], operation.names);
+    operation.names = names_if_different(program_[blocked.op], {name, blocked.dims});
+    operation.op = blocked.op;
+  }
   if (!streamed)
     place_blocks(program_, operation, static_cast<std::uint32_t>(program_[operation.op].dims.size() - 1), split);
   after_.operations.push_back(std::move(operation));

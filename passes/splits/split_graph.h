@@ -32,6 +32,22 @@ class GraphSplitter {
   static bool streams(const ir::Operator& op, std::uint32_t dim, const ir::PlannedSplit& split);
 
  private:
+  // What an operator became, for the next operation with the same one.
+  struct BlockedOperator {
+    bool no_scan = false;  // whole operations with this operator run as no scan
+    std::vector<std::string> of_dims;
+    ir::Blocks blocks;
+    bool streamed = false;
+    ir::OperatorId op;
+    std::vector<std::string> dims;  // with the new one
+
+    bool is_for(const ir::Program& program, const ir::Operation& operation, const ir::Blocks& into,
+                bool as_stream) const {
+      return op.valid() && (no_scan || !operation.placements.empty()) && streamed == as_stream && blocks == into &&
+             of_dims == (operation.names ? operation.names->dims : program[operation.op].dim_names());
+    }
+  };
+
   std::string split_into_partials(ir::OperationId o, std::uint32_t dim, const ir::PlannedSplit& split);
   void split_into_scan(ir::OperationId o, const SplitScan& parts, const ir::PlannedSplit& split);
   ir::ValueId add_value(const std::string& base, ir::TensorType type);
@@ -44,6 +60,7 @@ class GraphSplitter {
   ir::Graph after_;
   ir::GraphClaim claim_;
   std::set<std::string> names_;
+  std::map<std::pair<ir::OperatorId, std::uint32_t>, BlockedOperator> blocked_;  // by operator and dim
 };
 
 }  // namespace tap::passes

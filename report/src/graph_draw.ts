@@ -30,7 +30,9 @@ const lineHeight = 15;
 const padding = 9;
 const farBelow = 0.12; // of the scale: nodes are plain boxes without text, edges straight (graph_far.ts)
 const strokedTogether = 200; // edges; longer paths take more than their share of time
-export const allLinesFrom = 0.62; // of the scale: below, a node shows its title alone
+export const allLinesFrom = 0.62; // of the scale: below, a node shows its title, and of the lines below it those that fit in letters
+const someLinesFrom = 0.45; // … that can be read; below this scale, its title alone
+const letterWidth = 0.61; // of the height of letters
 
 export function paletteNow(): Palette {
   const style = getComputedStyle(document.documentElement);
@@ -134,11 +136,7 @@ function drawNode(
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
   if (scale < allLinesFrom) {
-    // Only the title, in letters that stay readable as long as they fit.
-    const size = Math.min(11 / scale, h * 0.62, (w - 6) / Math.max(1, [...lines[0]].length * 0.61));
-    context.font = `bold ${size}px ui-monospace, monospace`;
-    context.fillStyle = ink ?? palette.text;
-    context.fillText(lines[0], x + w / 2, y + (h - (look.devices.length > 0 ? 6 : 0)) / 2 + size * 0.35, w - 4);
+    drawLarge(context, lines, x + w / 2, y, w, h - (look.devices.length > 0 ? 6 : 0), scale, kind === "operation", ink ?? palette.text, ink ?? palette.faint);
   }
   lines.forEach((line, i) => {
     if (scale < allLinesFrom) return;
@@ -159,6 +157,35 @@ function drawNode(
       context.strokeRect(...place);
     });
   }
+}
+
+// The title, in letters that stay readable as long as it fits, and below it the other lines, if they fit in such letters.
+function drawLarge(
+  context: CanvasRenderingContext2D,
+  lines: string[],
+  centre: number,
+  top: number,
+  w: number,
+  h: number,
+  scale: number,
+  isOperation: boolean,
+  ink: string,
+  faint: string,
+): void {
+  const length = (line: string): number => Math.max(1, [...line].length) * letterWidth;
+  const small = 8.5 / scale;
+  const size = Math.min(11 / scale, h * 0.62, (w - 6) / length(lines[0]));
+  const room = scale < someLinesFrom ? 0 : Math.floor((h - size * 1.2) / (small * 1.15));
+  const fit = (list: string[]): boolean => list.length <= room && list.every((line) => length(line) * small <= w - 6);
+  // A box has all of its dims, or none; an operation does without the line of its index dims.
+  const below = [lines.slice(1), isOperation ? lines.slice(2) : []].find(fit) ?? [];
+  let y = top + (h - below.length * small * 1.15) / 2 + size * 0.35;
+  context.font = `bold ${size}px ui-monospace, monospace`;
+  context.fillStyle = ink;
+  context.fillText(lines[0], centre, y, w - 4);
+  context.font = `${small}px ui-monospace, monospace`;
+  context.fillStyle = faint;
+  for (const line of below) context.fillText(line, centre, (y += small * 1.15), w - 4);
 }
 
 // ▸ of a node that opens, ▾ of one that is open.

@@ -192,6 +192,30 @@ export async function graphComesFirst({ page: file, cut }) {
 
 // Of a large graph: the search marks the nodes that have the text, and Enter leads from one to the next; the nearer, the more a node
 // says; a click on the small map leads there.
+// Texts that the canvas draws from now on.
+const watchTexts = (page) =>
+  page.evaluate(() => {
+    globalThis.texts = new Set();
+    const own = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+      globalThis.texts.add(text);
+      return own.call(this, text, ...more);
+    };
+  });
+
+// Where nodes are too small for all their lines, they show whole ones.
+export async function linesThatFit({ page: file, scale, wanted }) {
+  const { page, close } = await open(file);
+  const { graphs, shared } = (await data(page)).stages.at(-1);
+  await watchTexts(page);
+  await page.evaluate((hash) => (location.hash = hash), `#panel=graph&view=-20,-20,${scale}`);
+  await page.waitForFunction((text) => globalThis.texts.has(text), wanted);
+  const lines = new Set(graphs[0].layout.below.flatMap((number) => shared[number]));
+  const titles = new Set(graphs[0].layout.titles);
+  for (const text of await page.evaluate(() => [...globalThis.texts])) assert.ok(titles.has(text) || lines.has(text), text);
+  await close();
+}
+
 export async function findsZoomsAndMaps({ page: file, wanted }) {
   const { page, close } = await open(file);
   const stage = (await data(page)).stages.at(-1);
@@ -202,14 +226,7 @@ export async function findsZoomsAndMaps({ page: file, wanted }) {
     return has ? [names[0] ?? values[number].name] : [];
   });
   assert.ok(expected.length > 2 && expected.length < operations.length);
-  await page.evaluate(() => {
-    globalThis.texts = new Set();
-    const own = CanvasRenderingContext2D.prototype.fillText;
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
-      globalThis.texts.add(text);
-      return own.call(this, text, ...more);
-    };
-  });
+  await watchTexts(page);
   const input = page.getByLabel("Find an operation");
   await input.fill(wanted);
   assert.equal(await page.locator(".bar [role=status]").textContent(), `${expected.length} matches`);

@@ -83,6 +83,11 @@ program p(X: f32[8, 16], W: f32[16, 4]) -> (Y: f32[8, 4] @ m[{d}, {}]) {
   Y[i, j] = sum[k] X[i, k] * W[k, j]
 }
 """
+PARTIALS = """mesh m = [d: 2, t: 2]
+program p(X: f32[8, 16] @ m[{d}, {}], V: f32[16, 8] @ m[{t}, {}]) -> (Y: f32[8, 8] @ m[{d}, {}]) {
+  Y[i, o] = sum[k] X[i, k] * V[k, o]
+}
+"""
 GROUPED = """program rows(X: f32[6, 5]) -> (Y: f32[6, 5]) {
     m[i] = max[j] X[i, j]
     s[i] = sum[j] X[i, j] - m[i]
@@ -184,6 +189,16 @@ class Report(TapcTest):
         for stage in report["stages"][1:]:
             values = {value["name"]: value.get("sharding", {"text": "not sharded"})["text"] for value in stage["graphs"][0]["values"]}
             self.assertEqual({name: values[name] for name in "XWY"}, {name: reasons[name] for name in "XWY"}, stage["name"])
+
+    def test_splits_name_their_dims(self):
+        report = self.report(self.write("partials.tap", PARTIALS))
+        told = {(one["operation"], one["what"], *one["rules"]) for apply in report["passes"] if apply["name"] == "apply_splits"
+                for step in apply["steps"] for one in step["rewrites"]}
+        by_blocks = "sum[k] f = sum[k_block] sum[k in block k_block] f"
+        for wanted in (("Y", "split along i into 2 blocks over m.d", "for i: f = for i_block: for i in block i_block: f"),
+                       ("Y.partial", "has the partials of 2 blocks of k over m.t", by_blocks),
+                       ("Y", "combines the partials of k", by_blocks)):
+            self.assertIn(wanted, told)
 
     def test_what_has_no_price_is_said(self):
         source = self.write("halo.tap", HALO)
@@ -291,6 +306,7 @@ class Report(TapcTest):
                    "title": "Time line" if panel == "time" else panel.capitalize(), "texts": panel not in ("graph", "tensor", "plan", "time")}
         for check in ("rewritesEqualData", "stateRoundTrips", "keyboardOnly", "accessible"):
             yield {"check": check, "name": "layer", "page": str(self.folder / "layer.html")}
+        yield {"check": "linesThatFit", "name": "grid", "page": str(self.folder / "grid.html"), "scale": 0.6, "wanted": "i in 2 blocks over m.a"}
         yield {"check": "harmless", "name": "hostile texts", **self.hostile()}
         large = str(self.large())
         yield {"check": "followsADrag", "name": "10,000 nodes", "page": large}

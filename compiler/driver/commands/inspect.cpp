@@ -187,7 +187,8 @@ Action declare_inspect(CLI::App& app) {
   // Keeps option pointers: looking one up by name ends the process when memory runs out.
   auto* format =
       app.add_option("--format", options->format,
-                     "Format: text (default; tapc reads it back), html (a report that opens in a browser), json "
+                     "Format: text (default: equations), ir (tapc reads it back), html (a report that opens in a "
+                     "browser), json "
                      "(docs/schema/graph.schema.json), report-json (docs/schema/report.schema.json), dot, svg, graphml")
           ->check(CLI::IsMember(names));
   app.add_option("-o,--output", options->output,

@@ -232,22 +232,24 @@ ordered_json report_json(const Session& session, const ReportInput& input) {
                                        : ordered_json::array();
   ordered_json kernels = input.kernels ? *input.kernels : ordered_json();
   ordered_json time_line = input.time_line ? *input.time_line : ordered_json();
-  return {{"format", "tap-report"},
-          {"version", 1},
-          {"program", program[program.main].name},
-          {"plan", input.plan.empty() ? ordered_json() : ordered_json(input.plan)},
-          {"meshes", meshes},
-          {"stages", std::move(stages)},
-          {"passes", std::move(passes)},
-          {"reasons", std::move(reasons)},
-          {"unpriced", unpriced.empty() ? ordered_json() : ordered_json(unpriced)},
-          {"decisions", std::move(decisions)},
-          {"plans", std::move(plans)},
-          {"proofs", report_proofs(input.made)},
-          {"kernels", std::move(kernels)},
-          {"time_line", std::move(time_line)},
-          {"left_out", left_out},
-          {"files", sources.to_json()}};
+  ordered_json out = object_with_room(16);
+  out["format"] = "tap-report";
+  out["version"] = 1;
+  out["program"] = program[program.main].name;
+  out["plan"] = input.plan.empty() ? ordered_json() : ordered_json(input.plan);
+  out["meshes"] = std::move(meshes);
+  out["stages"] = std::move(stages);
+  out["passes"] = std::move(passes);
+  out["reasons"] = std::move(reasons);
+  out["unpriced"] = unpriced.empty() ? ordered_json() : ordered_json(unpriced);
+  out["decisions"] = std::move(decisions);
+  out["plans"] = std::move(plans);
+  out["proofs"] = report_proofs(input.made);
+  out["kernels"] = std::move(kernels);
+  out["time_line"] = std::move(time_line);
+  out["left_out"] = left_out;
+  out["files"] = sources.to_json();
+  return out;
 }
 
 std::string report_page(ordered_json data) {

@@ -42,6 +42,12 @@ std::string_view role_word(ir::DimRole role) {
 
 }  // namespace
 
+ordered_json object_with_room(std::size_t members) {
+  ordered_json out = ordered_json::object();
+  out.get_ref<ordered_json::object_t&>().reserve(members);
+  return out;
+}
+
 ordered_json report_mesh(const ir::Mesh& mesh) {
   ordered_json axes = ordered_json::array();
   for (const ir::MeshAxis& axis : mesh.axes) axes.push_back({{"name", axis.name}, {"size", axis.size}});

@@ -5,6 +5,7 @@
 //   reads [tensor, matrix, offset, shape]      placements {dim 3, mesh 0, stride 2, size 4}: (position / 2) % 4
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 
 #include "ir/graph_ids.h"
@@ -12,6 +13,10 @@
 #include "ir/shardings/sharding.h"
 
 namespace tap::driver {
+
+// An empty object with room for its members. An ordered object that grows copies all that it contains, since the names in it are
+// constant: of a report, everything.
+nlohmann::ordered_json object_with_room(std::size_t members);
 
 nlohmann::ordered_json report_mesh(const ir::Mesh& mesh);
 nlohmann::ordered_json report_operator(const ir::Program& program, const ir::Operator& op);

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/graph_text.h"
@@ -28,6 +31,7 @@ constexpr std::size_t most_texts = 3000;
 template <class Id>
 ordered_json indices(const std::vector<Id>& list) {
   ordered_json out = ordered_json::array();
+  out.get_ref<ordered_json::array_t&>().reserve(list.size());
   for (Id id : list) out.push_back(id.index());
   return out;
 }
@@ -145,10 +149,15 @@ ordered_json layout_json(const ir::Program& program, const ir::Graph& graph, con
   }
   for (std::size_t i = 0; i < drawing.nodes.size(); ++i)
     add_points(trunks, has_edges[i] ? layout.trunks[i] : std::vector<Point>{});
-  return {{"width", rounded(layout.size.width)}, {"height", rounded(layout.size.height)},
-          {"boxes", std::move(boxes)},           {"titles", std::move(titles)},
-          {"below", std::move(below)},           {"edges", std::move(edges)},
-          {"trunks", std::move(trunks)}};
+  ordered_json out = object_with_room(7);
+  out["width"] = rounded(layout.size.width);
+  out["height"] = rounded(layout.size.height);
+  out["boxes"] = std::move(boxes);
+  out["titles"] = std::move(titles);
+  out["below"] = std::move(below);
+  out["edges"] = std::move(edges);
+  out["trunks"] = std::move(trunks);
+  return out;
 }
 
 class StageReport {
@@ -169,10 +178,15 @@ class StageReport {
   ordered_json graph_json(const ir::Graph& graph, const std::string& path) {
     ordered_json values = ordered_json::array(), operations = ordered_json::array();
     for (const ir::Value& value : graph.values) {
-      ordered_json out = {{"name", value.name}};
-      ordered_json type = {to_string(value.type), value.type.shape, ir::total_bytes(value.type)};
-      if (graph.operations.size() > most_texts) out["type"] = shared_number(std::move(type));
-      else out.update({{"type", type[0]}, {"shape", type[1]}, {"bytes", type[2]}});
+      ordered_json out = object_with_room(6);
+      out["name"] = value.name;
+      if (graph.operations.size() > most_texts) {
+        out["type"] = type_number(value.type);
+      } else {
+        out["type"] = to_string(value.type);
+        out["shape"] = value.type.shape;
+        out["bytes"] = ir::total_bytes(value.type);
+      }
       if (value.sharding) out["sharding"] = report_sharding(program_, *value.sharding);
       values.push_back(std::move(out));
     }
@@ -189,14 +203,16 @@ class StageReport {
       if (!program_[graph.operations[i].op].transfer()) continue;
       operations.back()["move"] = move_json(moves[i] = moved_bytes(program_, graph, uses, graph.operations[i]));
     }
-    return {{"name", graph.name},
-            {"path", path},
-            {"inputs", indices(graph.inputs)},
-            {"outputs", indices(graph.outputs)},
-            {"values", std::move(values)},
-            {"operations", std::move(operations)},
-            {"layout", layout_json(program_, graph, moves,
-                                   [this](ordered_json lines) { return shared_number(std::move(lines)); })}};
+    ordered_json out = object_with_room(7);
+    out["name"] = graph.name;
+    out["path"] = path;
+    out["inputs"] = indices(graph.inputs);
+    out["outputs"] = indices(graph.outputs);
+    out["values"] = std::move(values);
+    out["operations"] = std::move(operations);
+    out["layout"] =
+        layout_json(program_, graph, moves, [this](ordered_json lines) { return shared_number(std::move(lines)); });
+    return out;
   }
 
   // Many nodes have the same lines; in a large graph, operations the same placements, values the same type: each once.
@@ -204,6 +220,18 @@ class StageReport {
     auto [at, fresh] = shared_number_.emplace(value.dump(), shared_.size());
     if (fresh) shared_.push_back(std::move(value));
     return at->second;
+  }
+
+  // Neighbours are often alike: only the first of them is made into text.
+  std::size_t type_number(const ir::TensorType& type) {
+    if (!last_type_ || last_type_->first != type)
+      last_type_.emplace(type, shared_number({to_string(type), type.shape, ir::total_bytes(type)}));
+    return last_type_->second;
+  }
+  std::size_t placements_number(const ir::Operation& operation) {
+    if (!last_placements_ || last_placements_->first != operation.placements)
+      last_placements_.emplace(operation.placements, shared_number(report_placements(program_, operation)));
+    return last_placements_->second;
   }
 
   static ordered_json move_json(const MovedBytes& moved) {
@@ -216,15 +244,15 @@ class StageReport {
 
   ordered_json operation_json(const ir::Graph& graph, const ir::Operation& operation, const std::string& name) {
     const ir::Operator& op = program_[operation.op];
-    ordered_json out = {{"name", name},
-                        {"operator", operator_number(operation.op)},
-                        {"operands", indices(operation.operands)},
-                        {"results", indices(operation.results)}};
+    ordered_json out = object_with_room(9);
+    out["name"] = name;
+    out["operator"] = operator_number(operation.op);
+    out["operands"] = indices(operation.operands);
+    out["results"] = indices(operation.results);
     if (!op.region() && graph.operations.size() <= most_texts) out["text"] = equation_text(program_, graph, operation);
     if (!operation.placements.empty()) {
-      ordered_json placements = report_placements(program_, operation);
-      if (graph.operations.size() > most_texts) out["placements"] = shared_number(std::move(placements));
-      else out["placements"] = std::move(placements);
+      if (graph.operations.size() > most_texts) out["placements"] = placements_number(operation);
+      else out["placements"] = report_placements(program_, operation);
     }
     if (const ir::RegionBody* region = op.region())
       out["region"] = {{"kind", region_word(region->kind)}, {"graph", graph_number_.at(region->graph)}};
@@ -244,6 +272,8 @@ class StageReport {
   ordered_json operators_ = ordered_json::array();
   ordered_json shared_ = ordered_json::array();
   std::map<std::string, std::size_t> shared_number_;
+  std::optional<std::pair<ir::TensorType, std::size_t>> last_type_;
+  std::optional<std::pair<std::vector<ir::BlockPlacement>, std::size_t>> last_placements_;
   std::map<ir::OperatorId, std::size_t> operator_number_;
   std::map<ir::GraphId, std::size_t> graph_number_;
 };
@@ -253,12 +283,13 @@ class StageReport {
 ordered_json report_stage(const ir::Program& program, std::string_view name, std::string_view about,
                           ReportSources& sources) {
   StageReport report(program, sources);
-  ordered_json graphs = report.graphs();
-  return {{"name", name},
-          {"about", about},
-          {"graphs", std::move(graphs)},
-          {"operators", report.operators()},
-          {"shared", report.shared()}};
+  ordered_json out = object_with_room(5);
+  out["name"] = name;
+  out["about"] = about;
+  out["graphs"] = report.graphs();
+  out["operators"] = report.operators();
+  out["shared"] = report.shared();
+  return out;
 }
 
 }  // namespace tap::driver

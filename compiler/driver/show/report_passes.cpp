@@ -8,8 +8,11 @@
 #include <map>
 #include <string>
 
+#include "compiler/driver/show/drawing.h"
 #include "compiler/driver/show/program_diff.h"
 #include "compiler/pipeline/stage.h"
+#include "ir/author_names.h"
+#include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
 #include "support/plural.h"
 
@@ -23,7 +26,7 @@ constexpr std::size_t most_changes = 100;
 constexpr std::size_t most_listed = 500;  // operations of the changes of one step
 
 struct Rewritten {
-  std::string_view what;           // empty: nothing changed
+  std::string what;                // empty: nothing changed
   std::vector<std::string> rules;  // lines of algebra
 };
 
@@ -34,7 +37,9 @@ Rewritten rewritten(const ir::Simplified& claim) {
   for (const ir::AxiomUse& use : claim.uses) out.rules.push_back(use.axiom);
   return out;
 }
-Rewritten rewritten(const ir::Composed&) { return {"composed with the maps that it reads", {}}; }
+Rewritten rewritten(const ir::Composed&) {
+  return {"composed with the maps that it reads", {"y[i] = f(x[i]), x[i] = g(i): y[i] = f(g(i))"}};
+}
 Rewritten rewritten(const ir::BlockedFrom&) { return {"split into blocks", {}}; }
 Rewritten rewritten(const ir::PartialOf&) { return {"split into partials", {}}; }
 Rewritten rewritten(const ir::CombinationOf&) { return {"combines partials", {}}; }
@@ -52,6 +57,70 @@ Rewritten rewritten(const ir::StagedOf&) { return {"writes a staging buffer firs
 Rewritten rewritten(const ir::PlacedFrom&) { return {"puts staged cells in their place", {}}; }
 Rewritten rewritten(const ir::ProductOf&) { return {"a product in another order", {}}; }
 Rewritten rewritten(const ir::Reordered&) { return {"dims in another order", {}}; }
+
+// The splits among the claims, with their dims and blocks:
+//   split along i into 4 blocks over pod.data     for i: f = for i_block: for i in block i_block: f
+//   has the partials of 2 blocks of k             sum[k] f = sum[k_block] sum[k in block k_block] f
+class SplitTexts {
+ public:
+  SplitTexts(const ir::Program& before, const ir::Program& after, const ir::GraphClaim& claim)
+      : before_(before), after_(after), claim_(claim) {}
+
+  void tell(std::size_t o, Rewritten& change) const {
+    const ir::Justification& justified = claim_.operations[o];
+    if (const auto* blocked = std::get_if<ir::BlockedFrom>(&justified)) tell(*blocked, operation(o), change);
+    if (const auto* partial = std::get_if<ir::PartialOf>(&justified)) {
+      change.what = fmt::format("has the partials of {} of {}{}", blocks(operation(o), partial->block_dim),
+                                name(operation(o), partial->dim), place(operation(o), partial->block_dim));
+      change.rules = rules(*partial, operation(o));
+    }
+    if (const auto* combined = std::get_if<ir::CombinationOf>(&justified))
+      if (const auto* partial = std::get_if<ir::PartialOf>(&claim_.operations[combined->partial.index()])) {
+        const ir::Operation& parts = operation(combined->partial.index());
+        change.what = fmt::format("combines the partials of {}", name(parts, partial->dim));
+        change.rules = rules(*partial, parts);
+      }
+  }
+
+ private:
+  void tell(const ir::BlockedFrom& from, const ir::Operation& now, Rewritten& change) const {
+    const ir::Graph& graph = before_[claim_.before];
+    if (from.from.operation.index() >= graph.operations.size()) return;
+    const std::vector<ir::Blocking>& all = after_[now.op].blockings;
+    std::string splits;
+    std::vector<std::string> lines;
+    for (std::size_t k = before_[graph[from.from.operation].op].blockings.size(); k < all.size(); ++k) {
+      const std::string dim = name(now, all[k].dim), block = name(now, all[k].block_dim);
+      splits += fmt::format("{} along {} into {}{}", splits.empty() ? "split" : " and", dim,
+                            blocks(now, all[k].block_dim), place(now, all[k].block_dim));
+      lines.push_back(fmt::format("for {0}: f = for {1}: for {0} in block {1}: f", dim, block));
+    }
+    if (!splits.empty()) change = {std::move(splits), std::move(lines)};
+  }
+
+  std::vector<std::string> rules(const ir::PartialOf& partial, const ir::Operation& parts) const {
+    const ir::ReduceBody* reduce = after_[parts.op].reduce();
+    if (!reduce) return {};
+    return {fmt::format("{0}[{1}] f = {0}[{2}] {0}[{1} in block {2}] f", after_[reduce->monoid].name,
+                        name(parts, partial.dim), name(parts, partial.block_dim))};
+  }
+
+  const ir::Operation& operation(std::size_t o) const { return after_[claim_.after].operations[o]; }
+  std::string name(const ir::Operation& of, std::uint32_t dim) const {
+    return ir::own_dim_name(after_[of.op], of.names, dim);
+  }
+  std::string blocks(const ir::Operation& of, std::uint32_t block_dim) const {
+    return plural(static_cast<std::uint64_t>(after_[of.op].dims[block_dim].range.size()), "block");
+  }
+  std::string place(const ir::Operation& of, std::uint32_t block_dim) const {
+    for (const ir::BlockPlacement& placed : of.placements)
+      if (placed.dim == block_dim) return " over " + place_name(after_, placed);
+    return "";
+  }
+
+  const ir::Program &before_, &after_;
+  const ir::GraphClaim& claim_;
+};
 
 std::size_t operations_of(const ir::Program& program) {
   std::size_t count = 0;
@@ -90,9 +159,11 @@ ordered_json step_json(const ir::Step& step, const ir::Program& before, const ir
     auto path = paths.find(claim.after);
     if (path == paths.end()) continue;
     const std::vector<std::string> names = ir::operation_names(after[claim.after]);
+    const SplitTexts splits(before, after, claim);
     for (std::size_t o = 0; o < claim.operations.size() && o < names.size(); ++o) {
       Rewritten change = std::visit([](const auto& j) { return rewritten(j); }, claim.operations[o]);
       if (change.what.empty() || ++count > most_rewrites) continue;
+      splits.tell(o, change);
       const std::string name = path->second + names[o];
       if (const ir::RegionBody* region = after[after[claim.after].operations[o].op].region())
         for (const ir::Alternative& alternative : region->alternatives) change.rules.push_back(alternative.rule);
