@@ -93,7 +93,9 @@ struct ObjectCompiler::Impl {
 };
 
 void ObjectCompiler::Impl::find(const llvm::Module& module, const std::string& self_check_key, Object& object) const {
-  object.key = digest_of({bitcode_of(module), optimize_options, machine, build, self_check_key});
+  const std::string bitcode = bitcode_of(module);
+  object.emitted = bitcode.size();
+  object.key = digest_of({bitcode, optimize_options, machine, build, self_check_key});
   object.symbol = "k_" + to_hex(object.key).substr(0, 32);
   auto found = options.cache ? options.cache->find(object.key) : std::nullopt;
   if (!found) return;

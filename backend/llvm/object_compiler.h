@@ -7,6 +7,7 @@
 //   for (const Object& object : compiler.compile(kernels)) …    object.symbol, object.bytes: an ELF file
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +26,10 @@ struct ObjectOptions {
 struct Object {
   std::string symbol;  // k_1f3a09c2…
   std::string bytes;
-  bool cached = false;    // found in the cache
-  bool received = false;  // compiled by another process (shared_objects.h)
-  Digest key = {};        // its key in the cache
+  bool cached = false;        // found in the cache
+  bool received = false;      // compiled by another process (shared_objects.h)
+  Digest key = {};            // its key in the cache
+  std::uint64_t emitted = 0;  // bytes of its bitcode: about what it costs to compile
 };
 
 class ObjectCompiler {

@@ -1,6 +1,7 @@
 #include "backend/llvm/shared_objects.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -35,15 +36,17 @@ class Transfers {
 };
 
 std::vector<WantedObject> wanted(const std::vector<Object>& found) {
-  std::map<Digest, bool> by_key;
-  for (const Object& object : found) by_key[object.key] = !object.bytes.empty();
+  std::map<Digest, WantedObject> by_key;
+  for (const Object& object : found) by_key[object.key] = {object.key, object.emitted, !object.bytes.empty()};
   std::vector<WantedObject> result;
-  for (const auto& [key, is_there] : by_key) result.push_back({key, is_there});
+  for (const auto& [key, one] : by_key) result.push_back(one);
   return result;
 }
 
 // The processes that need an object.
 struct Need {
+  Digest key = {};
+  std::uint64_t cost = 0;
   std::vector<std::size_t> by = {}, lacking = {};
   std::size_t first_owner() const {
     auto has = [&](std::size_t process) { return std::ranges::find(lacking, process) == lacking.end(); };
@@ -54,25 +57,30 @@ struct Need {
 }  // namespace
 
 std::vector<ObjectRoute> routes_of(const std::vector<std::vector<WantedObject>>& by_process) {
-  std::map<Digest, Need> needs;
+  std::map<Digest, Need> by_key;
   for (std::size_t p = 0; p < by_process.size(); ++p)
     for (const WantedObject& object : by_process[p]) {
-      Need& need = needs[object.key];
+      Need& need = by_key[object.key];
+      need.key = object.key;
+      need.cost = object.cost;
       need.by.push_back(p);
       if (!object.is_there) need.lacking.push_back(p);
     }
-  std::vector<std::size_t> compiles(by_process.size());
+  std::vector<Need> needs;
+  for (auto& [key, need] : by_key)
+    if (!need.lacking.empty()) needs.push_back(std::move(need));
+  std::ranges::stable_sort(needs, std::ranges::greater(), &Need::cost);
+  std::vector<std::uint64_t> share(by_process.size());
   std::vector<ObjectRoute> routes;
-  for (auto& [key, need] : needs) {
-    if (need.lacking.empty()) continue;
+  for (Need& need : needs) {
     const bool exists = need.lacking.size() < need.by.size();
-    auto load = [&](std::size_t process) { return compiles[process]; };
-    const std::size_t from = exists ? need.first_owner() : *std::ranges::min_element(need.lacking, {}, load);
+    auto until_then = [&](std::size_t process) { return share[process]; };
+    const std::size_t from = exists ? need.first_owner() : *std::ranges::min_element(need.lacking, {}, until_then);
     if (!exists) {
-      ++compiles[from];
+      share[from] += need.cost;
       std::erase(need.lacking, from);
     }
-    routes.push_back({key, from, std::move(need.lacking)});
+    routes.push_back({need.key, from, std::move(need.lacking)});
   }
   return routes;
 }

@@ -21,9 +21,10 @@
 
 namespace tap::backend {
 
-// An object that a process needs, and whether it has it.
+// An object that a process needs, about what it costs to compile, and whether it has it.
 struct WantedObject {
   Digest key = {};
+  std::uint64_t cost = 1;
   bool is_there = false;
 };
 // Who gives an object to whom: positions in the list of processes.
@@ -33,8 +34,8 @@ struct ObjectRoute {
   std::vector<std::size_t> to = {};
   bool operator==(const ObjectRoute&) const = default;
 };
-// One route for each object that any process lacks, in the order of keys: from a process that has it, else from the one of
-// those that need it that compiles the fewest others. Pre: no process lists a key twice.
+// One route for each object that any process lacks, the most expensive ones first: from a process that has it, else from
+// that of those that need it whose share costs least until then. Pre: no process lists a key twice.
 std::vector<ObjectRoute> routes_of(const std::vector<std::vector<WantedObject>>& by_process);
 
 class SharedObjects {

@@ -118,6 +118,12 @@ RunPlace place_in(const std::vector<std::int64_t>& node, const MpiHost* host) {
   return {std::find(node.begin(), node.end(), host->rank()) - node.begin(), static_cast<std::int64_t>(node.size())};
 }
 
+// Outside kernels may have threads of their own, which would all run on the processor of the one that starts them.
+std::int64_t first_processor(const EngineOptions& options, const std::vector<std::int64_t>& node) {
+  if (!options.pin || !options.kernels.empty()) return -1;
+  return first_pinned(static_cast<std::int64_t>(options.threads), place_in(node, options.host));
+}
+
 }  // namespace
 
 backend::Executable compile_native(const ir::Program& program, const EngineOptions& options, OutsideKernels& kernels,
@@ -139,26 +145,24 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   if (options.host) node = options.host->of_node();
   const MemoryLimit limit{options.memory, static_cast<std::int64_t>(options.threads), options.host, among,
                           options.gathered.get()};
-  return {
-      std::move(*made.lowered),
-      std::move(*made.schedule),
-      {.threads = options.threads,
-       .first_processor =
-           options.pin ? first_pinned(static_cast<std::int64_t>(options.threads), place_in(node, options.host)) : -1,
-       .cache = std::move(cache),
-       .self_check = options.self_check,
-       .divided = [&](const auto&... run) { require_memory(run..., limit); },
-       .among = among,
-       .facts = std::move(facts),
-       .recorder = watch.recorder,
-       .progress = watch.progress,
-       .keeper = watch.keeper,
-       .agreed = options.host ? ir::short_hash(ir::hash_of(program)) + (options.keep.wanted() ? 1 : 0) +
-                                    (options.keep.resume ? 2 : 0) + (options.memory > 0 ? 4 : 0)
-                              : 0,
-       .processor = options.host ? processor_of_code() : "",
-       .node = node,
-       .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
+  return {std::move(*made.lowered),
+          std::move(*made.schedule),
+          {.threads = options.threads,
+           .first_processor = first_processor(options, node),
+           .cache = std::move(cache),
+           .self_check = options.self_check,
+           .divided = [&](const auto&... run) { require_memory(run..., limit); },
+           .among = among,
+           .facts = std::move(facts),
+           .recorder = watch.recorder,
+           .progress = watch.progress,
+           .keeper = watch.keeper,
+           .agreed = options.host ? ir::short_hash(ir::hash_of(program)) + (options.keep.wanted() ? 1 : 0) +
+                                        (options.keep.resume ? 2 : 0) + (options.memory > 0 ? 4 : 0)
+                                  : 0,
+           .processor = options.host ? processor_of_code() : "",
+           .node = node,
+           .kernel = [&](const std::string& symbol) { return kernels.function(symbol); }}};
 }
 
 namespace {
