@@ -5,6 +5,7 @@
 
 #include "backend/lower/direct_copies.h"
 #include "backend/lower/group_tiles.h"
+#include "backend/lower/overlapping_tiles.h"
 #include "backend/lower/reused_memory.h"
 #include "ir/graph.h"
 #include "support/check.h"
@@ -104,8 +105,17 @@ std::uint32_t GroupLowering::new_local(ValueId value, ElementType type) {
   }
   // Rows begin at whole cache lines, so that no vector crosses one.
   const std::int64_t line = machine_.line_bytes / static_cast<std::int64_t>(size_of(type));
-  if (auto& extents = memory.local->extents; extents.size() > 1 && extents.back() > line)
+  if (auto& extents = memory.local->extents; extents.size() > 1 && extents.back() > line) {
+    const DimSpan& row = regions_[value.index()].back();
+    if (overlaps(windows_.values[value.index()].back())) {
+      // Of all values at the same coordinates: what is read at a distance of whole lines does not cross one, either.
+      const std::uint32_t lines =
+          define(levels_[row.level].before, "line." + memory.name, {bound(row.lo, line)}, false);
+      memory.local->origin.back() = plus(number(0), variable(lines), line);
+      extents.back() += line - 1;
+    }
     extents.back() = (extents.back() + line - 1) / line * line;
+  }
   kernel_.tensors.push_back(std::move(memory));
   return static_cast<std::uint32_t>(kernel_.tensors.size() - 1);
 }

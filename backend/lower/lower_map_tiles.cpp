@@ -23,6 +23,17 @@ namespace {
 
 constexpr std::int64_t fewest_vectors = 4;  // in a row, for parts of it
 
+bool is_multiple_of(const AffineExpr& e, std::int64_t n) {
+  return e.offset % n == 0 && std::ranges::all_of(e.coefficients, [n](std::int64_t c) { return c % n == 0; });
+}
+
+// Whether rows begin where the cell at coordinate 0, or a multiple of `line`, is.
+bool has_whole_lines(const TensorArgument& tensor, std::int64_t line) {
+  const Shape& extents = tensor.local ? tensor.local->extents : tensor.type.shape;
+  if (extents.size() > 1 && extents.back() % line != 0) return false;
+  return !tensor.local || (!extents.empty() && is_multiple_of(tensor.local->origin.back(), line));
+}
+
 }  // namespace
 
 // Cells from where a cache line begins in the result to the dim's first point, if all results agree and have whole lines.
@@ -31,11 +42,11 @@ std::optional<std::int64_t> Lowering::cells_before_lines(const RegisterTile& til
   for (const Access& write : op_.writes) {
     const std::uint32_t result = frame_.results[write.tensor];
     const TensorType& type = op_.results[write.tensor];
-    if (result == no_tensor || kernel_.tensors[result].local) return {};
+    if (result == no_tensor) return {};
     const auto line = static_cast<std::int64_t>(machine_.line_bytes / size_of(type.element));
     const auto& rows = write.projection.start.rows;
     if (!is_contiguous_along(rows, tile.dim) || line % tile.lanes != 0) return {};
-    if (rows.size() > 1 && type.shape.back() % line != 0) return {};
+    if (!has_whole_lines(kernel_.tensors[result], line)) return {};
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (d != tile.dim && rows.back().coefficients[d] % line != 0) return {};
     const std::int64_t cells = (rows.back().offset % line + line) % line;
@@ -78,7 +89,9 @@ std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Exten
   const auto before_line = cells_before_lines(tile);
   const std::int64_t lanes = tile.lanes, size = extents.sizes[tile.dim];
   const IndexDim& dim = op_.dims[tile.dim];
-  const bool is_aligned = !before_line || (dim.range.lo + *before_line) % lanes == 0;
+  const bool is_local = std::ranges::any_of(  // a part, which begins anywhere
+      frame_.results, [&](std::uint32_t t) { return t != no_tensor && kernel_.tensors[t].local.has_value(); });
+  const bool is_aligned = !before_line || (!is_local && (dim.range.lo + *before_line) % lanes == 0);
   if (size < fewest_vectors * lanes || (reads.empty() && is_aligned))
     return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes), vectors);
 

@@ -28,12 +28,8 @@ class Tiles {
 
   // Whether points next to each other along some dim compute the same cells.
   bool overlap() const {
-    auto repeats = [](const Window& w) {
-      return std::ranges::any_of(w.start.coefficients,
-                                 [&](std::int64_t by) { return by != 0 && w.length > std::abs(by); });
-    };
     return std::ranges::any_of(windows_.operations,
-                               [&](const std::vector<Window>& spans) { return std::ranges::any_of(spans, repeats); });
+                               [&](const std::vector<Window>& spans) { return std::ranges::any_of(spans, overlaps); });
   }
 
   // Of one tile, for each of its points; the last dim of an operation runs in vectors.
@@ -98,6 +94,11 @@ class Tiles {
 };
 
 }  // namespace
+
+bool overlaps(const Window& window) {
+  return std::ranges::any_of(window.start.coefficients,
+                             [&](std::int64_t by) { return by != 0 && window.length > std::abs(by); });
+}
 
 std::vector<std::int64_t> grown_tiles(const GroupView& group, const Points& most, Points points) {
   const Tiles tiles(group, most);

@@ -9,6 +9,9 @@
 
 namespace tap::backend {
 
+// Whether neighbouring points have cells in common.
+bool overlaps(const ir::Window& window);
+
 // `points` per tile, of at most `most`; grows them while that saves work, and while what an operation reads and writes in
 // a tile fits the second cache.
 std::vector<std::int64_t> grown_tiles(const ir::GroupView& group, const std::vector<std::int64_t>& most,

@@ -26,7 +26,8 @@ bool is_simple(const Program& program, const Graph& body) {
          });
 }
 
-// Per power of two the number of steps, at most so many, that leaves the fewest trips over.
+// Per power of two the number of steps, at most so many, that leaves the fewest trips over; not one that leaves some if a
+// number a little larger leaves none.
 std::vector<std::int64_t> steps_of(std::int64_t trips, std::size_t operations) {
   const auto limit = std::min(most_steps, static_cast<std::int64_t>(most_operations / operations));
   std::vector<std::int64_t> found;
@@ -35,7 +36,10 @@ std::vector<std::int64_t> steps_of(std::int64_t trips, std::size_t operations) {
     std::int64_t best = most;
     for (std::int64_t n = most - 1; n > power / 2; --n)
       if (trips % n < trips % best) best = n;
-    found.push_back(best);
+    const bool instead = !found.empty() && trips % best == 0 && trips % found.back() != 0 &&
+                         2 * best <= 3 * found.back();
+    if (instead) found.back() = best;
+    else found.push_back(best);
   }
   return found;
 }

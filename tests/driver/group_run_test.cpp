@@ -167,6 +167,18 @@ TEST(GroupRun, TilesThatOverlap) {
         "unroll U 3\nfuse \"U.w.0\", \"U.w.1\", U over i, j\n");
 }
 
+// Rows of inner values begin at whole cache lines of any element type, and vectors of them with a part of one.
+TEST(GroupRun, RowsThatBeginWithinACacheLine) {
+  for (const char* type : {"i8", "i16", "i64", "f16", "f32", "f64"})
+    for (const char* shape : {"9, 517", "70, 1100"})
+      expect_correct(
+          fmt::format("program p(u: {1}[{0}]) -> (U: {1}[{0}]) {{\n"
+                      "  U = iterate 3 (v = u) {{ w[i, j] = v[i-1, j else 1] + v[i, j+3 else 2] - v[i, j-2 else 3]\n"
+                      "    w }}\n}}\n",
+                      shape, type),
+          "unroll U 3\nfuse \"U.w.0\", \"U.w.1\", U over i, j\n");
+}
+
 // A group whose result has several writers ends with a copy; the writers write where it would.
 TEST(GroupRun, SeveralWritersOfAResult) {
   const std::string jacobi =
