@@ -218,7 +218,7 @@ class Decider {
     for (const auto& [graph, path] : graph_paths(program)) {
       if (path.empty() ? graph != program.main : !is_repeated(program, graph)) continue;
       DecidedGroups groups = decide_groups(program, graph, path, fixed[graph.index()],
-                                           splits.empty() ? SplitsOfGraph{} : splits[graph.index()],
+                                           splits.empty() ? nullptr : &splits[graph.index()],
                                            passes::caution_of(context), pricer_);
       for (PlannedFusion& fusion : groups.fusions) plan.decisions.emplace_back(std::move(fusion));
       for (Consideration& about : groups.considered) considered.push_back(std::move(about));

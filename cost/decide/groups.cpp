@@ -311,9 +311,10 @@ class Window {
 }  // namespace
 
 DecidedGroups decide_groups(const Program& program, GraphId id, const std::string& path,
-                            const std::set<OperationId>& fixed, const SplitsOfGraph& splits,
+                            const std::set<OperationId>& fixed, const SplitsOfGraph* over_devices,
                             const passes::Caution& caution, Pricer& pricer) {
   DecidedGroups decided;
+  const SplitsOfGraph splits = over_devices ? *over_devices : SplitsOfGraph{};
   const Graph& graph = program[id];
   const GroupMaker maker(program, graph, caution);
   const DefUse& uses = maker.uses();
@@ -342,7 +343,7 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
   };
   // A part of a sharded program must have all writers of a value: transfers take all that its readers read.
   auto has_other_writers = [&](const Operation& operation) {
-    return !splits.empty() && std::any_of(operation.results.begin(), operation.results.end(),
+    return over_devices && std::any_of(operation.results.begin(), operation.results.end(),
                                           [&](ValueId v) { return uses.writers[v.index()].size() > 1; });
   };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {

@@ -25,10 +25,10 @@ struct DecidedGroups {
   std::vector<Consideration> considered;  // of each set of operations that share much traffic
 };
 
-// For one graph; `path` is its path in a plan. Operations in `fixed` stay as they are. With `splits`, times are those of one
-// device of the mesh.
+// For one graph; `path` is its path in a plan. Operations in `fixed` stay as they are. With `splits` (null unless the program is
+// sharded), times are those of one device of the mesh.
 DecidedGroups decide_groups(const ir::Program& program, ir::GraphId graph, const std::string& path,
-                            const std::set<ir::OperationId>& fixed, const SplitsOfGraph& splits,
+                            const std::set<ir::OperationId>& fixed, const SplitsOfGraph* splits,
                             const passes::Caution& caution, Pricer& pricer);
 
 }  // namespace tap::cost

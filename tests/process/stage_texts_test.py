@@ -12,6 +12,8 @@ COMMANDS = (["run", "-i", "x=rand:1"], ["verify"], ["inspect"], ["check"], ["opt
 class StageTextsTest(TapcTest):
     def stages(self, source, plan="", more=()):
         """The texts of all stages, and the certificate."""
+        for old in self.folder.glob("p.*.ir"):
+            old.unlink()
         self.write("p.tap", source)
         self.write("p.plan", "plan 2\n" + plan)
         result = self.tapc("verify", "p.tap", "--plan", "p.plan", "--certificate", "p.cert", "--stages", "p", *more)
