@@ -135,6 +135,23 @@ std::vector<Statement> Lowering::over_rows(const RegisterTile& tile, const Part*
   return {{std::move(all)}};
 }
 
+namespace {
+
+constexpr std::int64_t most_steps = 128;  // unrolled, of all rows and vectors
+
+// Whether a window that moves along the rows reads whole vectors again: x[i + u, j + w] at rows i and lanes j, along u.
+bool meets_rows(const Operator& op, std::size_t dim, const RegisterTile& tile) {
+  return tile.rows && std::ranges::any_of(op.reads, [&](const Access& read) {
+           const auto& rows = read.projection.start.rows;
+           return std::ranges::any_of(rows, [&](const AffineExpr& e) { return e.coefficients[tile.dim] != 0; }) &&
+                  std::ranges::any_of(rows, [&](const AffineExpr& e) {
+                    return e.coefficients[dim] != 0 && e.coefficients[dim] == e.coefficients[*tile.rows];
+                  });
+         });
+}
+
+}  // namespace
+
 std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   State state = at(monoid, tile_state_, tile_number(tile));
@@ -148,7 +165,10 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
   }
   std::vector<std::size_t> order = dims_with(true);
   std::vector<Statement> steps = across(tile, rows, &lanes, {accumulate(monoid, state)});
-  if (!order.empty() && is_short(order.back(), tile)) {
+  std::int64_t all = tile.row_count * tile.vectors;
+  for (bool first = true; !order.empty() && is_short(order.back(), tile); first = false) {
+    all *= extents_.sizes[order.back()];
+    if (!first && (all > most_steps || !meets_rows(op_, order.back(), tile))) break;
     steps = {{unrolled(order.back(), std::move(steps))}};
     order.pop_back();
   }
@@ -165,7 +185,7 @@ std::vector<Statement> Lowering::reduce_across(const RegisterTile& tile, const P
 // A dim with few enough points to unroll completely, such as a window's along one row. Its bounds are then known, and
 // values that depend on the window's position are computed once for all rows.
 bool Lowering::is_short(std::size_t dim, const RegisterTile& tile) const {
-  constexpr std::int64_t most_points = 7, most_steps = 128;
+  constexpr std::int64_t most_points = 7;
   return extents_.exact[dim] && extents_.sizes[dim] <= most_points && !is_constrained(op_, dim) &&
          extents_.sizes[dim] * tile.row_count * tile.vectors <= most_steps;
 }

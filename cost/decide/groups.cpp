@@ -344,7 +344,7 @@ DecidedGroups decide_groups(const Program& program, GraphId id, const std::strin
   // A part of a sharded program must have all writers of a value: transfers take all that its readers read.
   auto has_other_writers = [&](const Operation& operation) {
     return over_devices && std::any_of(operation.results.begin(), operation.results.end(),
-                                          [&](ValueId v) { return uses.writers[v.index()].size() > 1; });
+                                       [&](ValueId v) { return uses.writers[v.index()].size() > 1; });
   };
   for (std::size_t o = 0; o < graph.operations.size(); ++o) {
     // Contiguous, since a path that leaves a window and returns would make groups depend on each other.
