@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/graph.h"
+#include "ir/graphs/operation_names.h"
 #include "passes/fusion/group_dims.h"
 #include "passes/operator_edit.h"
 #include "passes/placed.h"
