@@ -39,6 +39,8 @@ class Nesting {
         }
     for (const std::vector<Use>& uses : uses_)
       for (const Use& use : uses) ++used_[use.graph];
+    // No iterate encloses the main graph, even if another graph uses it.
+    if (program_.main.index() < enclosing_.size()) enclosing_[program_.main.index()].reached = true;
     // Outer graphs first, as their numbers of uses reach zero.
     std::vector<std::size_t> ready;
     for (std::size_t g = 0; g < used_.size(); ++g)

@@ -210,6 +210,12 @@ const Breakage breakages[] = {
      [](Program& p) {
        iterate(p, {0, 5}, 1, {0, 5});
      }},
+    // The body is the main graph, too.
+    {"level 0 inside 0 iterates",
+     [](Program& p) {
+       iterate(p, {0, 5}, 0, {0, 5});
+       p.main = GraphId(1);
+     }},
     {"the counter t runs over 0..4, but its iterate over 0..5",
      [](Program& p) {
        iterate(p, {0, 5}, 0, {0, 4});
