@@ -1,6 +1,7 @@
 #include "passes/splits/split_graph.h"
 
 #include "ir/graph.h"
+#include "passes/operator_edit.h"
 #include "passes/splits/place_on_mesh.h"
 #include "passes/splits/split_operator.h"
 
@@ -20,18 +21,6 @@ void place_blocks(const Program& program, Operation& operation, std::uint32_t di
     placed.axis = ref.axis;
   }
   operation.placements.push_back(std::move(placed));
-}
-
-// y[d0, d1] = x[d0, d1]
-Operator copy_of(const TensorType& type) {
-  const std::size_t rank = type.shape.size();
-  Operator copy{"copy"};
-  for (std::size_t axis = 0; axis < rank; ++axis)
-    copy.dims.push_back({"d" + std::to_string(axis), {0, type.shape[axis]}});
-  copy.operands = copy.results = {type};
-  copy.reads = copy.writes = {{0, {AffineMap::identity(rank), Shape(rank, 1)}}};
-  copy.body = MapBody{{copy.exprs.read(0, type.element)}};
-  return copy;
 }
 
 }  // namespace
@@ -56,7 +45,7 @@ ValueId GraphSplitter::add_copy(ValueId of) {
   const ValueId copy = add_value(before_[of].name + ".part", before_[of].type);
   claim_.values[copy.index()] = ValueRef{{}, of};
   Operation operation{{}, {of}, {copy}, {}};
-  interner_.assign(operation, copy_of(before_[of].type));
+  interner_.assign(operation, copy_operator(before_[of].type));
   after_.operations.push_back(std::move(operation));
   claim_.operations.push_back(WholeCopy{});
   return copy;

@@ -60,6 +60,15 @@ struct Process {
   };
   std::vector<Started> started = {};
 
+  // One of `ranks` processes.
+  backend::ExecuteOptions options(backend::BufferFacts facts, std::int64_t ranks, std::int64_t devices,
+                                  const std::int64_t* map) {
+    backend::ExecuteOptions options;
+    options.among = executor::Distribution{rank, ranks, devices, {this, send, receive, wait}, nullptr, map};
+    options.facts = std::move(facts);
+    return options;
+  }
+
   static std::int32_t send(void* self, std::int64_t to, const void* data, std::int64_t bytes) {
     auto& own = *static_cast<Process*>(self);
     own.mail.put(own.rank, to, data, bytes);
@@ -135,10 +144,7 @@ std::vector<Tensor> run_in(std::int64_t ranks, std::int64_t devices, const std::
   auto process = [&](std::int64_t rank) {
     Process own{mail, rank};
     Scheduled one = scheduled(program);
-    backend::ExecuteOptions options;
-    options.among = executor::Distribution{
-        rank, ranks, devices, {&own, Process::send, Process::receive, Process::wait}, nullptr, map};
-    options.facts = one.facts;
+    backend::ExecuteOptions options = own.options(one.facts, ranks, devices, map);
     backend::Executable executable(std::move(*one.made.lowered), std::move(*one.made.schedule), options);
     std::vector<Tensor> parts, found;
     for (const backend::HeldPart& part : executable.input_parts())
@@ -250,10 +256,7 @@ Compiled compile_in_nodes(const ir::Program& program, std::int64_t ranks, const 
   auto process = [&](std::int64_t rank) {
     Process own{mail, rank};
     Scheduled one = scheduled(program);
-    backend::ExecuteOptions options;
-    options.among = executor::Distribution{rank,    ranks,  4, {&own, Process::send, Process::receive, Process::wait},
-                                           nullptr, nullptr};
-    options.facts = one.facts;
+    backend::ExecuteOptions options = own.options(one.facts, ranks, 4, nullptr);
     options.processor = processors[static_cast<std::size_t>(rank)];
     for (std::int64_t other = rank / 2 * 2; other < std::min(rank / 2 * 2 + 2, ranks); ++other)
       options.node.push_back(other);
