@@ -184,7 +184,7 @@ class Decider {
       if (!offered || run.pass.name != "offer_choices") return;
       *offered = {fold_choices(run.after, fixed_), {}};
       const std::vector<MemoryLevel>& levels = pricer_.device().levels;
-      const double cached = levels.size() < 2 ? 0 : 2 * levels[levels.size() - 2].bytes;  // a part of more stays there
+      const double cached = levels.size() < 2 ? 0 : levels[levels.size() - 2].bytes;
       if (!is_sharded_) offered->unrolls = unroll_choices(run.after, fixed_, cached);
     };
     passes::Passed made = passes::run(options_.simplify, program_, context, look);

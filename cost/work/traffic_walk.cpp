@@ -1,52 +1,69 @@
 #include "cost/work/traffic_walk.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <unordered_map>
 
 #include "cost/work/loop_walk.h"
+#include "cost/work/touched_data.h"
 
 namespace tap::cost {
 
 using namespace backend;
-using ir::CellId, ir::CellOp;
 
 namespace {
-
-// One access in a statement.
-struct Access {
-  std::uint32_t tensor = 0;
-  std::vector<ir::AffineExpr> at;
-  std::vector<bool> data_dependent;  // by axis: data-dependent
-  bool writes = false;
-};
-
-// The part of a tensor that some loops touch.
-struct Touched {
-  std::vector<Interval> box;
-  double times = 0;  // accesses
-  bool reads = false, writes = false;
-};
-using TouchedAll = std::vector<std::optional<Touched>>;  // by tensor
 
 // By level and tensor.
 using Missed = std::vector<std::vector<double>>;
 
+// One statement of a body: what it touches, and the room for it.
+struct Piece {
+  TouchedAll touched;
+  Room room;
+};
+
+// The misses of a body, and what a loop around it needs to know: how many are of data that the body has not touched before,
+// and what share of that data is still cached if the iteration before touched it.
+struct BodyMisses {
+  Missed all, first, kept;
+};
+
+bool has_serial_loop(const std::vector<Statement>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Statement& s) {
+    if (auto* loop = std::get_if<For>(&s.node)) return loop->kind == LoopKind::serial || has_serial_loop(loop->body);
+    if (auto* guard = std::get_if<Guard>(&s.node)) return has_serial_loop(guard->body);
+    if (auto* section = std::get_if<Section>(&s.node)) return has_serial_loop(section->body);
+    return false;
+  });
+}
+
+double sum_of(const std::vector<double>& by_memory) { return std::accumulate(by_memory.begin(), by_memory.end(), 0.0); }
+
+void add(Missed& sum, const Missed& part, double times) {
+  for (std::size_t c = 0; c < sum.size(); ++c)
+    for (std::size_t t = 0; t < sum[c].size(); ++t) sum[c][t] += times * part[c][t];
+}
+
+// Data that is touched again misses only once as far as it is kept in between.
+void reuse(double& missed, double once, double kept) { missed = kept * std::min(once, missed) + (1 - kept) * missed; }
+
 class TrafficWalk {
  public:
   TrafficWalk(const Kernel& kernel, const ir::Box& box, const Device& device)
-      : kernel_(kernel), device_(device), values_(kernel, box), decides_(deciding_variables(kernel)) {}
+      : kernel_(kernel),
+        device_(device),
+        values_(kernel, box),
+        decides_(deciding_variables(kernel)),
+        data_(kernel, device, values_) {}
 
   std::vector<TensorWork> run() {
-    const Missed missed = of(kernel_.body);
-    const TouchedAll touched = touches(kernel_.body);
+    const Missed missed = misses_of(kernel_.body).all;
+    const TouchedAll touched = data_.touches(kernel_.body);
     std::vector<TensorWork> all(kernel_.tensors.size());
-    for (std::size_t t = 0; t < all.size(); ++t) {
+    for (std::uint32_t t = 0; t < all.size(); ++t) {
       all[t].local = kernel_.tensors[t].local.has_value();
       for (const std::vector<double>& level : missed) all[t].missed.push_back(level[t]);
       if (!touched[t]) continue;
-      all[t].bytes = bytes_of(t, *touched[t]);
+      all[t].bytes = data_.bytes_of(t, *touched[t]);
       all[t].reads = touched[t]->reads;
       all[t].writes = touched[t]->writes;
     }
@@ -54,238 +71,162 @@ class TrafficWalk {
   }
 
  private:
-  std::size_t levels() const { return device_.levels.empty() ? 0 : device_.levels.size() - 1; }
-  Missed none() const { return Missed(levels(), std::vector<double>(kernel_.tensors.size(), 0)); }
+  std::size_t levels() const { return data_.levels(); }
+  Missed all(double value) const { return Missed(levels(), std::vector<double>(kernel_.tensors.size(), value)); }
 
-  // Statements inside loops, each listed once.
-  const std::vector<Access>& accesses_of(const Statement& statement) {
-    auto [known, fresh] = accesses_.try_emplace(&statement);
-    if (!fresh) return known->second;
-    std::vector<Access>& found = known->second;
-    std::vector<CellId> open;
-    if (auto* assign = std::get_if<Assign>(&statement.node)) open = assign->values;
-    if (auto* let = std::get_if<Let>(&statement.node)) open = {let->value};
-    if (auto* guard = std::get_if<Guard>(&statement.node); guard && guard->cell) open = {*guard->cell};
-    if (auto* store = std::get_if<Store>(&statement.node))
-      for (const Store::Target& target : store->targets) {
-        found.push_back({target.tensor, target.at, std::vector<bool>(target.at.size(), false), true});
-        open.push_back(target.value);
-      }
-    std::unordered_map<CellId, bool> seen;
-    while (!open.empty()) {
-      const CellId id = open.back();
-      open.pop_back();
-      if (!seen.emplace(id, true).second) continue;
-      for (CellId below : needs(kernel_, id)) open.push_back(below);
-      if (kernel_.exprs[id].op != CellOp::read) continue;
-      const Load& load = kernel_.loads[kernel_.exprs[id].attribute];
-      Access access{load.tensor, {}, {}, false};
-      for (const Coordinate& c : load.at) {
-        access.at.push_back(c.affine);
-        access.data_dependent.push_back(c.data.has_value());
-      }
-      found.push_back(std::move(access));
-    }
-    return found;
-  }
-
-  Interval extent_of(std::uint32_t tensor, std::size_t axis) const {
-    const TensorArgument& t = kernel_.tensors[tensor];
-    const Shape& shape = t.local ? t.local->extents : t.type.shape;
-    return {0, static_cast<double>(shape[axis]) - 1};
-  }
-  // Its range, clipped to the tensor.
-  Interval along(const Access& access, std::size_t axis) const {
-    const Interval whole = extent_of(access.tensor, axis);
-    if (access.data_dependent[axis]) return whole;
-    Interval at = values_.of(access.at[axis]);
-    if (!kernel_.tensors[access.tensor].local) {
-      at.lo = std::clamp(at.lo, whole.lo, std::max(whole.hi, whole.lo));
-      at.hi = std::clamp(at.hi, at.lo, std::max(whole.hi, at.lo));
-    }
-    at.hi = std::min(at.hi, at.lo + whole.hi);
-    return at;
-  }
-
-  double bytes_of(std::size_t tensor, const Touched& touched) const {
-    const TensorArgument& t = kernel_.tensors[tensor];
-    const auto size = static_cast<double>(size_of(t.type.element));
-    const auto line = static_cast<double>(device_.core.line_bytes);
-    double run = 1, runs = 1;  // contiguous cells, and how many such runs
-    bool whole = true;
-    for (std::size_t a = touched.box.size(); a-- > 0;) {
-      // Differences of variables are treated as independent, limited to the axis.
-      const double axis_extent = extent_of(static_cast<std::uint32_t>(tensor), a).hi + 1;
-      const double extent =
-          std::clamp(std::floor(touched.box[a].hi - touched.box[a].lo) + 1, 1.0, std::max(axis_extent, 1.0));
-      (whole ? run : runs) *= extent;
-      whole = whole && extent >= axis_extent;
-    }
-    const double lines = std::ceil(run * size / line) * runs;
-    return std::min(lines, std::max(touched.times, 1.0) * std::ceil(size / line)) * line;
-  }
-  // The cache space that it takes: lines at equal distances may map to only a few sets, so that the other sets are
-  // useless.
-  double room_for(std::size_t tensor, const Touched& touched, std::size_t level) const {
-    const double bytes = bytes_of(tensor, touched);
-    const TensorArgument& t = kernel_.tensors[tensor];
-    const std::size_t rank = touched.box.size();
-    if (level > 1 || rank < 2) return bytes;
-    const auto size = static_cast<double>(size_of(t.type.element));
-    const auto line = static_cast<double>(device_.core.line_bytes);
-    const std::int64_t sets = level == 0 ? device_.core.l1_sets : 16 * device_.core.l1_sets;
-    const double row = (extent_of(static_cast<std::uint32_t>(tensor), rank - 1).hi + 1) * size / line;
-    if (row < 1 || row != std::floor(row) || row > 0x1p40) return bytes;
-    const std::int64_t distinct_sets = sets / std::gcd(static_cast<std::int64_t>(row), sets);
-    const double lines = std::ceil((touched.box.back().hi - touched.box.back().lo + 1) * size / line);
-    const double used = std::min(static_cast<double>(distinct_sets) * lines, static_cast<double>(sets));
-    const double rows = bytes / line / lines;
-    return rows > static_cast<double>(distinct_sets) ? bytes * static_cast<double>(sets) / used : bytes;
-  }
-  std::vector<double> room_for(const TouchedAll& all) const {
-    std::vector<double> bytes(levels(), 0);
-    for (std::size_t c = 0; c < bytes.size(); ++c) {
-      std::vector<double> of_memory(all.size(), 0);
-      for (std::uint32_t t = 0; t < all.size(); ++t)
-        if (double& own = of_memory[memory_of(kernel_, t)]; all[t]) own = std::max(own, room_for(t, *all[t], c));
-      bytes[c] = std::accumulate(of_memory.begin(), of_memory.end(), 0.0);
-    }
-    return bytes;
-  }
-
-  // With inner variables anywhere in their ranges.
-  TouchedAll touches(const std::vector<Statement>& body) {
-    TouchedAll all(kernel_.tensors.size());
-    touch(body, 1, all);
-    return all;
-  }
-  void touch(const std::vector<Statement>& body, double times, TouchedAll& all) {
-    for (const Statement& statement : body) touch(statement, times, all);
-  }
-  void touch(const Statement& statement, double times, TouchedAll& all) {
-    if (auto* loop = std::get_if<For>(&statement.node)) return touch(*loop, times, all);
-    if (auto* define = std::get_if<Define>(&statement.node)) return values_.define(*define);
-    for (const Access& access : accesses_of(statement)) touch(access, times, all);
-    if (auto* guard = std::get_if<Guard>(&statement.node)) {
-      if (share_of(*guard, values_) > 0) touch(guard->body, times, all);
-    } else if (auto* section = std::get_if<Section>(&statement.node)) {
-      touch(section->body, times, all);
-    }
-  }
-  // From the least lower to the greatest upper bound, over all values of outer variables.
-  void touch(const For& loop, double times, TouchedAll& all) {
-    const Rounds rounds = rounds_of(loop, values_);
-    double first = rounds.first, last = rounds.last, count = rounds.count;
-    if (loop.kind == LoopKind::serial) {
-      first = values_.bound(loop.lower, true).lo;
-      const double end = values_.bound(loop.upper, false).hi;
-      if (end <= first) return;
-      last = loop.step == 1 ? end - 1
-                            : first + (std::ceil((end - first) / static_cast<double>(loop.step)) - 1) *
-                                          static_cast<double>(loop.step);
-      count = std::max(count, 1.0);
+  BodyMisses misses_of(const std::vector<Statement>& body) {
+    const TouchedAll whole = data_.touches(body);
+    const Room room = data_.room_for(whole);
+    std::vector<double> fits(levels(), 0);
+    for (std::size_t c = 0; c < levels(); ++c) fits[c] = share_kept(sum_of(room[c]), device_.levels[c].bytes);
+    BodyMisses sum{all(0), all(0), all(0)};
+    if (has_serial_loop(body)) {
+      sum = in_order(body);
     } else {
-      const Interval lower = values_.bound(loop.lower, true);
-      first = lower.lo;
-      last = lower.hi + (rounds.last - rounds.first);
-      if (!loop.upper.empty()) last = std::min(last, std::max(values_.bound(loop.upper, false).hi - 1, first));
+      sum.all = sum.first = loaded_once(whole);
     }
-    values_.set(loop.variable, {first, last}, 0);
-    touch(loop.body, times * count, all);
-  }
-  void touch(const Access& access, double times, TouchedAll& all) {
-    std::optional<Touched>& touched = all[access.tensor];
-    const bool fresh = !touched;
-    if (fresh) touched.emplace();
-    for (std::size_t a = 0; a < access.at.size(); ++a) {
-      const Interval one = along(access, a);
-      if (fresh) touched->box.push_back(one);
-      else touched->box[a] = {std::min(touched->box[a].lo, one.lo), std::max(touched->box[a].hi, one.hi)};
-    }
-    touched->times += times;
-    (access.writes ? touched->writes : touched->reads) = true;
-  }
-
-  static bool has_serial_loop(const std::vector<Statement>& body) {
-    return std::any_of(body.begin(), body.end(), [](const Statement& s) {
-      if (auto* loop = std::get_if<For>(&s.node)) return loop->kind == LoopKind::serial || has_serial_loop(loop->body);
-      if (auto* guard = std::get_if<Guard>(&s.node)) return has_serial_loop(guard->body);
-      if (auto* section = std::get_if<Section>(&s.node)) return has_serial_loop(section->body);
-      return false;
-    });
-  }
-
-  Missed of(const std::vector<Statement>& body) {
-    if (!has_serial_loop(body)) return loaded_once(touches(body));
-    Missed sum = none();
-    for (const Statement& statement : body) add(sum, of(statement), 1);
     // Data of earlier statements is still cached for later ones, if everything fits.
-    return with_reuse(touches(body), sum);
-  }
-  Missed of(const Statement& statement) {
-    if (auto* loop = std::get_if<For>(&statement.node)) return of(*loop);
-    if (auto* guard = std::get_if<Guard>(&statement.node)) {
-      Missed inside = none();
-      if (const double share = share_of(*guard, values_); share > 0) add(inside, of(guard->body), share);
-      return inside;
-    }
-    if (auto* section = std::get_if<Section>(&statement.node)) return of(section->body);
-    TouchedAll all(kernel_.tensors.size());
-    touch(statement, 1, all);
-    return loaded_once(all);
-  }
-  Missed of(const For& loop) {
-    TouchedAll whole(kernel_.tensors.size());
-    if (!has_serial_loop(loop.body) && loop.kind != LoopKind::serial) {
-      touch(loop, 1, whole);
-      return loaded_once(whole);
-    }
-    const Rounds rounds = rounds_of(loop, values_);
-    Missed sum = none();
-    std::vector<double> body(levels(), 0);
-    for (const Sample& sample : samples_of(loop, rounds, decides_[loop.variable])) {
-      values_.set(loop.variable, {sample.value, sample.value}, 0);
-      const TouchedAll one = touches(loop.body);
-      const std::vector<double> room = room_for(one);
-      for (std::size_t c = 0; c < body.size(); ++c) body[c] = std::max(body[c], room[c]);
-      values_.set(loop.variable, {sample.value, sample.value}, 0);
-      add(sum, of(loop.body), sample.times);
-    }
-    touch(loop, 1, whole);
-    return with_reuse(whole, sum, body);
-  }
-
-  Missed loaded_once(const TouchedAll& all) const {
-    Missed once = none();
-    for (std::size_t t = 0; t < all.size(); ++t)
-      if (all[t])
-        for (std::vector<double>& level : once) level[t] = bytes_of(t, *all[t]);
-    return once;
-  }
-  Missed with_reuse(const TouchedAll& whole, Missed sum, const std::vector<double>& at_a_time) const {
-    for (std::size_t c = 0; c < sum.size(); ++c) {
-      const double kept = share_kept(at_a_time[c], device_.levels[c].bytes);
-      for (std::size_t t = 0; t < whole.size(); ++t) {
-        if (!whole[t]) continue;
-        const double once = std::min(bytes_of(t, *whole[t]), sum[c][t]);
-        sum[c][t] = kept * once + (1 - kept) * sum[c][t];
+    for (std::size_t c = 0; c < levels(); ++c)
+      for (std::uint32_t t = 0; t < whole.size(); ++t) {
+        if (whole[t]) reuse(sum.all[c][t], data_.bytes_of(t, *whole[t]), fits[c]);
+        sum.first[c][t] = std::min(sum.first[c][t], sum.all[c][t]);
+        sum.kept[c][t] = std::max(sum.kept[c][t], fits[c]);
       }
-    }
     return sum;
   }
-  Missed with_reuse(const TouchedAll& whole, Missed sum) const {
-    return with_reuse(whole, std::move(sum), room_for(whole));
+  BodyMisses in_order(const std::vector<Statement>& body) {
+    BodyMisses sum{all(0), all(0), all(0)};
+    std::vector<Piece> pieces;
+    std::vector<Missed> fresh;  // by piece: the misses of what no earlier piece touches
+    for (const Statement& statement : body) {
+      const TouchedAll touched = data_.touches(statement);
+      pieces.push_back({touched, data_.room_for(touched)});
+      Missed missed = misses_of(statement);
+      fresh.push_back(find_again(pieces, missed));
+      add(sum.first, fresh.back(), 1);
+      add(sum.all, missed, 1);
+    }
+    for (std::size_t p = 0; p < pieces.size(); ++p) find_next_time(pieces, p, fresh[p], sum);
+    return sum;
   }
-  static void add(Missed& sum, const Missed& part, double times) {
-    for (std::size_t c = 0; c < sum.size(); ++c)
-      for (std::size_t t = 0; t < sum[c].size(); ++t) sum[c][t] += times * part[c][t];
+  Missed misses_of(const Statement& statement) {
+    if (auto* loop = std::get_if<For>(&statement.node)) return misses_of(*loop);
+    if (auto* guard = std::get_if<Guard>(&statement.node)) {
+      Missed inside = all(0);
+      if (const double share = share_of(*guard, values_); share > 0) add(inside, misses_of(guard->body).all, share);
+      return inside;
+    }
+    if (auto* section = std::get_if<Section>(&statement.node)) return misses_of(section->body).all;
+    return loaded_once(data_.touches(statement));
+  }
+  Missed misses_of(const For& loop) {
+    if (!has_serial_loop(loop.body) && loop.kind != LoopKind::serial) return loaded_once(data_.touches(loop));
+    const Rounds rounds = rounds_of(loop, values_);
+    Missed first = all(0), later = all(0), kept = all(1);
+    for (const Sample& sample : samples_of(loop, rounds, decides_[loop.variable])) {
+      values_.set(loop.variable, {sample.value, sample.value}, 0);
+      const BodyMisses one = misses_of(loop.body);
+      add(first, one.first, sample.times);
+      add(later, one.all, sample.times);
+      add(later, one.first, -sample.times);
+      for (std::size_t c = 0; c < levels(); ++c)
+        for (std::size_t t = 0; t < kept[c].size(); ++t)
+          if (one.first[c][t] > 0) kept[c][t] = std::min(kept[c][t], one.kept[c][t]);
+    }
+    const TouchedAll whole = data_.touches(loop);
+    for (std::size_t c = 0; c < levels(); ++c)
+      for (std::uint32_t t = 0; t < whole.size(); ++t)
+        if (whole[t]) reuse(first[c][t], data_.bytes_of(t, *whole[t]), kept[c][t]);
+    add(first, later, 1);
+    return first;
+  }
+
+  Missed loaded_once(const TouchedAll& touched) const {
+    Missed once = all(0);
+    for (std::uint32_t t = 0; t < touched.size(); ++t)
+      if (touched[t])
+        for (std::vector<double>& level : once) level[t] = data_.bytes_of(t, *touched[t]);
+    return once;
+  }
+
+  // Takes off the misses of the last piece what earlier ones left in the caches; returns those of what they do not touch.
+  Missed find_again(const std::vector<Piece>& pieces, Missed& missed) const {
+    const std::size_t now = pieces.size() - 1;
+    Missed fresh = missed;
+    for (std::uint32_t t = 0; t < pieces[now].touched.size(); ++t) {
+      if (!pieces[now].touched[t]) continue;
+      double again = 0;
+      std::vector<double> found(levels(), 0);
+      for (std::size_t p = 0; p < now; ++p) {
+        const double common = common_bytes(pieces[now], pieces[p], t);
+        again = std::max(again, common);
+        for (std::size_t c = 0; c < levels() && common > 0; ++c)
+          found[c] = std::max(found[c], common * share_kept_between(pieces, p, now, c));
+      }
+      const double share = std::min(again / std::max(data_.bytes_of(t, *pieces[now].touched[t]), 1.0), 1.0);
+      for (std::size_t c = 0; c < levels(); ++c) {
+        fresh[c][t] *= 1 - share;
+        missed[c][t] = std::max(missed[c][t] - found[c], fresh[c][t]);
+      }
+    }
+    return fresh;
+  }
+  // What share of the data that a piece touches first is still cached if the iteration before touched it: since the last piece
+  // that touches the most of it.
+  void find_next_time(const std::vector<Piece>& pieces, std::size_t p, const Missed& fresh, BodyMisses& sum) const {
+    for (std::uint32_t t = 0; t < pieces[p].touched.size(); ++t) {
+      if (!pieces[p].touched[t]) continue;
+      std::size_t last = p;
+      double most = 0;
+      for (std::size_t q = p; q < pieces.size(); ++q)
+        if (const double common = common_bytes(pieces[p], pieces[q], t); common >= most) last = q, most = common;
+      for (std::size_t c = 0; c < levels(); ++c)
+        if (fresh[c][t] > 0)
+          sum.kept[c][t] += fresh[c][t] / sum.first[c][t] * share_kept_between(pieces, last, p + pieces.size(), c);
+    }
+  }
+
+  double share_kept_between(const std::vector<Piece>& pieces, std::size_t from, std::size_t to,
+                            std::size_t level) const {
+    return share_kept(room_between(pieces, from, to, level), device_.levels[level].bytes);
+  }
+  // The room for what lies between two accesses of the same data: half of what both pieces touch, and all in between. A piece
+  // of the next iteration has a number beyond the last.
+  double room_between(const std::vector<Piece>& pieces, std::size_t from, std::size_t to, std::size_t level) const {
+    const std::vector<double>& before = pieces[from].room[level];
+    const std::vector<double>& after = pieces[to % pieces.size()].room[level];
+    std::vector<double> most(before.size(), 0);
+    for (std::size_t m = 0; m < most.size(); ++m) most[m] = (before[m] + after[m]) / 2;
+    for (std::size_t p = from + 1; p < to; ++p)
+      for (std::size_t m = 0; m < most.size(); ++m)
+        most[m] = std::max(most[m], pieces[p % pieces.size()].room[level][m]);
+    return sum_of(most);
+  }
+  // Of the bytes of a tensor that one piece touches, those that another one touches, too. Tensors that share memory have no
+  // common coordinates.
+  double common_bytes(const Piece& now, const Piece& other, std::uint32_t tensor) const {
+    double most = 0;
+    for (std::uint32_t t = 0; t < other.touched.size(); ++t) {
+      if (!other.touched[t] || memory_of(kernel_, t) != memory_of(kernel_, tensor)) continue;
+      const double all_of_it =
+          std::min(data_.bytes_of(t, *other.touched[t]), data_.bytes_of(tensor, *now.touched[tensor]));
+      most = std::max(most, t != tensor ? all_of_it : common_bytes(*now.touched[t], *other.touched[t], t));
+    }
+    return most;
+  }
+  double common_bytes(Touched one, const Touched& other, std::uint32_t tensor) const {
+    for (std::size_t a = 0; a < one.box.size(); ++a) {
+      one.box[a] = {std::max(one.box[a].lo, other.box[a].lo), std::min(one.box[a].hi, other.box[a].hi)};
+      if (one.box[a].lo > one.box[a].hi) return 0;
+    }
+    return data_.bytes_of(tensor, one);
   }
 
   const Kernel& kernel_;
   const Device& device_;
   LoopValues values_;
   const std::vector<bool> decides_;
-  std::unordered_map<const Statement*, std::vector<Access>> accesses_;
+  TouchWalk data_;
 };
 
 }  // namespace

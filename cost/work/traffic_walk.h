@@ -2,6 +2,9 @@
 // one, and everything that the loop accesses is loaded once; otherwise each iteration loads its data again.
 //
 //   for i { for k { for j { c[i, j] += a[i, k] * b[k, j] } } }     if b fits, each of its cells is loaded once, otherwise once per i
+//
+// Of the statements of a body, a later one finds what an earlier one touched, if the data in between fits: a step of a tile reads
+// what the step before wrote, even if the values of all steps together do not fit.
 #pragma once
 
 #include "cost/work/kernel_work.h"

@@ -110,6 +110,34 @@ TEST(Cost, CachesKeepDataThatFits) {
   EXPECT_EQ(share_kept(200, 100), 0);
 }
 
+// Values of a group's tile use two blocks of memory in turns. A step finds what the step before wrote, though the tile's input,
+// both blocks and its result do not fit together. Where not even one block fits, every step misses.
+TEST(Cost, StepsOfATileFindWhatTheStepBeforeWrote) {
+  const pipeline::Compilation made = compiled(
+      "program p(X: f32[4096, 64]) -> (Y: f32[4096, 64]) { Y = iterate 12 (u = X) {\n"
+      "  v[i, j] = u[i - 1, j else 0] + u[i, j] + u[i + 1, j else 0]\n  v } }",
+      "plan 2\nunroll Y 6\nfuse Y/v.0, Y/v.1, Y/v.2, Y/v.3, Y/v.4, Y/v.5 over i\n");
+  const ir::KernelCall* call = nullptr;  // in the trips, after X is copied
+  for (const auto& sequence : made.schedule->sequences)
+    for (const auto& batch : sequence)
+      for (const ir::ScheduledTask& task : batch)
+        if (auto* found = std::get_if<ir::KernelCall>(&task.what)) call = found;
+  ASSERT_TRUE(call);
+  const backend::Kernel& kernel = made.lowered->kernels.kernels[call->kernel];
+  Device device = builtin({}, 1);
+  double block = 0;  // bytes of a tile
+  for (const TensorWork& t : work_of(kernel, call->box, device).tensors)
+    if (t.local) block = std::max(block, t.bytes);
+  auto missed_blocks = [&](double cached_blocks) {
+    device.levels[1].bytes = cached_blocks * block;
+    double missed = 0;
+    for (const TensorWork& t : work_of(kernel, call->box, device).tensors)
+      if (t.local) missed += t.missed[1];
+    return missed;
+  };
+  EXPECT_LT(missed_blocks(3.4), missed_blocks(1) / 5);
+}
+
 TEST(Cost, MoreThreadsAreFasterUntilWorkRunsOut) {
   const pipeline::Compilation made = compiled(
       "program p(X: f32[4096, 64], W: f32[64, 64]) -> (Y: f32[4096, 64]) { Y[i, j] = sum[k] X[i, k] * W[k, j] }");
