@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backend/lower/lowering.h"
+#include "backend/lower/window_rows.h"
 #include "ir/graph.h"
 #include "support/checked.h"
 
@@ -56,7 +57,9 @@ std::optional<std::int64_t> Lowering::cells_before_lines(const RegisterTile& til
   return found;
 }
 
-Lowering::Inside Lowering::inside_along(std::size_t dim, const std::vector<std::uint32_t>& reads) const {
+// For all rows at a time, if there are any.
+Lowering::Inside Lowering::inside_along(std::size_t dim, const std::vector<std::uint32_t>& reads,
+                                        const MapRows* rows) const {
   Inside inside;
   auto add = [](std::vector<Bound>& bounds, Bound one) {
     if (std::ranges::find(bounds, one) == bounds.end()) bounds.push_back(std::move(one));
@@ -65,14 +68,21 @@ Lowering::Inside Lowering::inside_along(std::size_t dim, const std::vector<std::
     const Access& access = op_.reads[read];
     for (std::size_t axis = 0; axis < access.projection.start.rows.size(); ++axis) {
       if (!kernel_.loads[loads_[read]].at[axis].checked) continue;
-      AffineExpr start = over_variables(access.projection.start.rows[axis]);
+      AffineExpr least = over_variables(access.projection.start.rows[axis]);
       const AffineExpr last = number(op_.operands[access.tensor].shape[axis] - 1);
-      const std::int64_t c = std::exchange(start.coefficients[frame_.at[dim]], 0), step = std::abs(c);
-      // c*d + start >= 0, and c*d + start <= last.
-      const AffineExpr below = c < 0 ? plus(start, last, -1) : scale(start, -1);
-      const AffineExpr above = c < 0 ? start : plus(last, start, -1);
+      const std::int64_t c = std::exchange(least.coefficients[frame_.at[dim]], 0), step = std::abs(c);
+      AffineExpr greatest = least;
+      if (rows) {
+        const std::int64_t by_row = std::exchange(least.coefficients[frame_.at[rows->dim]], 0);
+        const AffineExpr first_row = plus(least, variable(rows->first), by_row);
+        const AffineExpr last_row = plus(first_row, number(by_row * (rows->count - 1)));
+        least = by_row < 0 ? last_row : first_row, greatest = by_row < 0 ? first_row : last_row;
+      }
+      // c*d + least >= 0, and c*d + greatest <= last.
+      const AffineExpr below = c < 0 ? plus(greatest, last, -1) : scale(least, -1);
+      const AffineExpr above = c < 0 ? least : plus(last, greatest, -1);
       if (c == 0) {
-        add(inside.elsewhere, bound(start));
+        add(inside.elsewhere, bound(least));
         add(inside.elsewhere, bound(above));
       } else {
         add(inside.from, bound(below, step));
@@ -83,8 +93,72 @@ Lowering::Inside Lowering::inside_along(std::size_t dim, const std::vector<std::
   return inside;
 }
 
-std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Extents& extents) {
-  auto vectors = [&](const Part& lanes) { return one_tile(tile, nullptr, &lanes); };
+std::optional<std::uint32_t> Lowering::rows_together(const RegisterTile& tile, const Extents& extents,
+                                                     std::size_t dim) const {
+  if (op_.dims[dim].role != DimRole::parallel || is_constrained(op_, dim)) return {};
+  auto in_memory = [&](std::vector<TensorType> types, const std::vector<std::uint32_t>& tensors) {
+    for (std::size_t t = 0; t < types.size(); ++t)
+      if (tensors[t] != no_tensor && kernel_.tensors[tensors[t]].local)
+        types[t].shape = kernel_.tensors[tensors[t]].local->extents;
+    return types;
+  };
+  const auto count = rows_that_share_loads(op_, tile, dim, in_memory(op_.operands, frame_.operands),
+                                           in_memory(op_.results, frame_.results), machine_);
+  if (!count || extents.sizes[dim] < *count) return {};
+  return count;
+}
+
+std::vector<Statement> Lowering::checked_vectors(const RegisterTile& tile, const Extents& extents) {
+  return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes),
+                    [&](const Part& lanes) { return one_tile(tile, nullptr, &lanes); });
+}
+
+// Rows that share loads together; those left over one by one. Few of many rows need no code of their own for what is inside.
+std::vector<Statement> Lowering::map_rows(const RegisterTile& tile, const Extents& extents, std::size_t dim,
+                                          std::uint32_t count) {
+  constexpr std::int64_t many = 8;  // times the rows that are left over
+  RegisterTile all = tile;
+  all.rows = dim, all.row_count = count;
+  set_grain(all);
+  std::vector<Statement> result;
+  for (Part& part : parts(extents, dim, 1, count)) {
+    append(result, std::move(part.before));
+    For loop = std::move(part.loop);
+    if (part.whole) {
+      const MapRows rows{dim, loop.variable, count};
+      loop.body = map_tiles(tile, extents, &rows);
+    } else {
+      loop.variable = frame_.at[dim];
+      loop.step = 1;
+      loop.body = extents.sizes[dim] < many * count ? map_tiles(tile, extents, nullptr)
+                                                    : checked_vectors(tile, extents);
+    }
+    result.push_back({std::move(loop)});
+  }
+  return result;
+}
+
+// Vectors of one row, or of several. Those with a check are of one row at a time, since they are few.
+std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Extents& extents, const MapRows* rows) {
+  auto vectors = [&](const Part& lanes) {
+    std::vector<Statement> one = one_tile(tile, nullptr, &lanes);
+    if (!rows) return one;
+    For each;
+    each.variable = frame_.at[rows->dim];
+    each.lower = {bound(variable(rows->first))};
+    each.upper = {bound(plus(variable(rows->first), number(rows->count)))};
+    each.body = std::move(one);
+    return std::vector<Statement>{{std::move(each)}};
+  };
+  auto whole_vectors = [&](const Part& lanes) {
+    if (!rows) return vectors(lanes);
+    RegisterTile all = tile;
+    all.rows = rows->dim, all.row_count = rows->count;
+    Part part;
+    part.loop.variable = rows->first;
+    part.count = rows->count;
+    return one_tile(all, &part, &lanes);
+  };
   const std::vector<std::uint32_t> reads = checked_reads();
   const auto before_line = cells_before_lines(tile);
   const std::int64_t lanes = tile.lanes, size = extents.sizes[tile.dim];
@@ -93,7 +167,8 @@ std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Exten
       frame_.results, [&](std::uint32_t t) { return t != no_tensor && kernel_.tensors[t].local.has_value(); });
   const bool is_aligned = !before_line || (!is_local && (dim.range.lo + *before_line) % lanes == 0);
   if (size < fewest_vectors * lanes || (reads.empty() && is_aligned))
-    return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes), vectors);
+    return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes),
+                      [&](const Part& lanes) { return lanes.whole ? whole_vectors(lanes) : vectors(lanes); });
 
   std::vector<Statement> result;
   auto part = [&](AffineExpr from, AffineExpr to, bool whole) {
@@ -124,7 +199,7 @@ std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Exten
   }
   AffineExpr to = end, begin = first;  // of what is inside
   if (!reads.empty()) {
-    Inside inside = inside_along(tile.dim, reads);
+    Inside inside = inside_along(tile.dim, reads, rows);
     inside.from.push_back(bound(first)), inside.to.push_back(bound(end));
     if (!inside.elsewhere.empty()) {
       inside.elsewhere.push_back(bound(number(0)));
@@ -146,7 +221,7 @@ std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Exten
   }
   const AffineExpr rest = plus(first, whole, lanes);
   const Part inner = part(middle, rest, true);
-  add(inner, unchecked(reads, [&] { return vectors(inner); }));
+  add(inner, unchecked(reads, [&] { return whole_vectors(inner); }));
   const Part last = part(rest, end, false);
   add(last, vectors(last));
   return result;

@@ -290,7 +290,11 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   if (op_.map() && !tile.rows) {
     if (const auto repeated = choose_repeated_rows(op_, tile, extents); repeated && !has_local_rows(*repeated))
       return in_repeated_rows(tile, *repeated);
-    return full_nest(outer, map_tiles(tile, extents));
+    const auto together = outer.empty() ? std::nullopt : rows_together(tile, extents, outer.back());
+    if (!together) return full_nest(outer, map_tiles(tile, extents, nullptr));
+    const std::size_t rows = outer.back();
+    outer.pop_back();
+    return full_nest(outer, map_rows(tile, extents, rows, *together));
   }
   auto with_rows = [&](const Part* lanes) {
     if (!tile.rows) return one_tile(tile, nullptr, lanes);

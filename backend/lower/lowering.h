@@ -128,12 +128,21 @@ class Lowering {
   struct Inside {                            // of a dim: where all reads are inside their tensors
     std::vector<Bound> from, to, elsewhere;  // elsewhere: below 0 where none is, whatever the dim's point
   };
-  Inside inside_along(std::size_t dim, const std::vector<std::uint32_t>& reads) const;
+  struct MapRows {  // of a map, computed together
+    std::size_t dim = 0;
+    std::uint32_t first = 0;  // the variable of the first one
+    std::uint32_t count = 1;
+  };
+  Inside inside_along(std::size_t dim, const std::vector<std::uint32_t>& reads, const MapRows* rows) const;
   bool has_local_rows(const RepeatedRows& repeated) const;
   void join_rows_of(std::uint32_t tensor);
   std::vector<Statement> repeat(std::uint32_t read, const RegisterTile& tile, const RepeatedRows& repeated);
   std::vector<Statement> in_repeated_rows(const RegisterTile& tile, const RepeatedRows& repeated);
-  std::vector<Statement> map_tiles(const RegisterTile& tile, const Extents& extents);
+  std::optional<std::uint32_t> rows_together(const RegisterTile& tile, const Extents& extents, std::size_t dim) const;
+  std::vector<Statement> checked_vectors(const RegisterTile& tile, const Extents& extents);
+  std::vector<Statement> map_rows(const RegisterTile& tile, const Extents& extents, std::size_t dim,
+                                  std::uint32_t count);
+  std::vector<Statement> map_tiles(const RegisterTile& tile, const Extents& extents, const MapRows* rows);
   static std::vector<Statement> over_parts(std::vector<Part> parts,
                                            const std::function<std::vector<Statement>(const Part&)>& body);
   std::vector<Statement> one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes);

@@ -66,6 +66,48 @@ TEST(MapTiles, VectorsInsideCheckNothing) {
   EXPECT_NE(loops.find("t0[i - 1?, j + 1? else 0.0]"), std::string::npos) << loops;
 }
 
+// Rows that read the same cells are computed together, and those left over one by one. With windows on both dims, mirrored and
+// with steps, on tensors whose rows crowd a set of the first cache, in three dims.
+TEST(MapRows, WindowsAlongRows) {
+  const char* expressions[] = {
+      "x[i - 1, j else 0] + x[i, j] + x[i + 1, j else 0]",
+      "x[i - 2, j + 1 else 3] + x[i - 1, j + 1 else 2] * x[i, j + 1 else 1] - x[i + 1, j + 1 else 2]",
+      "x[h - 1 - i, j] + x[h - i, j else 5] + x[h - 2 - i, n - 1 - j else 5] + x[h - 3 - i, n - 1 - j else 5]",
+      "x[2*i, j else 1] + x[2*i + 2, j else 1] + x[2*i + 4, j - 1 else 1] + x[2*i + 6, j - 1 else 1]",
+      "x[i + j, j else 1] + x[i + j + 1, j else 2] + x[i + j - 1, j else 2] + r[j]"};
+  std::size_t turn = 0;
+  for (const char* expression : expressions)
+    for (int n : sizes)
+      for (int rows : {3, 4, 7, 33, 70})
+        expect_written_result(fmt::format(
+            "dim h = {1}, n = {2}\nprogram p(x: {0}[h, n], r: {0}[n]) -> (y: {0}[h, n]) {{ y[i, j] = {3} for i "
+            "in 0..h, j in 0..n }}",
+            types[turn++ % std::size(types)], rows, n, expression));
+  for (const char* type : {"f32", "i16"})
+    expect_written_result(fmt::format(
+        "program p(x: {0}[3, 21, 70]) -> (y: {0}[3, 21, 70], z: {0}[3, 21, 70]) {{ (y[a, i, j], z[a, i, j]) = "
+        "(x[a, i - 1, j else 0] + x[a, i, j] + x[a, i + 1, j else 0], x[a, i + 2, j - 1 else 1]) }}",
+        type));
+}
+
+TEST(MapRows, OnlyIfTheyShareLoads) {
+  auto rows_of = [](const std::string& body, int columns) {
+    const std::string loops =
+        loops_of(fmt::format("program p(x: f32[100, {0}], b: f32[{0}]) -> (y: f32[100, {0}]) {{ y[i, j] = {1} for i in "
+                             "0..100, j in 0..{0} }}",
+                             columns, body));
+    return loops.find("unroll i in i0 of 4") != std::string::npos   ? 4
+           : loops.find("unroll i in i0 of 2") != std::string::npos ? 2
+                                                                    : 1;
+  };
+  const std::string column = "x[i - 1, j + 1 else 0] + x[i, j + 1 else 0] + x[i + 1, j + 1 else 0]";
+  EXPECT_EQ(rows_of(column, 100), 4);
+  EXPECT_EQ(rows_of(column, 1024), 2);  // of rows 4 KiB apart, more would evict each other
+  EXPECT_EQ(rows_of("x[i, j - 1 else 0] + x[i, j] + x[i, j + 1 else 0]", 100), 1);
+  EXPECT_EQ(rows_of("x[i, j] + b[j]", 100), 1);
+  EXPECT_EQ(rows_of("x[i, j] + x[i, j] * 2", 100), 1);
+}
+
 // Operands that are the same in each row are repeated; other operands keep the rows apart.
 TEST(RepeatedRows, NarrowRows) {
   const char* expressions[] = {"x[i, j] + b[j]",           "x[i, j] * b[j] + c[0, j] - x[i, j]",
