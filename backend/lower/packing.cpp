@@ -78,6 +78,42 @@ class PackingChooser {
       if (window ? fits(access) : pays(access, lanes)) list.push_back(read);
     }
     choose_packed_dim();
+    let_first_rows_copy();
+    widen_lane_block();
+  }
+
+  // If a single operand depends on the lanes. A separate copy is used by so few rows that it takes much of the time.
+  void let_first_rows_copy() {
+    std::vector<std::uint32_t> along_lanes;
+    for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands))
+      if (op_.exprs[id].op == CellOp::read && depends_on(op_, {id}, tile_.dim))
+        along_lanes.push_back(op_.exprs[id].attribute);
+    if (along_lanes.size() != 1 || packing_.packed_dim || !packing_.windows.empty()) return;
+    if (!first_rows_may_copy(op_.reads[along_lanes[0]])) return;
+    packing_.lane_reads = along_lanes;
+    packing_.by_first_rows = true;
+  }
+  // Where no block of a lane operand is kept, only that of the results, which every block of the reduction reads and writes.
+  // Rows are packed again for each.
+  void widen_lane_block() {
+    const bool keeps_block = !packing_.lane_reads.empty() && !packing_.by_first_rows;
+    if (keeps_block || !packing_.windows.empty() || size(*tile_.rows) > packing_.row_block) return;
+    const std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
+    const std::int64_t bytes = checked::mul(checked::mul(size(*tile_.rows), step), full_vector_bytes / tile_.lanes);
+    packing_.lane_block = std::max<std::int64_t>(machine_.l3_bytes / 4 / bytes, 1) * step;
+  }
+  bool first_rows_may_copy(const Access& access) const {
+    const std::int64_t rows = size(*tile_.rows);
+    if (access.tensor < prepared_.size() && prepared_[access.tensor]) return false;
+    if (!extents_.exact[*tile_.rows] || rows <= tile_.row_count || rows > packing_.row_block) return false;
+    if (uses(access, *tile_.rows) || !can_be_packed(op_, access, extents_)) return false;
+    if (!is_contiguous_along(access.projection.start.rows, tile_.dim)) return false;
+    double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
+    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
+      if (uses(access, d)) bytes *= static_cast<double>(size(d));
+      else if (op_.dims[d].role == DimRole::reduction || (d != *tile_.rows && size(d) > 1)) return false;
+    }
+    return bytes > static_cast<double>(machine_.l2_bytes);
   }
 
   // Otherwise every cell of a panel would be in a different cache line, which is loaded again for each point of the dim
@@ -125,6 +161,7 @@ class PackingChooser {
           (size(d) >= line_cells || rows_are_adjacent(access, d)) && !crowds(access))
         return false;
     const double enough = lanes && access.tensor < prepared_.size() && prepared_[access.tensor] ? 0 : 4;
+    if (!lanes && crowds(access)) return uses_of_it >= enough;
     if (!dense) return uses_of_it * tile_.row_count >= enough;
     const double near = static_cast<double>(machine_.l2_bytes) / 2;
     return uses_of_it >= enough && bytes > near && (again > near || crowds_along_reduction(access));
