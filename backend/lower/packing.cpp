@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "backend/lower/cache_sets.h"
 #include "backend/lower/patterns.h"
@@ -108,12 +109,12 @@ class PackingChooser {
     if (!extents_.exact[*tile_.rows] || rows <= tile_.row_count || rows > packing_.row_block) return false;
     if (uses(access, *tile_.rows) || !can_be_packed(op_, access, extents_)) return false;
     if (!is_contiguous_along(access.projection.start.rows, tile_.dim)) return false;
-    double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element));
-    for (std::size_t d = 0; d < op_.dims.size(); ++d) {
-      if (uses(access, d)) bytes *= static_cast<double>(size(d));
-      else if (op_.dims[d].role == DimRole::reduction || (d != *tile_.rows && size(d) > 1)) return false;
-    }
-    return bytes > static_cast<double>(machine_.l2_bytes);
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (!uses(access, d) && (op_.dims[d].role == DimRole::reduction || (d != *tile_.rows && size(d) > 1)))
+        return false;
+    const auto [all, again] = bytes_of(access);
+    const auto near = static_cast<double>(machine_.l2_bytes);
+    return all > near && (again > near / 2 || crowds_along_reduction(access));
   }
 
   // Otherwise every cell of a panel would be in a different cache line, which is loaded again for each point of the dim
@@ -141,19 +142,23 @@ class PackingChooser {
            });
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
-  // A copy pays if it is used several times and its source is in far memory or in the wrong order. Rows that read along
-  // the reduction use up each cache line before the next, if it stays cached that long.
-  bool pays(const Access& access, bool lanes) const {
-    std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
-    double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
-                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
-    // Of all that is read, and of what is read between two uses: other parallel dims that it follows are outside.
+  // Of all that is read, and of what is read between two uses: other parallel dims that it follows are outside.
+  std::pair<double, double> bytes_of(const Access& access) const {
     double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element)), again = bytes;
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       if (!uses(access, d)) continue;
       bytes *= static_cast<double>(size(d));
       if (d == tile_.dim || op_.dims[d].role == DimRole::reduction) again *= static_cast<double>(size(d));
     }
+    return {bytes, again};
+  }
+  // A copy pays if it is used several times and its source is in far memory or in the wrong order. Rows that read along
+  // the reduction use up each cache line before the next, if it stays cached that long.
+  bool pays(const Access& access, bool lanes) const {
+    std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
+    double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
+                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
+    const auto [bytes, again] = bytes_of(access);
     const auto& rows = access.projection.start.rows;
     bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
     for (std::size_t d = 0; d < op_.dims.size() && !lanes && !rows.empty(); ++d)

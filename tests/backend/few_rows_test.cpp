@@ -72,6 +72,23 @@ TEST(FewRows, LinesAreFetchedWellAhead) {
   EXPECT_NE(loops_of(5, 4096, 4096).find("fetch t1[t + 19, j]"), std::string::npos) << loops_of(5, 4096, 4096);
 }
 
+// Beyond the last step nothing is used: of a short reduction at most a quarter of the steps.
+TEST(FewRows, ShortReductionsAreNotFetchedBeyondTheirEnd) {
+  EXPECT_NE(loops_of(14, 100000, 100).find("fetch t1[t + 25, j]"), std::string::npos) << loops_of(14, 100000, 100);
+}
+
+// 1024 products of 32 cubed: the lines of one are near when the next rows read them.
+TEST(FewRows, SmallMatricesOfABatchAreNotCopied) {
+  auto outcome = tap::test::compile_text(
+      "program p(A: f32[1024, 32, 32], B: f32[1024, 32, 32]) -> (C: f32[1024, 32, 32]) { C[r, i, j] = sum[t] A[r, i, "
+      "t] * "
+      "B[r, t, j] }");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  const Program& program = outcome.compiled->program;
+  const std::string loops = print(lowered(program, reduction_of(program), {}));
+  EXPECT_EQ(loops.find("local"), std::string::npos) << loops;
+}
+
 // With rows or columns shared by threads, and blocks of the reduction.
 TEST(FewRows, BitsAreThoseOfTheOracle) {
   Machine machine = reference_machine;
