@@ -58,6 +58,7 @@ Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, con
   const Access& access = op_.reads[read];
   Pack pack;
   pack.read = read;
+  pack.source = loads_[read];
   TensorArgument memory;
   memory.name = "p" + std::to_string(kernel_.tensors.size());
   memory.local.emplace();
@@ -117,7 +118,8 @@ std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part
 }
 
 std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
-                                             const std::optional<Block>& chunk, const Packing& packing) {
+                                             const std::optional<Block>& chunk, const Packing& packing,
+                                             const std::vector<Pack>& copied) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   State state = at(monoid, tile_state_, tile_number(tile));
   auto result = begin_tile(tile, &rows, lanes, state, chunk ? &*chunk : nullptr, packing.chunked.value_or(0));
@@ -131,7 +133,8 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
     outside[d] = true;
   }
   if (!loops.empty()) {
-    auto ahead = prefetch_ahead(tile, &rows, lanes, dims_with(true).back());
+    auto ahead = copied.empty() ? prefetch_ahead(tile, &rows, lanes, dims_with(true).back())
+                                : copy_on_the_way(copied, tile, rows, lanes, dims_with(true).back());
     append(ahead, std::move(inner));
     inner = std::move(ahead);
   }
@@ -170,7 +173,10 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
                         step};
   PackedDim along_rows{*tile.rows, &rows, &row_panels, std::min(packing.row_block, extents.most(op_, *tile.rows)),
                        tile.row_count};
-  std::vector<Statement> fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
+  std::vector<Statement> fill_lanes;
+  std::vector<Pack> copied;
+  if (packing.by_first_rows) copied = panels_of_first_rows(along_lanes, chunk, packing, extents);
+  else fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
   std::vector<Statement> fill_rows = fill_all(packing.row_reads, along_rows, chunk, packing, tile, extents);
   for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing, tile));
   std::fill(cells_.begin(), cells_.end(), std::nullopt);
@@ -184,14 +190,15 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
     lanes.loop.upper = {bound(variable(columns.end))};
     lanes.count = last_column && extents.exact[tile.dim] ? rest_vectors : tile.vectors;
     lanes.whole = !last_column || (extents.exact[tile.dim] && rest % tile.lanes == 0);
-    auto one = [&](std::uint32_t count) {
+    auto one = [&](std::uint32_t count, bool copies) {
       Part part;
       part.loop.variable = row_panels.first;
       part.loop.upper = {bound(variable(rows.end))};
       part.count = count;
-      return packed_tile(tile, part, lanes, chunk, packing);
+      return packed_tile(tile, part, lanes, chunk, packing, copies ? copied : std::vector<Pack>());
     };
-    return row_parts(tile, row_panels, rows, extents, one);
+    if (packing.by_first_rows) return first_and_other_rows(tile, row_panels, extents, one);
+    return row_parts(tile, row_panels, rows, extents, [&](std::uint32_t count) { return one(count, false); });
   };
   assume(tile.dim, extents.exact[tile.dim] ? step : 1, step);
   assume(*tile.rows, extents.exact[*tile.rows] ? tile.row_count : 1, tile.row_count);

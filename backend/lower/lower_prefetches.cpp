@@ -22,6 +22,16 @@ std::int64_t stride_bytes(const TensorType& type, const std::vector<AffineExpr>&
   return result;
 }
 
+// How many steps ahead a step of so many vectors of work prefetches so many lines, of all these steps. Memory that answers many
+// requests at a time takes longer for each than for one alone; but it has only so many under way, and lines that arrive too early are
+// evicted. What is fetched beyond the last step is not used.
+std::int64_t steps_ahead(std::int64_t vectors, std::int64_t lines, std::int64_t all, const Machine& machine) {
+  constexpr std::int64_t busy = 3, most_lines = 96, share_beyond = 4;
+  const std::int64_t idle = machine.memory_cycles / std::max<std::int64_t>(vectors / 2, 1);
+  return std::clamp(std::max(all / share_beyond, idle), std::int64_t{1},
+                    std::max<std::int64_t>(std::min(busy * idle, most_lines / lines), 1));
+}
+
 }  // namespace
 
 AffineExpr Lowering::with_value(AffineExpr e, std::uint32_t v, const AffineExpr& value) const {
@@ -66,8 +76,9 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
 // accesses for the hardware prefetcher to predict. Of dims inside the step, which are unrolled, the first point.
 std::vector<Statement> Lowering::prefetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                                 std::size_t along) const {
-  const std::int64_t foreseen = 4 * machine_.line_bytes;
-  const std::int64_t step_cycles = std::max<std::int64_t>((rows ? rows->count : 1) * lanes.count / 2, 1);
+  const std::int64_t foreseen = 8 * machine_.line_bytes;
+  const std::int64_t steps =
+      steps_ahead((rows ? rows->count : 1) * lanes.count, lanes.count, extents_.sizes[along], machine_);
   std::vector<std::size_t> inside = dims_with(true);
   inside.erase(inside.begin(), std::find(inside.begin(), inside.end(), along) + 1);
   std::vector<Statement> result;
@@ -80,7 +91,7 @@ std::vector<Statement> Lowering::prefetch_ahead(const RegisterTile& tile, const 
     bool plain = !kernel_.tensors[load.tensor].local;
     for (const Coordinate& c : load.at) {
       plain = plain && !c.data && !c.checked;
-      at.push_back(shifted(c.affine, frame_.at[along], machine_.memory_cycles / step_cycles));
+      at.push_back(shifted(c.affine, frame_.at[along], steps));
       for (std::size_t d : inside) at.back() = with_value(at.back(), frame_.at[d], variable(frame_.lo[d]));
     }
     const bool far = element_count(type.shape) > machine_.l2_bytes / cell_bytes;

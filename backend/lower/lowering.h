@@ -192,6 +192,7 @@ class Lowering {
   };
   struct Pack {  // a copy of one operand's block
     std::uint32_t read = 0, tensor = 0;
+    std::uint32_t source = 0;        // the load of the operand itself
     std::vector<std::size_t> inner;  // the dims with their own axes, besides the panels'
     std::vector<ir::AffineExpr> at;  // the position of a point's cell in the copy
   };
@@ -231,7 +232,15 @@ class Lowering {
   std::vector<Statement> prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                        bool accumulates_into_result) const;
   std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
-                                     const std::optional<Block>& chunk, const Packing& packing);
+                                     const std::optional<Block>& chunk, const Packing& packing,
+                                     const std::vector<Pack>& copied);
+  std::vector<Pack> panels_of_first_rows(const PackedDim& along, const std::optional<Block>& chunk,
+                                         const Packing& packing, const Extents& extents);
+  std::vector<Statement> copy_on_the_way(const std::vector<Pack>& copied, const RegisterTile& tile, const Part& rows,
+                                         const Part& lanes, std::size_t along);
+  std::vector<Statement> first_and_other_rows(
+      const RegisterTile& tile, const Panels& panels, const Extents& extents,
+      const std::function<std::vector<Statement>(std::uint32_t, bool)>& one) const;
   std::vector<Statement> panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,
                                      bool has_rest) const;
   std::vector<Statement> row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "backend/lower/cache_sets.h"
 #include "backend/lower/patterns.h"
@@ -78,6 +79,42 @@ class PackingChooser {
       if (window ? fits(access) : pays(access, lanes)) list.push_back(read);
     }
     choose_packed_dim();
+    let_first_rows_copy();
+    widen_lane_block();
+  }
+
+  // If a single operand depends on the lanes. A separate copy is used by so few rows that it takes much of the time.
+  void let_first_rows_copy() {
+    std::vector<std::uint32_t> along_lanes;
+    for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands))
+      if (op_.exprs[id].op == CellOp::read && depends_on(op_, {id}, tile_.dim))
+        along_lanes.push_back(op_.exprs[id].attribute);
+    if (along_lanes.size() != 1 || packing_.packed_dim || !packing_.windows.empty()) return;
+    if (!first_rows_may_copy(op_.reads[along_lanes[0]])) return;
+    packing_.lane_reads = along_lanes;
+    packing_.by_first_rows = true;
+  }
+  // Where no block of a lane operand is kept, only that of the results, which every block of the reduction reads and writes.
+  // Rows are packed again for each.
+  void widen_lane_block() {
+    const bool keeps_block = !packing_.lane_reads.empty() && !packing_.by_first_rows;
+    if (keeps_block || !packing_.windows.empty() || size(*tile_.rows) > packing_.row_block) return;
+    const std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
+    const std::int64_t bytes = checked::mul(checked::mul(size(*tile_.rows), step), full_vector_bytes / tile_.lanes);
+    packing_.lane_block = std::max<std::int64_t>(machine_.l3_bytes / 4 / bytes, 1) * step;
+  }
+  bool first_rows_may_copy(const Access& access) const {
+    const std::int64_t rows = size(*tile_.rows);
+    if (access.tensor < prepared_.size() && prepared_[access.tensor]) return false;
+    if (!extents_.exact[*tile_.rows] || rows <= tile_.row_count || rows > packing_.row_block) return false;
+    if (uses(access, *tile_.rows) || !can_be_packed(op_, access, extents_)) return false;
+    if (!is_contiguous_along(access.projection.start.rows, tile_.dim)) return false;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (!uses(access, d) && (op_.dims[d].role == DimRole::reduction || (d != *tile_.rows && size(d) > 1)))
+        return false;
+    const auto [all, again] = bytes_of(access);
+    const auto near = static_cast<double>(machine_.l2_bytes);
+    return all > near && (again > near / 2 || crowds_along_reduction(access));
   }
 
   // Otherwise every cell of a panel would be in a different cache line, which is loaded again for each point of the dim
@@ -105,19 +142,23 @@ class PackingChooser {
            });
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
-  // A copy pays if it is used several times and its source is in far memory or in the wrong order. Rows that read along
-  // the reduction use up each cache line before the next, if it stays cached that long.
-  bool pays(const Access& access, bool lanes) const {
-    std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
-    double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
-                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
-    // Of all that is read, and of what is read between two uses: other parallel dims that it follows are outside.
+  // Of all that is read, and of what is read between two uses: other parallel dims that it follows are outside.
+  std::pair<double, double> bytes_of(const Access& access) const {
     double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element)), again = bytes;
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       if (!uses(access, d)) continue;
       bytes *= static_cast<double>(size(d));
       if (d == tile_.dim || op_.dims[d].role == DimRole::reduction) again *= static_cast<double>(size(d));
     }
+    return {bytes, again};
+  }
+  // A copy pays if it is used several times and its source is in far memory or in the wrong order. Rows that read along
+  // the reduction use up each cache line before the next, if it stays cached that long.
+  bool pays(const Access& access, bool lanes) const {
+    std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
+    double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
+                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
+    const auto [bytes, again] = bytes_of(access);
     const auto& rows = access.projection.start.rows;
     bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
     for (std::size_t d = 0; d < op_.dims.size() && !lanes && !rows.empty(); ++d)
@@ -125,6 +166,7 @@ class PackingChooser {
           (size(d) >= line_cells || rows_are_adjacent(access, d)) && !crowds(access))
         return false;
     const double enough = lanes && access.tensor < prepared_.size() && prepared_[access.tensor] ? 0 : 4;
+    if (!lanes && crowds(access)) return uses_of_it >= enough;
     if (!dense) return uses_of_it * tile_.row_count >= enough;
     const double near = static_cast<double>(machine_.l2_bytes) / 2;
     return uses_of_it >= enough && bytes > near && (again > near || crowds_along_reduction(access));

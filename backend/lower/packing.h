@@ -8,6 +8,9 @@
 //     for j in blocks of nc, k in blocks of kc      b's block is packed: panels of 32 columns, k by k
 //       for i in blocks of mc                       a's block is packed: panels of 14 rows, k by k
 //         for panels of b, panels of a              one register tile
+//
+// With few rows, copying an operand from memory takes as long as using it, unless the first rows do it on the way: they read b
+// itself, while others follow, and keep what they read in a panel for the other rows.
 #pragma once
 
 #include "backend/lower/register_tile.h"
@@ -23,6 +26,7 @@ struct Packing {
   std::optional<std::size_t> chunked;     // the outermost reduction dim, processed in blocks of …
   std::int64_t chunk = 0;
   std::int64_t row_block = 0, lane_block = 0;
+  bool by_first_rows = false;  // the first rows of a block copy the lane operands, panel by panel, as they use them
   bool operator==(const Packing&) const = default;
 };
 // Whether an operand may be packed, or copied as a window; and how often a register tile uses each cell of a packed

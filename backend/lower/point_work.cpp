@@ -201,7 +201,7 @@ double PointWork::line_cost(const Access& access, const Tile& tile) const {
   constexpr double line = reference_machine.line_cycles, cells = reference_machine.line_bytes / 4;
   if (!monoid_ || access.projection.start.rows.empty()) return 0;
   const auto& last = access.projection.start.rows.back().coefficients;
-  if (tile.rows && std::abs(last[*tile.rows]) == 1) return line / cells;
+  if (tile.rows && std::abs(last[*tile.rows]) == 1) return line * lines_of_rows(access, tile) / tile.row_count;
   double run = 1;
   bool steps = false;
   for (std::size_t d = 0; d < op_.dims.size(); ++d) {
@@ -211,6 +211,20 @@ double PointWork::line_cost(const Access& access, const Tile& tile) const {
   }
   if (steps && rows_crowd(access, tile)) return line;
   return steps ? line / std::min(run, cells) : 0;
+}
+
+// How many lines the rows read at each step, if their cells are neighbours. They begin anywhere in a line, and by the time the next
+// rows need the rest of it, the steps of a long reduction have evicted it. Rows that are used often are packed.
+double PointWork::lines_of_rows(const Access& access, const Tile& tile) const {
+  constexpr double cells = reference_machine.line_bytes / 4;
+  constexpr std::int64_t often = 4;
+  double lines = 1;
+  for (std::size_t d = 0; d < op_.dims.size(); ++d)
+    if (op_.dims[d].role == DimRole::reduction && distance_along(op_, access, d) >= reference_machine.line_bytes)
+      lines *= static_cast<double>(extents_.sizes[d]);
+  const bool evicted = lines * reference_machine.line_bytes > reference_machine.l1_bytes &&
+                       extents_.sizes[tile.dim] < often * tile.lanes * tile.vectors;
+  return evicted ? 1 + (tile.row_count - 1) / cells : tile.row_count / cells;
 }
 
 // Whether the lines that the rows read evict each other before all their cells are read. Rows that are used often are packed.

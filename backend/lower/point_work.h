@@ -67,6 +67,7 @@ class PointWork {
   // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
   // every cell needs its own line, from farther away.
   double line_cost(const ir::Access& access, const Tile& tile) const;
+  double lines_of_rows(const ir::Access& access, const Tile& tile) const;
   bool rows_crowd(const ir::Access& access, const Tile& tile) const;
   // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
   bool is_read_again(const ir::Access& access, const Tile& tile) const;

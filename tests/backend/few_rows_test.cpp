@@ -1,0 +1,117 @@
+// Products of few rows by a large matrix: the matrix comes from memory once, well ahead, and the first rows copy it for the others.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "backend/loops/loops.h"
+#include "backend/lower/lowered.h"
+#include "backend/lower/packing.h"
+#include "backend/lower/register_tile.h"
+#include "ir/graph.h"
+#include "ir/interpret/interpret.h"
+#include "tests/backend/compare.h"
+#include "tests/frontend/compile_source.h"
+
+namespace tap::backend::test {
+namespace {
+
+Program few_rows(int m, int n, int k) {
+  auto outcome = tap::test::compile_text(fmt::format(
+      "program p(A: f32[{0}, {2}], B: f32[{2}, {1}]) -> (C: f32[{0}, {1}]) {{ C[i, j] = sum[t] A[i, t] * B[t, j] }}", m,
+      n, k));
+  if (!outcome.compiled) throw std::runtime_error(outcome.messages);
+  return outcome.compiled->program;
+}
+const Operator& reduction_of(const Program& program) { return program[program[program.main].operations.at(0).op]; }
+
+Packing packing_of(int m, int n, int k, const Machine& machine = reference_machine) {
+  const Program program = few_rows(m, n, k);
+  const Operator& op = reduction_of(program);
+  const Extents extents = extents_of(op);
+  const RegisterTile tile = choose_tile(program, op, extents, true, machine).value();
+  EXPECT_EQ(tile.dim, 1u) << "lanes of " << m << " x " << n << " x " << k;
+  return choose_packing(op, tile, extents, true, machine).value_or(Packing());
+}
+std::string loops_of(int m, int n, int k) {
+  const Program program = few_rows(m, n, k);
+  return print(lowered(program, reduction_of(program), {}));
+}
+
+TEST(FewRows, TheFirstCopyAMatrixFromMemory) {
+  for (auto [m, n, k] :
+       {std::array{64, 4096, 4096}, {32, 4096, 4096}, {47, 8192, 1108}, {24, 4096, 4096}, {40, 1024, 1024}}) {
+    const Packing packing = packing_of(m, n, k);
+    EXPECT_TRUE(packing.by_first_rows) << m << " x " << n << " x " << k;
+    EXPECT_EQ(packing.lane_reads.size(), 1u);
+  }
+  EXPECT_FALSE(packing_of(1024, 1024, 1024).by_first_rows) << "many rows: a copy of its own is nothing beside its uses";
+  EXPECT_FALSE(packing_of(14, 4096, 4096).by_first_rows) << "no other rows";
+  EXPECT_FALSE(packing_of(40, 256, 256).by_first_rows) << "the matrix is near";
+}
+
+TEST(FewRows, CopyingTakesNoLoopOfItsOwn) {
+  const std::string loops = loops_of(64, 4096, 4096);
+  const auto copy = loops.find("p3[0, t - tc, j - j0] = t1[t, j]"), use = loops.find("* p3[0, t - tc, j - j0]");
+  ASSERT_NE(copy, std::string::npos) << loops;
+  ASSERT_NE(use, std::string::npos) << loops;
+  EXPECT_EQ(loops.substr(copy, use - copy).find("for "), std::string::npos) << loops;
+}
+
+// Their lines are a page apart, all in one set of the first cache.
+TEST(FewRows, RowsThatCrowdASetArePacked) {
+  EXPECT_EQ(packing_of(14, 4096, 4096).row_reads.size(), 1u);
+  EXPECT_GE(packing_of(14, 4096, 4096).lane_block, 4096) << "once for all columns";
+  EXPECT_EQ(packing_of(14, 4096, 1000).row_reads.size(), 0u) << "not a power of two";
+}
+
+// 14 rows of two vectors take 14 cycles a step: 53 steps would be enough for memory that is busy, 48 are 96 lines.
+TEST(FewRows, LinesAreFetchedWellAhead) {
+  EXPECT_NE(loops_of(14, 4096, 4096).find("fetch t1[t + 48, j]"), std::string::npos) << loops_of(14, 4096, 4096);
+  EXPECT_NE(loops_of(64, 4096, 4096).find("fetch t1[t + 48, j]"), std::string::npos);
+  EXPECT_NE(loops_of(5, 4096, 4096).find("fetch t1[t + 19, j]"), std::string::npos) << loops_of(5, 4096, 4096);
+}
+
+// Beyond the last step nothing is used: of a short reduction at most a quarter of the steps.
+TEST(FewRows, ShortReductionsAreNotFetchedBeyondTheirEnd) {
+  EXPECT_NE(loops_of(14, 100000, 100).find("fetch t1[t + 25, j]"), std::string::npos) << loops_of(14, 100000, 100);
+}
+
+// 1024 products of 32 cubed: the lines of one are near when the next rows read them.
+TEST(FewRows, SmallMatricesOfABatchAreNotCopied) {
+  auto outcome = tap::test::compile_text(
+      "program p(A: f32[1024, 32, 32], B: f32[1024, 32, 32]) -> (C: f32[1024, 32, 32]) { C[r, i, j] = sum[t] A[r, i, "
+      "t] * "
+      "B[r, t, j] }");
+  ASSERT_TRUE(outcome.compiled) << outcome.messages;
+  const Program& program = outcome.compiled->program;
+  const std::string loops = print(lowered(program, reduction_of(program), {}));
+  EXPECT_EQ(loops.find("local"), std::string::npos) << loops;
+}
+
+// With rows or columns shared by threads, and blocks of the reduction.
+TEST(FewRows, BitsAreThoseOfTheOracle) {
+  Machine machine = reference_machine;
+  machine.l2_bytes = 512 << 10;
+  for (auto [m, n, k] : {std::array{33, 130, 1100}, {17, 221, 700}}) {
+    EXPECT_TRUE(packing_of(m, n, k, machine).by_first_rows) << m << " x " << n << " x " << k;
+    const Program program = few_rows(m, n, k);
+    std::vector<Tensor> inputs;
+    for (const auto& shape : {std::vector<std::int64_t>{m, k}, {k, n}}) {
+      Tensor& tensor = inputs.emplace_back(ElementType::f32, shape);
+      auto cells = tensor.as_mutable<float>();
+      for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = static_cast<float>((c * 7 + 3) % 11) - 5;
+    }
+    const auto expected = interpret(program, program.main, inputs, {}).outputs;
+    for (std::size_t threads : {1u, 3u}) {
+      ExecuteOptions options;
+      options.threads = threads;
+      options.parts = threads == 1 ? 1 : 5;
+      options.machine = machine;
+      expect_same_bits(execute(program, program.main, inputs, options), expected, fmt::format("{} threads", threads));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tap::backend::test
