@@ -137,7 +137,7 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   how.machine = options.machine;
   backend::BufferFacts facts;
   if (options.host || options.metrics || options.keep.wanted()) how.scheduling.facts = &facts;
-  how.scheduling.shared = options.host != nullptr;
+  how.scheduling.shared = options.host && options.host->size() > 1;
   pipeline::Compilation made = pipeline::compile(program, how);
   std::optional<executor::Distribution> among;
   if (options.host) among = distribution_of(*options.host, program, options.processes);

@@ -21,10 +21,9 @@ ir::BlockProgram Compilation::take_blocks() {
 }
 
 // Outputs have their names in the text: `Y = X` gives one value two names.
-static backend::ScheduleOptions scheduling_of(const Compilation& made, const Options& options) {
-  backend::ScheduleOptions how = options.scheduling;
+static ir::Schedule scheduled(const Compilation& made, backend::ScheduleOptions how) {
   if (!how.output_names && !made.source.results.empty()) how.output_names = &made.source.results;
-  return how;
+  return backend::schedule(made.lowered->blocks, made.lowered->kernels, how);
 }
 
 Compilation compile(Source source, const Options& options, const Observer& observer) {
@@ -69,7 +68,8 @@ Compilation compile(Source source, const Options& options, const Observer& obser
 
   // Applications and transfers → ordered tasks, buffers, messages. Code is emitted from kernels and schedule (backend/llvm/).
   if (reaches(Stage::schedule)) {
-    made.schedule = backend::schedule(made.lowered->blocks, made.lowered->kernels, scheduling_of(made, options));
+    made.schedule = scheduled(made, options.scheduling);
+    if (options.scheduling_of_jobs) made.schedule_of_jobs = scheduled(made, *options.scheduling_of_jobs);
     prove_schedule(made, options);
   }
   return made;

@@ -56,6 +56,7 @@ struct Options {
   std::optional<Deciding> decide = {};  // none: decisions that the plan leaves open are not made
   ir::Machine machine = {};
   backend::ScheduleOptions scheduling = {};
+  std::optional<backend::ScheduleOptions> scheduling_of_jobs = {};  // for a second schedule
 };
 
 // Callbacks; may be empty.
@@ -79,6 +80,7 @@ struct Compilation {
   std::optional<ir::BlockProgram> blocks = {};       // before lowering, which takes them
   std::optional<backend::CompiledProgram> lowered = {};
   std::optional<ir::Schedule> schedule = {};
+  std::optional<ir::Schedule> schedule_of_jobs = {};  // of the same kernels, for several processes
 
   const ir::BlockProgram* expanded() const;  // null: not expanded
   ir::BlockProgram take_blocks();

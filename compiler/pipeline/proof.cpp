@@ -69,7 +69,10 @@ void prove_blocks(Compilation& made, const Options& options) {
 void prove_schedule(Compilation& made, const Options& options) {
   prove_last(
       made, options, ir::StageKind::schedule, "schedule", [&] { return ir::print(*made.schedule); },
-      [&](const std::string& where) { check::check_schedule(made.program, *made.schedule, where, made.verdict); });
+      [&](const std::string& where) {
+        for (const auto* one : {&made.schedule, &made.schedule_of_jobs})
+          if (*one) check::check_schedule(made.program, **one, where, made.verdict);
+      });
 }
 
 void require_justified(const Compilation& made, bool require_proof) {

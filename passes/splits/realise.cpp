@@ -7,7 +7,9 @@
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/iterate_state.h"
+#include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/device_assignment.h"
+#include "ir/shardings/mesh_position.h"
 #include "passes/splits/read_groups.h"
 #include "support/check.h"
 
@@ -225,7 +227,8 @@ class Realiser {
     return !c.reads.empty() && !p.writes.empty();
   }
 
-  // The collective that the transfer is, for people: by the axes along which devices hold parts before and after it.
+  // The collective that the transfer is, for people: by the axes along which devices hold parts before and after it. An
+  // all-reduce is a round of exchanges within groups, or the reduce-scatter and the all-gather of slices.
   std::string collective_of(const Operation& consumer, std::uint32_t operand) const {
     const ValueId value = left_[consumer.operands[operand].index()];
     const std::vector<OperationId>& writers = uses_.writers[value.index()];
@@ -233,7 +236,7 @@ class Realiser {
     if (writers.size() > 1 || elsewhere) return "transfer";
     const Operation& producer = before_[writers[0]];
     const Operator &p = program_[producer.op], &c = program_[consumer.op];
-    bool gathers = false, splits = false, reduces = false;
+    bool gathers = false, splits = false, reduces = false, in_groups = true;
     for (const Access& read : c.reads)
       for (const Access& write : p.writes) {
         if (read.tensor != operand || producer.results[write.tensor] != value) continue;
@@ -245,10 +248,24 @@ class Realiser {
           gathers |= !more;
           splits |= !fewer;
           reduces |= !more && is_reduced_along(c, read, axis);
+          in_groups &= (more && fewer) || (is_reduced_along(c, read, axis) && are_partials_of_group(held, required));
         }
       }
     if (!gathers) return "transfer";
-    return !splits ? "all_gather" : reduces ? "reduce_scatter" : "all_to_all";
+    return in_groups ? "all_reduce_round" : !splits ? "all_gather" : reduces ? "reduce_scatter" : "all_to_all";
+  }
+  // Whether each device has one partial, and then those of the devices that differ from it in the minor part of the axis.
+  bool are_partials_of_group(const AxisSharding& held, const AxisSharding& required) const {
+    if (held.splits.size() != 1 || !held.splits[0].placement.axis || !held.splits[0].blocks.empty()) return false;
+    const BlockPlacement& one = held.splits[0].placement;
+    const Mesh& mesh = program_[one.mesh];
+    const std::int64_t partials = held.splits[0].of.size();
+    if (partials > size_of(mesh, *one.axis)) return false;
+    if (required.splits.empty()) return true;
+    const DimSplit& groups = required.splits[0];
+    return partials == size_of(mesh, *one.axis) && required.splits.size() == 1 && groups.placement.axis &&
+           groups.placement.mesh == one.mesh && ir::is_prefix(mesh, *groups.placement.axis, *one.axis) &&
+           groups.blocks == std::vector{Blocks{size_of(mesh, *groups.placement.axis)}};
   }
   static bool is_prefix(const std::vector<DimSplit>& prefix, const std::vector<DimSplit>& all) {
     return prefix.size() <= all.size() && std::equal(prefix.begin(), prefix.end(), all.begin());

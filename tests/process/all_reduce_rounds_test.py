@@ -50,6 +50,28 @@ class AllReduceRounds(MpiTest):
                     with self.subTest(equation=equation, devices=devices, threads=threads):
                         self.assertTrue((self.result(*words, "--threads", threads) == c @ w).all())
 
+    def stages(self, text, *options):
+        """The collectives that the sharded graph and the block graph name, in order."""
+        self.write("p.tap", text)
+        sharded, block = (self.expect(0, ".*", "opt", "p.tap", f"--stage={stage}", *options).stdout.decode() for stage in ("sharded", "block"))
+        names = re.findall(r"// \S+\.moved = (\w+)\(", sharded)
+        self.assertEqual(re.findall(r"^  move .*// (\w+) ", block, re.M), names)
+        return names
+
+    def test_names(self):
+        """A round within groups is no gathering of a tensor; an all-reduce by slices is a reduce-scatter and an all-gather."""
+        for devices, rounds in ((2, 1), (3, 1), (4, 2), (6, 2), (8, 3), (12, 3)):
+            self.assertEqual(self.stages(program(devices, "i32")), ["all_reduce_round"] * rounds, devices)
+        self.assertEqual(self.stages(program(3, "f32")), ["all_reduce_round"])
+        for devices, element, n in ((8, "f32", 8), (5, "i32", 8), (4, "i32", 512)):
+            self.assertEqual(self.stages(program(devices, element, n=n)), ["reduce_scatter", "all_gather"], (devices, element, n))
+        # Two axes: those along the last one are combined first. A whole operand is gathered, also where each device sums over all of it.
+        both = program(4, "f32").replace("[x: 4]", "[y: 2, x: 2]").replace("{x}", "{y, x}")
+        self.assertEqual(self.stages(both), ["all_reduce_round", "reduce_scatter", "all_gather"])
+        gathered = ("mesh m = [x: 2]\nprogram p(a: f32[8, 6] @ m[{x}, {}], b: f32[6, 4] @ m[{x}, {}]) -> (c: f32[8, 4] @ m[{x}, {}]) {\n"
+                    "    d[k, j] = b[k, j] + 1\n    c[i, j] = sum[k] a[i, k] * d[k, j]\n}\n")
+        self.assertEqual(self.stages(gathered), ["all_gather"])
+
     def test_lines_of_plans(self):
         """Pairs first; the last round is the combination itself. Floats keep the order of their blocks, if nothing else is asked for."""
         slices = ["split c dim i into 8 over axis m.x"]

@@ -48,10 +48,10 @@ class AllReduceTest(TapcTest):
                 for name in whole:
                     self.assertEqual(found[name].tobytes(), whole[name].tobytes(), (devices, n, threads, name))
 
-    def schedule(self, text):
+    def schedule(self, text, *more):
         self.write("p.tap", text)
         self.write("p.plan", "plan 2\nevaluations 0\n")
-        self.expect(0, ".*", "compile", "p.tap", "--plan", "p.plan", "-o", "p.schedule")
+        self.expect(0, ".*", "compile", "p.tap", "--plan", "p.plan", "-o", "p.schedule", *more)
         return (self.folder / "p.schedule").read_text()
 
     def test_threads_copy_nothing(self):
@@ -61,6 +61,10 @@ class AllReduceTest(TapcTest):
             self.assertNotIn("  copy", text)
             buffers = re.findall(r"^b[0-9]+ f32 \[(.*)\] (?:arena|output)", text, re.M)
             self.assertEqual(buffers, [f"0..{devices}, 0..{n}, 0..7", f"0..{n}, 0..7", f"0..{n}, 0..5"])
+
+    def test_a_program_for_jobs_copies_nothing_where_it_is_alone(self):
+        """It has a schedule for each number of processes: for one, the schedule of a program without `--mpi`."""
+        self.assertEqual(self.schedule(product(2, 8), "--mpi", "2"), self.schedule(product(2, 8)))
 
     def test_one_summand_for_each_device(self):
         """The partials are what the devices have: each combines a slice of it, without a kernel for them."""

@@ -30,7 +30,7 @@ DIVIDE = """mesh pod = [x: 4]
 program main(a: i32[8] @ pod[{x}], b: i32[8] @ pod[{x}]) -> (c: i32[8]) { c[i] = a[i] / b[i] }
 """
 MANY_TRIPS = """mesh m = [x: 4]
-program main(x: f32[400] @ m[{x}]) -> (y: f32[400]) { y = iterate 1000000 (u = x) { v[i] = u[i] * 1.5 - u[i - 1 else 0]; v } }
+program main(x: f32[400] @ m[{x}]) -> (y: f32[400]) { y = iterate 50000000 (u = x) { v[i] = u[i] * 1.5 - u[i - 1 else 0]; v } }
 """
 
 # Each process fills its parts by a formula, runs twice, and writes its parts of the results with their boxes.

@@ -108,7 +108,7 @@ class ShardingsRun(TapcTest):
             part = self.tapc("inspect", "s.tap", "--device", str(device))
             if part.returncode == 2:
                 break
-            found += re.findall(r"^  (?:move|halo_exchange|all_gather|all_to_all|reduce_scatter) (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", part.stdout.decode(), re.M)
+            found += re.findall(r"^  (?:move|halo_exchange|all_gather|all_reduce_round|all_to_all|reduce_scatter) (\S+)\.moved\[(.*)\]@([0-9]+) = .*@([0-9]+)$", part.stdout.decode(), re.M)
         self.assertGreater(device, 0)
         return [(tensor, int(target) - int(source), cells(box)) for tensor, box, source, target in found if source != target]
 

@@ -112,8 +112,11 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   if (!machine) return made;
   config.stop = pipeline::Stage::schedule;
   config.machine = *machine;
-  config.scheduling.facts = command.mpi.empty() ? nullptr : &made.facts;
-  config.scheduling.shared = !command.mpi.empty();
+  if (!command.mpi.empty()) {
+    config.scheduling_of_jobs = config.scheduling;
+    config.scheduling_of_jobs->facts = &made.facts;
+    config.scheduling_of_jobs->shared = true;
+  }
   made.pipeline = compile(session, std::move(input), config, passes, dumps);
   if (!outputs.includes("mlir")) made.plan = made.pipeline.plan;
   if (!outputs.includes("mlir")) made.compiled = std::move(made.pipeline.source);
@@ -129,8 +132,8 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
                            backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features),
                            outputs.includes("exe")};
   if (!command.mpi.empty()) {
-    library.processes = process_programs(command.mpi, count_devices(made.pipeline.program), lowered, *facts.schedule,
-                                         made.facts, facts.features, cluster);
+    library.processes = process_programs(command.mpi, count_devices(made.pipeline.program), lowered,
+                                         *made.pipeline.schedule_of_jobs, made.facts, facts.features, cluster);
     const std::string_view words(reinterpret_cast<const char*>(library.tables.data()),
                                  library.tables.size() * sizeof(std::int64_t));
     library.identity = ir::short_hash(ir::hash_of_text(facts.graph_hash + facts.target.name + std::string(words)));
