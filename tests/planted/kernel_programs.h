@@ -106,8 +106,7 @@ inline constexpr KernelProgram kernel_programs[] = {
      "j - 1 else 0] + x[i, j + 1 else 0]) }"},
     {"stencil of whole vectors",
      "program p(x: f32[20, 96]) -> (y: f32[20, 96]) { y[i, j] = x[i - 1, j else 0] + x[i, j - 1 else 1] + x[i, j + 1 "
-     "else "
-     "2] }"},
+     "else 2] + x[i + 1, j else 3] }"},
     {"two stencils",
      "program p(x: f64[61, 67]) -> (y: f64[61, 67]) { t[i, j] = x[i - 1, j else 0] + x[i + 1, j else 1] + x[i, j]; "
      "y[i, "
