@@ -75,7 +75,7 @@ Lowering::Inside Lowering::inside_along(std::size_t dim, const std::vector<std::
       if (rows) {
         const std::int64_t by_row = std::exchange(least.coefficients[frame_.at[rows->dim]], 0);
         const AffineExpr first_row = plus(least, variable(rows->first), by_row);
-        const AffineExpr last_row = plus(first_row, number(by_row * (rows->count - 1)));
+        const AffineExpr last_row = plus(first_row, number(rows->count - 1), by_row);
         least = by_row < 0 ? last_row : first_row, greatest = by_row < 0 ? first_row : last_row;
       }
       // c*d + least >= 0, and c*d + greatest <= last.
@@ -138,27 +138,28 @@ std::vector<Statement> Lowering::map_rows(const RegisterTile& tile, const Extent
   return result;
 }
 
+std::vector<Statement> Lowering::row_by_row(const RegisterTile& tile, const MapRows* rows, const Part& lanes) {
+  std::vector<Statement> one = one_tile(tile, nullptr, &lanes);
+  if (!rows) return one;
+  For each;
+  each.variable = frame_.at[rows->dim];
+  each.lower = {bound(variable(rows->first))};
+  each.upper = {bound(plus(variable(rows->first), number(rows->count)))};
+  each.body = std::move(one);
+  return {{std::move(each)}};
+}
+
+std::vector<Statement> Lowering::all_rows(RegisterTile tile, const MapRows* rows, const Part& lanes) {
+  if (!rows) return one_tile(tile, nullptr, &lanes);
+  tile.rows = rows->dim, tile.row_count = rows->count;
+  Part part;
+  part.loop.variable = rows->first;
+  part.count = rows->count;
+  return one_tile(tile, &part, &lanes);
+}
+
 // Vectors of one row, or of several. Those with a check are of one row at a time, since they are few.
 std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Extents& extents, const MapRows* rows) {
-  auto vectors = [&](const Part& lanes) {
-    std::vector<Statement> one = one_tile(tile, nullptr, &lanes);
-    if (!rows) return one;
-    For each;
-    each.variable = frame_.at[rows->dim];
-    each.lower = {bound(variable(rows->first))};
-    each.upper = {bound(plus(variable(rows->first), number(rows->count)))};
-    each.body = std::move(one);
-    return std::vector<Statement>{{std::move(each)}};
-  };
-  auto whole_vectors = [&](const Part& lanes) {
-    if (!rows) return vectors(lanes);
-    RegisterTile all = tile;
-    all.rows = rows->dim, all.row_count = rows->count;
-    Part part;
-    part.loop.variable = rows->first;
-    part.count = rows->count;
-    return one_tile(all, &part, &lanes);
-  };
   const std::vector<std::uint32_t> reads = checked_reads();
   const auto before_line = cells_before_lines(tile);
   const std::int64_t lanes = tile.lanes, size = extents.sizes[tile.dim];
@@ -167,8 +168,9 @@ std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Exten
       frame_.results, [&](std::uint32_t t) { return t != no_tensor && kernel_.tensors[t].local.has_value(); });
   const bool is_aligned = !before_line || (!is_local && (dim.range.lo + *before_line) % lanes == 0);
   if (size < fewest_vectors * lanes || (reads.empty() && is_aligned))
-    return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes),
-                      [&](const Part& lanes) { return lanes.whole ? whole_vectors(lanes) : vectors(lanes); });
+    return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes), [&](const Part& lanes) {
+      return lanes.whole ? all_rows(tile, rows, lanes) : row_by_row(tile, rows, lanes);
+    });
 
   std::vector<Statement> result;
   auto part = [&](AffineExpr from, AffineExpr to, bool whole) {
@@ -194,7 +196,7 @@ std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Exten
     const AffineExpr line = let("line.", {bound(plus(first, number(*before_line)), lanes)}, true);
     const AffineExpr aligned = let("first.", {bound(plus(number(-*before_line), line, lanes)), bound(end)}, false);
     const Part head = part(first, aligned, false);
-    add(head, vectors(head));
+    add(head, row_by_row(tile, rows, head));
     first = aligned;
   }
   AffineExpr to = end, begin = first;  // of what is inside
@@ -217,13 +219,13 @@ std::vector<Statement> Lowering::map_tiles(const RegisterTile& tile, const Exten
     const AffineExpr leading = let("l.", {bound(plus(begin, first, -1), lanes)}, true);
     middle = plus(first, let("leading.", {bound(leading), bound(whole)}, false), lanes);
     const Part checked = part(first, middle, true);
-    add(checked, vectors(checked));
+    add(checked, row_by_row(tile, rows, checked));
   }
   const AffineExpr rest = plus(first, whole, lanes);
   const Part inner = part(middle, rest, true);
-  add(inner, unchecked(reads, [&] { return whole_vectors(inner); }));
+  add(inner, unchecked(reads, [&] { return all_rows(tile, rows, inner); }));
   const Part last = part(rest, end, false);
-  add(last, vectors(last));
+  add(last, row_by_row(tile, rows, last));
   return result;
 }
 

@@ -142,6 +142,8 @@ class Lowering {
   std::vector<Statement> checked_vectors(const RegisterTile& tile, const Extents& extents);
   std::vector<Statement> map_rows(const RegisterTile& tile, const Extents& extents, std::size_t dim,
                                   std::uint32_t count);
+  std::vector<Statement> row_by_row(const RegisterTile& tile, const MapRows* rows, const Part& lanes);
+  std::vector<Statement> all_rows(RegisterTile tile, const MapRows* rows, const Part& lanes);
   std::vector<Statement> map_tiles(const RegisterTile& tile, const Extents& extents, const MapRows* rows);
   static std::vector<Statement> over_parts(std::vector<Part> parts,
                                            const std::function<std::vector<Statement>(const Part&)>& body);

@@ -105,6 +105,9 @@ TEST(MapRows, OnlyIfTheyShareLoads) {
   EXPECT_EQ(rows_of(column, 1024), 2);  // of rows 4 KiB apart, more would evict each other
   EXPECT_EQ(rows_of("x[i, j - 1 else 0] + x[i, j] + x[i, j + 1 else 0]", 100), 1);
   EXPECT_EQ(rows_of("x[i, j] + b[j]", 100), 1);
+  const std::string far = "x[i - 4611686018427387904, j else 0] + x[i + 4611686018427387000, j else 0]";
+  EXPECT_EQ(rows_of(far, 100), 1);
+  EXPECT_EQ(rows_of(far + " + " + column, 100), 4);
   EXPECT_EQ(rows_of("x[i, j] + x[i, j] * 2", 100), 1);
 }
 

@@ -176,7 +176,7 @@ KERNEL_BUGS = [
     ("rows at an edge count as inside", "backend/lower/lower_map_tiles.cpp",
      "plus(end, outside, dim.range.size())", "plus(end, outside, 0)"),
     ("rows computed together are inside where the first one is", "backend/lower/lower_map_tiles.cpp",
-     "number(by_row * (rows->count - 1))", "number(0)"),
+     "number(rows->count - 1), by_row", "number(0), by_row"),
     ("repeated rows are a cell apart", "backend/lower/lower_repeated_rows.cpp",
      "plus(variable(frame_.at[tile.dim]), variable(each.variable), length)", "plus(variable(frame_.at[tile.dim]), variable(each.variable), length - 1)"),
     ("every block of steps begins anew", "backend/lower/lower_step_blocks.cpp",
