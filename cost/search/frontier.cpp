@@ -10,34 +10,35 @@
 #include <utility>
 
 #include "cost/search/hold_simulation.h"
+#include "cost/search/holding_table.h"
 #include "cost/search/state_table.h"
 
 namespace tap::cost {
 
 namespace {
 
-// Holdings by number.
-class HoldingTable {
- public:
-  std::uint32_t number(const Holding& holding) {
-    auto [place, fresh] = numbers_.try_emplace(holding, static_cast<std::uint32_t>(list_.size()));
-    if (fresh) list_.push_back(holding);
-    return place->second;
-  }
-  const Holding& operator[](std::uint32_t number) const { return list_[number]; }
-
- private:
-  std::map<Holding, std::uint32_t> numbers_;
-  std::vector<Holding> list_;
-};
-
 struct Label {
   CostSoFar so_far;
   std::uint32_t node = 0;
 };
 bool dominates(const Label& a, const Label& b) {
-  return cost::dominates(a.so_far.cost, b.so_far.cost) && a.so_far.live <= b.so_far.live &&
-         a.so_far.most <= b.so_far.most;
+  return a.so_far.live <= b.so_far.live && a.so_far.most <= b.so_far.most &&
+         cost::dominates(a.so_far.cost, b.so_far.cost);
+}
+
+struct Candidate {
+  Label label;  // with the node from which it comes
+  std::uint32_t choice = 0;
+};
+// What beats a label comes before it.
+bool comes_before(const Candidate& a, const Candidate& b) {
+  if (a.label.so_far.cost.seconds != b.label.so_far.cost.seconds)
+    return a.label.so_far.cost.seconds < b.label.so_far.cost.seconds;
+  auto others = [](const Candidate& c) {
+    const CostSoFar& own = c.label.so_far;
+    return std::tie(own.cost.memory, own.cost.traffic, own.live, own.most, c.label.node, c.choice);
+  };
+  return others(a) < others(b);
 }
 
 struct Node {
@@ -72,7 +73,8 @@ class Sweep {
 
   Front run() {
     double bytes = 0;
-    const State start = numbered(simulation_.start(bytes));
+    State start;
+    number(simulation_.start(bytes), start);
     const Label first{at_start(bytes)};
     nodes_.emplace_back();
     States now{StateTable(start.size()), {{first}}};
@@ -93,10 +95,9 @@ class Sweep {
   }
 
  private:
-  State numbered(const Holdings& holdings) {
-    State state;
+  void number(const Holdings& holdings, State& state) {
+    state.clear();
     for (const Holding& holding : holdings) state.push_back(table_.number(holding));
-    return state;
   }
   Holdings holdings_of(std::span<const std::uint32_t> state) const {
     Holdings holdings;
@@ -108,14 +109,22 @@ class Sweep {
     StateTable table;
     std::vector<std::vector<Label>> labels;
   };
-  // A state that follows, and the ways to it: from which state, by which outcome.
+  // States that follow, and the ways to each: from which state, by which outcome. Most have few, so that all are in one list.
+  static constexpr std::uint32_t no_way = ~0u;
   struct Way {
     std::uint32_t from = 0;
+    std::uint32_t other = no_way;  // to the same state
     const Outcome* outcome = nullptr;
   };
   struct Successors {
     StateTable table;
-    std::vector<std::vector<Way>> ways;
+    std::vector<std::uint32_t> last = {};  // by state: the number of a way
+    std::vector<Way> ways = {};
+
+    template <class Visit>
+    void each_way(std::size_t state, Visit visit) const {
+      for (std::uint32_t w = last[state]; w != no_way; w = ways[w].other) visit(ways[w]);
+    }
   };
 
   States advance(const States& now, std::size_t s) {
@@ -123,7 +132,7 @@ class Sweep {
     const Successors all = successors(now, s, outcomes);
     States next{StateTable(all.table.width()), {}};
     for (std::size_t k : kept_of(now, all)) {
-      std::vector<Label> labels = labels_of(now, all.ways[k]);
+      std::vector<Label> labels = labels_of(now, all, k);
       if (labels.empty()) continue;
       next.table.number(all.table[k], hash_of(all.table[k]));
       next.labels.push_back(std::move(labels));
@@ -149,26 +158,29 @@ class Sweep {
       for (const Outcome& outcome : place->second) {
         if (!all) {  // which values are live is the same for all states
           order = Interleaving(others, outcome.after, [this](std::uint32_t number) { return table_[number].value; });
-          all = {StateTable(others.size() + outcome.after.size()), {}};
+          all = {StateTable(others.size() + outcome.after.size())};
         }
         order.merge(others, outcome.after, changed);
         const std::uint32_t number = all->table.number(changed, hash + outcome.hash);
-        if (number == all->ways.size()) all->ways.emplace_back();
-        all->ways[number].push_back({k, &outcome});
+        if (number == all->last.size()) all->last.push_back(no_way);
+        const std::uint32_t before = std::exchange(all->last[number], static_cast<std::uint32_t>(all->ways.size()));
+        all->ways.push_back({k, before, &outcome});
       }
     }
-    return all ? std::move(*all) : Successors{StateTable(0), {}};
+    return all ? std::move(*all) : Successors{StateTable(0)};
   }
 
   std::vector<Outcome> outcomes_of(const State& own, std::size_t s) {
     std::vector<Outcome> outcomes;
     std::map<State, std::size_t> known;
     const Holdings before = holdings_of(own);
+    Holdings changed;
+    State state;
     for (std::uint32_t c = 0; c < problem_.steps[s].choices.size(); ++c) {
-      Holdings changed = before;
+      changed = before;
       const Change change = simulation_.apply(changed, s, problem_.steps[s].choices[c]);
       if (change.seconds == unlimited) continue;
-      State state = numbered(changed);
+      number(changed, state);
       auto [place, fresh] = known.try_emplace(state, outcomes.size());
       if (fresh) outcomes.push_back({state, hash_of(state), {}});
       add_way(outcomes[place->second], c, change);
@@ -176,27 +188,25 @@ class Sweep {
     return outcomes;
   }
 
-  // Calls `visit` with each label of the ways, and the choice that leads to it.
+  // Calls `visit` with each label of a state that follows, and the choice that leads to it.
   template <class Visit>
-  void each_label(const States& now, const std::vector<Way>& ways, Visit visit) const {
-    for (const Way& way : ways)
+  void each_label(const States& now, const Successors& all, std::size_t state, Visit visit) const {
+    all.each_way(state, [&](const Way& way) {
       for (const auto& [choice, change] : way.outcome->ways)
         for (const Label& label : now.labels[way.from]) {
           const Label made{after(label.so_far, change), label.node};
           if (cost::dominates(made.so_far.cost, limits_.at_most)) visit(made, choice);
         }
+    });
   }
-  std::vector<Label> labels_of(const States& now, const std::vector<Way>& ways) {
+  // Those that no other beats, the fastest first.
+  std::vector<Label> labels_of(const States& now, const Successors& all, std::size_t state) {
     candidates_.clear();
-    each_label(now, ways, [&](const Label& made, std::uint32_t choice) { candidates_.push_back({made, choice}); });
+    each_label(now, all, state, [&](const Label& made, std::uint32_t choice) {
+      candidates_.push_back({made, choice});
+    });
     front_.labels += candidates_.size();
-    // What beats a label comes before it.
-    auto key = [](const Candidate& c) {
-      const Objectives& cost = c.label.so_far.cost;
-      return std::tie(cost.seconds, cost.memory, cost.traffic, c.label.so_far.live, c.label.so_far.most, c.label.node,
-                      c.choice);
-    };
-    std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+    std::ranges::sort(candidates_, comes_before);
     std::vector<Label> labels;
     for (const Candidate& made : candidates_) {
       if (std::ranges::any_of(labels, [&](const Label& other) { return dominates(other, made.label); })) continue;
@@ -206,7 +216,6 @@ class Sweep {
     shorten(labels);
     return labels;
   }
-
   static bool insert(std::vector<Label>& list, const Label& made) {
     for (const Label& other : list)
       if (dominates(other, made)) return false;
@@ -244,7 +253,7 @@ class Sweep {
   // The numbers of the states to keep. If there are too many, half of them by the goal, the others by the other objectives:
   // plans that move nothing, or hold little, are found although others are faster on the way.
   std::vector<std::size_t> kept_of(const States& now, const Successors& all) {
-    std::vector<std::size_t> kept(all.ways.size());
+    std::vector<std::size_t> kept(all.last.size());
     std::iota(kept.begin(), kept.end(), std::size_t{0});
     if (kept.size() <= limits_.most_states) return kept;
     const std::vector<Least> least = least_of(now, all);
@@ -271,22 +280,24 @@ class Sweep {
   // By state that follows; infinite if no label meets the limits.
   std::vector<Least> least_of(const States& now, const Successors& all) const {
     constexpr std::array<double, 2> none{unlimited, unlimited};
-    std::vector<Least> least(all.ways.size(), {none, none, none});
+    std::vector<Least> least(all.last.size(), {none, none, none});
     const bool any_limit = limits_.at_most != Objectives{unlimited, unlimited, unlimited};
     std::vector<LeastLabels> of_state;
     for (const std::vector<Label>& labels : now.labels)
       if (!any_limit) of_state.push_back(least_labels(labels));
-    for (std::size_t k = 0; k < all.ways.size(); ++k) {
-      if (any_limit)
-        each_label(now, all.ways[k], [&](const Label& made, std::uint32_t) { see(least[k], made.so_far.cost); });
-      else
-        for (const Way& way : all.ways[k])
-          for (const auto& [choice, change] : way.outcome->ways) {
-            const LeastLabels& own = of_state[way.from];
-            see(least[k], after(own.fastest.so_far, change).cost);
-            see(least[k], after(own.least_traffic.so_far, change).cost);
-            for (const Label& label : own.smallest) see(least[k], after(label.so_far, change).cost);
-          }
+    for (std::size_t k = 0; k < all.last.size(); ++k) {
+      if (any_limit) {
+        each_label(now, all, k, [&](const Label& made, std::uint32_t) { see(least[k], made.so_far.cost); });
+        continue;
+      }
+      all.each_way(k, [&](const Way& way) {
+        for (const auto& [choice, change] : way.outcome->ways) {
+          const LeastLabels& own = of_state[way.from];
+          see(least[k], after(own.fastest.so_far, change).cost);
+          see(least[k], after(own.least_traffic.so_far, change).cost);
+          for (const Label& label : own.smallest) see(least[k], after(label.so_far, change).cost);
+        }
+      });
     }
     return least;
   }
@@ -347,10 +358,6 @@ class Sweep {
   HoldSimulation simulation_;
   HoldingTable table_;
   std::vector<Node> nodes_;
-  struct Candidate {
-    Label label;  // with the node from which it comes
-    std::uint32_t choice = 0;
-  };
   std::vector<Candidate> candidates_;  // of one state, while its labels are chosen
   Front front_;
 };

@@ -30,17 +30,6 @@ void Holding::add(Held version) {
 
 CostSoFar at_start(double bytes) { return {{0, bytes, 0}, bytes, bytes}; }
 
-CostSoFar after(const CostSoFar& cost, const Change& change) {
-  CostSoFar next = cost;
-  if (change.begins_stage) next.live = next.most = 0;
-  next.cost.seconds += change.seconds;
-  next.cost.traffic += change.traffic;
-  next.most = std::max(next.most + change.inputs, next.live + change.peak);
-  next.cost.memory = std::max(next.cost.memory, next.most);
-  next.live += change.added();
-  return next;
-}
-
 HoldSimulation::HoldSimulation(const SearchProblem& problem, HoldCosts& costs)
     : problem_(problem), costs_(costs), last_(problem.values.size(), 0) {
   for (std::size_t s = 0; s < problem.steps.size(); ++s)

@@ -3,6 +3,7 @@
 //   A held as [{x}, {}]; a step reads it as [{}, {}] and writes B: A is moved, both versions are in memory until A's last reader
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -52,7 +53,16 @@ struct CostSoFar {
   double most = 0;  // at the peak, on these devices
 };
 CostSoFar at_start(double bytes);
-CostSoFar after(const CostSoFar& cost, const Change& change);
+inline CostSoFar after(const CostSoFar& cost, const Change& change) {
+  CostSoFar next = cost;
+  if (change.begins_stage) next.live = next.most = 0;
+  next.cost.seconds += change.seconds;
+  next.cost.traffic += change.traffic;
+  next.most = std::max(next.most + change.inputs, next.live + change.peak);
+  next.cost.memory = std::max(next.cost.memory, next.most);
+  next.live += change.added();
+  return next;
+}
 
 class HoldSimulation {
  public:

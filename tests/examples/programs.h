@@ -73,9 +73,21 @@ class StandardOperators {
   }
   // With all its dims of one size. Throws Failure where they do not fit together.
   ir::Program at(const driver::Signature& signature, std::int64_t size) {
+    std::map<std::string, std::int64_t> sizes;
+    for (const std::string& dim : dims(signature)) sizes[dim] = size;
+    return at(signature, sizes);
+  }
+  ir::Program at(const driver::Signature& signature, const std::map<std::string, std::int64_t>& sizes) {
     driver::SampleOptions options = options_;
-    for (const std::string& dim : driver::size_names(*module_, signature).dims) options.dims[dim] = size;
+    options.dims = sizes;
     return sample(signature, options);
+  }
+  std::vector<std::string> dims(const driver::Signature& signature) const {
+    return driver::size_names(*module_, signature).dims;
+  }
+  // Each has one size for all of its dims.
+  std::vector<std::string> packs(const driver::Signature& signature) const {
+    return driver::size_names(*module_, signature).packs;
   }
 
  private:
