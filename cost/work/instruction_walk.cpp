@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "cost/work/fused_products.h"
 #include "cost/work/instruction_of.h"
+#include "cost/work/line_crossings.h"
 #include "cost/work/loop_walk.h"
+#include "cost/work/shared_loads.h"
 
 namespace tap::cost {
 
@@ -32,7 +36,12 @@ struct Round {
 class InstructionWalk {
  public:
   InstructionWalk(const Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work)
-      : kernel_(kernel), device_(device), work_(work), values_(kernel, box), decides_(deciding_variables(kernel)) {}
+      : kernel_(kernel),
+        device_(device),
+        work_(work),
+        values_(kernel, box),
+        decides_(deciding_variables(kernel)),
+        fused_(kernel) {}
 
   void run() {
     visit(kernel_.body, 1);
@@ -129,8 +138,7 @@ class InstructionWalk {
     for (std::size_t l = 0; l < around_.size(); ++l)
       if ((loops >> l & 1) && around_[l].loop->kind == LoopKind::serial) innermost = l + 1;
     double times = 1;
-    for (std::size_t l = 0; l < around_.size(); ++l)
-      if (l < innermost || (loops >> l & 1)) times *= around_[l].rounds;
+    for (std::size_t l = 0; l < around_.size(); ++l) times *= l < innermost || (loops >> l & 1) ? around_[l].rounds : 1;
     return times;
   }
   const Around* lanes_in(LoopSet loops) const {
@@ -171,22 +179,45 @@ class InstructionWalk {
   // Counts each cell that the roots need, once. `fresh`: with the current lanes; else as scalars.
   void cells(const std::vector<CellId>& roots, double share, bool fresh = true) {
     known_.clear();
-    std::unordered_map<CellId, bool> seen;
-    std::vector<CellId> open = roots;
+    std::unordered_set<CellId> seen;
+    std::vector<CellId> open = roots, counted;
     while (!open.empty()) {
       const CellId id = open.back();
       open.pop_back();
-      if (!seen.emplace(id, true).second) continue;
-      if (fresh || kernel_.exprs[id].op != CellOp::argument) count(id, share);
+      if (!seen.insert(id).second) continue;
+      if (fresh || kernel_.exprs[id].op != CellOp::argument) counted.push_back(id);
       for (CellId below : needs(kernel_, id)) open.push_back(below);
     }
+    find_shared(counted);
+    for (CellId id : counted) count(id, share);
+  }
+  void find_shared(const std::vector<CellId>& cells) {
+    std::vector<CellId> reads;
+    std::vector<const Load*> loads;
+    for (CellId id : cells)
+      if (kernel_.exprs[id].op == CellOp::read) {
+        reads.push_back(id);
+        loads.push_back(&kernel_.loads[kernel_.exprs[id].attribute]);
+      }
+    fractions_.clear();
+    checked_.clear();
+    const std::vector<double> fractions =
+        fractions_of_loads(loads, around([](const Around& a) { return a.loop->kind == LoopKind::unrolled; }));
+    for (std::size_t r = 0; r < reads.size(); ++r) fractions_.emplace(reads[r], fractions[r]);
+  }
+  template <class Keep>
+  std::vector<Progress> around(Keep keep) const {
+    std::vector<Progress> loops;
+    for (const Around& a : around_)
+      if (keep(a)) loops.push_back({a.loop->variable, static_cast<double>(a.loop->step), a.rounds});
+    return loops;
   }
 
   void count(CellId id, double share) {
     const CellNode& node = kernel_.exprs[id];
     const LoopSet loops = loops_of(id);
     const double times = executions(loops) * share;
-    if (node.op == CellOp::read) return count_load(kernel_.loads[node.attribute], loops, times);
+    if (node.op == CellOp::read) return count_load(kernel_.loads[node.attribute], loops, times * fractions_.at(id));
     const std::optional<Instruction> kind = instruction_of(node.op);
     if (!kind) return;
     const ElementType type = node.op != CellOp::cast && *kind == Instruction::compare && !node.args.empty()
@@ -195,35 +226,11 @@ class InstructionWalk {
     if (node.op == CellOp::cast && compute_type(kernel_.exprs[node.args[0]].type) == compute_type(node.type) &&
         size_of(kernel_.exprs[node.args[0]].type) == size_of(node.type))
       return;
-    if (is_part_of_fused(id)) return;
+    if (fused_.is_product(id)) return;
     const Around* lanes = lanes_in(loops);
     add(type, *kind, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
     if (node.op != CellOp::cast && *kind != Instruction::compare)
-      work_.operations += times * (lanes ? lanes->used : 1) * (is_fused(node) ? 2 : 1);
-  }
-
-  // a*b + c is one instruction. Ignores other uses of the product, which are rare.
-  bool is_fused(const CellNode& node) const {
-    if (kernel_.exact_arithmetic || !is_float(node.type) || (node.op != CellOp::add && node.op != CellOp::sub))
-      return false;
-    return std::any_of(node.args.begin(), node.args.end(),
-                       [&](CellId arg) { return kernel_.exprs[arg].op == CellOp::mul; });
-  }
-  bool is_part_of_fused(CellId id) {
-    if (kernel_.exprs[id].op != CellOp::mul || kernel_.exact_arithmetic || !is_float(kernel_.exprs[id].type))
-      return false;
-    auto [known, fresh] = fused_.try_emplace(id, false);
-    if (fresh) known->second = used_in_a_sum(id);
-    return known->second;
-  }
-  bool used_in_a_sum(CellId product) const {
-    for (std::size_t c = 0; c < kernel_.exprs.size(); ++c) {
-      const CellNode& user = kernel_.exprs[CellId(c)];
-      if ((user.op == CellOp::add || user.op == CellOp::sub) &&
-          std::find(user.args.begin(), user.args.end(), product) != user.args.end())
-        return true;
-    }
-    return false;
+      work_.operations += times * (lanes ? lanes->used : 1) * (fused_.is_sum(node) ? 2 : 1);
   }
 
   double registers(ElementType type, double lanes) const {
@@ -246,6 +253,20 @@ class InstructionWalk {
     }
   }
 
+  static std::vector<ir::AffineExpr> affine(const std::vector<Coordinate>& at) {
+    std::vector<ir::AffineExpr> expressions;
+    for (const Coordinate& c : at) expressions.push_back(c.affine);
+    return expressions;
+  }
+  double crossings(std::uint32_t tensor, const std::vector<ir::AffineExpr>& at, const Around& lanes) const {
+    const ir::TensorType& type = kernel_.tensors[tensor].type;
+    const auto width =
+        std::min(static_cast<std::int64_t>(lanes.lanes) * static_cast<std::int64_t>(size_of(type.element)),
+                 static_cast<std::int64_t>(device_.core.vector_bytes));
+    return accesses_per_vector(at, type, around([&](const Around& a) { return &a != &lanes; }),
+                               std::max<std::int64_t>(width, 1), device_.core.line_bytes);
+  }
+
   void count_load(const Load& load, LoopSet loops, double times) {
     double each = 1;
     const ElementType type = kernel_.tensors[load.tensor].type.element;
@@ -259,22 +280,35 @@ class InstructionWalk {
       }
       const std::int64_t step = LoopValues::step_of(load.at.back().affine, v);
       is_gather = data || across || (step != 1 && step != 0 && step != -1);
-      each = is_gather ? 0 : step == 0 ? 1 : registers(type, lanes->lanes);
+      each = is_gather   ? 0
+             : step == 0 ? 1
+                         : registers(type, lanes->lanes) * crossings(load.tensor, affine(load.at), *lanes);
       if (is_gather) add(type, Instruction::gather, times, lanes->lanes, lanes->used);
     }
     work_.loads += times * each;
     round_.loads += times * each / device_.loads;
-    // Two comparisons per end, and a select.
-    double checks = 0;
-    for (const Coordinate& c : load.at) checks += c.checked ? 2 : 0;
-    if (checks > 0) {
-      const auto width = static_cast<double>(device_.core.vector_bytes) / 4;
-      add(ElementType::i32, Instruction::compare, times * (checks + 1), width, width);
-    }
+    count_checks(load, loops, times);
     if (type != compute_type(type)) {
       const Around* lanes = lanes_in(loops);
       add(type, Instruction::convert, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
     }
+  }
+
+  // Two comparisons of a coordinate, which all loads of a statement share; for each load its mask.
+  void count_checks(const Load& load, LoopSet loops, double times) {
+    bool any = false;
+    for (const Coordinate& c : load.at) {
+      if (!c.checked) continue;
+      any = true;
+      if (!c.data && std::ranges::count(checked_, c.affine) > 0) continue;
+      checked_.push_back(c.affine);
+      compare(2 * std::min(times, executions(c.data ? loops : values_.loops_of(c.affine))));
+    }
+    if (any) compare(times);
+  }
+  void compare(double times) {
+    const auto width = static_cast<double>(device_.core.vector_bytes) / 4;
+    add(ElementType::i32, Instruction::compare, times, width, width);
   }
 
   void count_store(const Store::Target& target, double share) {
@@ -287,7 +321,7 @@ class InstructionWalk {
       bool across = false;
       for (std::size_t a = 0; a + 1 < target.at.size(); ++a) across |= LoopValues::step_of(target.at[a], v) != 0;
       if (!across && LoopValues::step_of(target.at.back(), v) == 1) {
-        each = registers(type, lanes->lanes);
+        each = registers(type, lanes->lanes) * crossings(target.tensor, target.at, *lanes);
       } else if (transposes(target, v)) {
         each = registers(type, lanes->lanes);
         add(type, Instruction::convert, times * 2, lanes->lanes, lanes->used);  // shuffles
@@ -318,7 +352,7 @@ class InstructionWalk {
       const double below = steps_from(arg, accumulator, known);
       if (below < 0) continue;
       const std::optional<Instruction> kind = instruction_of(node.op);
-      double own = kind && !is_part_of_fused(id) ? device_.latency : 0;
+      double own = kind && !fused_.is_product(id) ? device_.latency : 0;
       if (kind)
         own *= std::min(device_.rates.of(node.type, Instruction::arithmetic) / device_.rates.of(node.type, *kind), 8.0);
       steps = std::max(steps, below + own);
@@ -352,7 +386,9 @@ class InstructionWalk {
   std::vector<Around> around_;
   Round round_;
   std::unordered_map<CellId, LoopSet> known_;
-  std::unordered_map<CellId, bool> fused_;
+  FusedProducts fused_;
+  std::unordered_map<CellId, double> fractions_;  // of the reads of the current statement: what is loaded
+  std::vector<ir::AffineExpr> checked_;           // coordinates that its reads compare
 };
 
 }  // namespace
