@@ -10,6 +10,7 @@
 #include "cost/decide/reduction_blocks.h"
 #include "cost/decide/start.h"
 #include "cost/decide/time_tiles.h"
+#include "cost/decide/written.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/text/plan_text.h"
 #include "passes/placed.h"
@@ -75,6 +76,9 @@ class Decider {
     if (!best) return {options_.context.plan};  // problems of the plan are reported where it is applied
     std::vector<Consideration> considered;
     for (const FoldChoice& fold : offered.folds) best = best_fold(std::move(*best), fold, considered);
+    for (const WrittenChoice& choice : offered.written)
+      if (!is_chosen(best->plan, choice.names.front()) && may_be_better_as_written(choice))
+        best = best_fold(std::move(*best), {choice.names, {0}}, considered);
     for (const UnrollChoice& unroll : offered.unrolls) best = best_unroll(std::move(*best), unroll, considered);
     considered.insert(considered.end(), best->considered.begin(), best->considered.end());
     for (PlannedSplit& line : best->blocks) best->plan.decisions.emplace_back(std::move(line));
@@ -92,6 +96,7 @@ class Decider {
 
   struct Offered {  // by the program after the first passes
     std::vector<FoldChoice> folds;
+    std::vector<WrittenChoice> written;
     std::vector<UnrollChoice> unrolls;
   };
 
@@ -139,6 +144,19 @@ class Decider {
     return best;
   }
 
+  static bool is_chosen(const Plan& plan, const std::string& name) {
+    return std::ranges::any_of(plan.decisions, [&](const Decision& line) {
+      auto* choice = std::get_if<PlannedChoice>(&line);
+      return choice && choice->operation == name;
+    });
+  }
+  // By itself, and by far: the rewrites save operations, of which the model is less sure than of bytes. Only then are the groups
+  // around it decided.
+  bool may_be_better_as_written(const WrittenChoice& choice) {
+    const std::optional<Prediction> written = pricer_.of(choice.written), by_default = pricer_.of(choice.by_default);
+    return written && by_default && score(*written) < 0.6 * score(*by_default);
+  }
+
   // Tries more and more steps at a time, until that no longer pays.
   Attempt best_unroll(Attempt best, const UnrollChoice& unroll, std::vector<Consideration>& considered) {
     if (!best.price) best.price = price_of(best);
@@ -182,7 +200,8 @@ class Decider {
     context.plan = plan;
     auto look = [&](const passes::PassRun& run) {
       if (!offered || run.pass.name != "offer_choices") return;
-      *offered = {fold_choices(run.after, fixed_), {}};
+      *offered = {fold_choices(run.after, fixed_), {}, {}};
+      if (!context.require_proof && options_.evaluations > 0) offered->written = written_choices(run.after, fixed_);
       const std::vector<MemoryLevel>& levels = pricer_.device().levels;
       const double cached = levels.size() < 2 ? 0 : levels[levels.size() - 2].bytes;
       if (!is_sharded_) offered->unrolls = unroll_choices(run.after, fixed_, cached);

@@ -13,12 +13,6 @@ using namespace ir;
 
 namespace {
 
-bool speaks_of(const std::set<std::string>& fixed, const std::string& name) {
-  if (fixed.count(name)) return true;
-  auto inside = fixed.lower_bound(name + ".");
-  return inside != fixed.end() && inside->starts_with(name + ".");
-}
-
 // The folds in several blocks, if the default without a plan is the fold in one block.
 std::vector<std::uint32_t> folds_in_blocks(const RegionBody& choice) {
   std::vector<std::uint32_t> found;
@@ -33,6 +27,12 @@ std::vector<std::uint32_t> folds_in_blocks(const RegionBody& choice) {
 }
 
 }  // namespace
+
+bool speaks_of(const std::set<std::string>& fixed, const std::string& name) {
+  if (fixed.count(name)) return true;
+  auto inside = fixed.lower_bound(name + ".");
+  return inside != fixed.end() && inside->starts_with(name + ".");
+}
 
 std::vector<FoldChoice> fold_choices(const Program& program, const std::set<std::string>& fixed) {
   std::vector<FoldChoice> choices;

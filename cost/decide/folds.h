@@ -10,6 +10,9 @@
 
 namespace tap::cost {
 
+// Whether a plan mentions the choice, or an operation of its alternatives.
+bool speaks_of(const std::set<std::string>& fixed, const std::string& name);
+
 struct FoldChoice {
   std::vector<std::string> names;           // of equal choices, as in a plan
   std::vector<std::uint32_t> alternatives;  // folds in blocks, large blocks first

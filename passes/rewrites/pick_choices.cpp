@@ -55,11 +55,11 @@ class Lines {
       return 0;
     }
     if (require_proof_) return 0;
-    for (std::uint32_t k = 0; k < choice.alternatives.size(); ++k)
-      if (is_contraction_order(choice.alternatives[k].rule) ||
-          (is_contracting_fold(choice.alternatives[k].rule) && !speaks_of_written(program, prefix, name, choice)))
-        return k + 1;
-    return 0;
+    const std::uint32_t picked = picked_by_default(choice);
+    if (picked > 0 && is_contracting_fold(choice.alternatives[picked - 1].rule) &&
+        speaks_of_written(program, prefix, name, choice))
+      return 0;
+    return picked;
   }
 
   // Adds a problem for each line that picked nothing, in the order of the plan.
@@ -209,6 +209,13 @@ class GraphPicker {
 };
 
 }  // namespace
+
+std::uint32_t picked_by_default(const RegionBody& choice) {
+  for (std::uint32_t k = 0; k < choice.alternatives.size(); ++k)
+    if (is_contraction_order(choice.alternatives[k].rule) || is_contracting_fold(choice.alternatives[k].rule))
+      return k + 1;
+  return 0;
+}
 
 PassResult pick_choices(const Program& program, const PassContext& context) {
   PassResult result{program, {}, {}};

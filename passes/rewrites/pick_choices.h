@@ -7,9 +7,15 @@
 // operations, and a reduction by its fold if that gives a contraction, unless everything must be proved.
 #pragma once
 
+#include <cstdint>
+
+#include "ir/operator.h"
 #include "passes/pass.h"
 
 namespace tap::passes {
+
+// What a choice becomes without a line in the plan; 0 is the original.
+std::uint32_t picked_by_default(const ir::RegionBody& choice);
 
 // Post: no graph has a choice. Ignores decisions that are not choices; one without effect is a problem.
 PassResult pick_choices(const ir::Program& program, const PassContext& context);

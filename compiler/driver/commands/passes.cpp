@@ -85,7 +85,7 @@ void take(PassOptions& options, const SourceOptions& source) {
   options.require_proof = source.require_proof;
   options.strict_fp = source.strict_fp;
   options.fast_reduce = source.fast_reduce;
-  options.no_distribute = source.no_distribute;
+  options.no_distribute |= source.no_distribute;  // `--plan none` may have set it
   options.no_implicit_reshard = source.no_implicit_reshard;
 }
 
