@@ -281,8 +281,18 @@ struct BatchRun {
 
 void Executor::share(void* batch, int64_t thread) { static_cast<BatchRun*>(batch)->work(thread); }
 
+namespace {
+
+// Of a run that goes on, some tiles are there.
+Tiles known_of(const Call& call, const Batch& batch, int64_t threads) {
+  if (threads == 1 && !call.progress) return Tiles::one_thread;
+  return batch.equal && !call.keeping ? Tiles::equal_work : Tiles::any_work;
+}
+
+}  // namespace
+
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
-  const Portions portions(batch.tiles, pool_.threads(), pool_.threads() == 1 && !call.progress);
+  const Portions portions(batch.tiles, pool_.threads(), known_of(call, batch, pool_.threads()));
   if (call.progress) note_batch(Reader(code_.tables), call, batch, portions.count());
   BatchTime time{call.sequence, call.batch, call.counters, depth, {}, {}};
   if (call.recorder) time.time.began = nanoseconds();

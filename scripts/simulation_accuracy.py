@@ -3,10 +3,11 @@
 
     scripts/simulation_accuracy.py TAPC --machine M.toml [--only WORD] [--repeats N] [-o RESULTS.json]
 
-M.toml is what `tapc calibrate` has written; links between processes of this machine are added to it. On threads the least time
-of `tapc bench` counts, in processes that of several runs, whose first touches of memory are part of them.
+M.toml is what `tapc calibrate` has written; links between processes of this machine are added to it. The least time counts: of
+`tapc bench` on threads, and of a compiled library's runs in processes, one after another.
 """
 import argparse
+import ctypes
 import json
 import os
 import re
@@ -15,7 +16,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+
+import numpy
 
 ROOT = Path(__file__).resolve().parent.parent
 # Large enough that a run takes more than it takes to start one.
@@ -29,7 +33,6 @@ SIZES = {
 LINKS = '\n[[links]]\nname = "processes"\ncount = 64\nlatency = "3 us"\nbandwidth = "4 GB/s"\n'
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
-UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 class Example:
@@ -39,18 +42,12 @@ class Example:
         self.words = [str(path), *(["--program", program[1]] if program else []),
                       *(word for size in SIZES[path.stem].split() for word in ("--dim", size))]
 
-    def tapc(self, *words, before=(), environment=None):
-        return subprocess.run([*before, self.given.tapc, *words], capture_output=True, text=True, timeout=300, cwd=self.folder,
-                              env={**os.environ, **(environment or {})})
+    def tapc(self, *words):
+        return subprocess.run([self.given.tapc, *words], capture_output=True, text=True, timeout=300, cwd=self.folder)
 
     def json(self, *words):
         done = self.tapc(*words, "--json")
         return json.loads(done.stdout) if done.returncode == 0 else None
-
-    def inputs(self):
-        listed = re.search(r"the program's inputs are (.*)", self.tapc("run", *self.words).stderr)
-        names = re.findall(r"(\w+): \w+\[", listed[1]) if listed else []
-        return [word for k, name in enumerate(names) for word in ("-i", f"{name}=rand:{k + 1}")]
 
     def on_threads(self, threads):
         words = [*self.words, "--threads", str(threads), "--machine", self.given.machine]
@@ -64,24 +61,77 @@ class Example:
         if self.tapc("plan", *self.words, "--mesh", f"x={ranks}", "-o", "p.plan", "--machine", plan[-1]).returncode != 0:
             return None
         simulated = self.json("simulate", *self.words, *plan)
-        least = None
+        if not simulated or self.tapc("compile", *self.words, *plan[:2], *plan[4:], "--mpi", str(ranks), "--name", "job", "-o", "job.so").returncode != 0:
+            return None
+        least = []
         for _ in range(self.given.repeats):
-            done = self.tapc("run", *self.words, *plan, *self.inputs(), "-o", "@y.npz", "--mpi", "--summary",
-                             before=["mpirun", "-n", str(ranks)], environment=MPI)
-            found = re.search(r"ran in ([\d.]+) (\w+)", done.stderr)
-            if found:
-                least = min(least or 1e9, float(found[1]) * UNITS[found[2]])
-        return simulated and least and (simulated["seconds"], least)
+            done = subprocess.run(["mpirun", "-n", str(ranks), sys.executable, __file__, "--job", "job"], capture_output=True, text=True, timeout=300,
+                                  cwd=self.folder, env={**os.environ, **MPI, "LD_LIBRARY_PATH": str(Path(self.given.tapc).parent)})
+            least += [float(word) for word in done.stdout.split()]
+        return least and (simulated["seconds"], min(least))
+
+
+def run_job(name):
+    """One process of an MPI job: runs the library NAME.so again and again; the first prints the seconds of a run of the slowest one."""
+    mpi, library = ctypes.CDLL("libmpi.so", mode=ctypes.RTLD_GLOBAL), ctypes.CDLL(f"./{name}.so")
+    mpi.MPI_Init(None, None)
+    world = ctypes.byref(ctypes.c_char.in_dll(mpi, "ompi_mpi_comm_world"))
+    of_double, of_most = (ctypes.byref(ctypes.c_char.in_dll(mpi, f"ompi_mpi_{word}")) for word in ("double", "op_max"))
+    rank, ranks = ctypes.c_int(), ctypes.c_int()
+    mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+    mpi.MPI_Comm_size(world, ctypes.byref(ranks))
+    manifest = json.loads(Path(f"{name}.json").read_text())
+    of_kind = [[t for t in manifest["inputs"] if t["constant"]], [t for t in manifest["inputs"] if not t["constant"]], manifest["outputs"]]
+    of_part = library.job_part
+    of_part.restype, of_part.argtypes = ctypes.c_int64, [ctypes.c_int32, *3 * [ctypes.c_int64], ctypes.c_void_p]
+    memory, bounds = [], (ctypes.c_int64 * 128)()
+
+    def parts(kind):
+        tensors = []
+        while (number := of_part(kind, rank.value, ranks.value, len(tensors) // 2, bounds)) >= 0:
+            tensor = of_kind[kind][number]
+            shape = [bounds[2 * axis + 1] - bounds[2 * axis] for axis in range(len(tensor["shape"]))]
+            memory.append(numpy.random.default_rng(len(memory)).random(shape).astype({"f": "f", "i": "i", "u": "u", "b": "?"}[tensor["element"][0]] + (
+                "" if tensor["element"] == "bool" else str(int(tensor["element"][1:]) // 8))))
+            tensors += [memory[-1].ctypes.data, None]
+        return (ctypes.c_void_p * max(len(tensors), 1))(*tensors)
+
+    context, options = ctypes.c_void_p(), (ctypes.c_int64 * 2)(1, 0)
+    constants, inputs, outputs = parts(0), parts(1), parts(2)
+    if library.job_prepare_mpi(ctypes.byref(context), 0, constants, options) != 0:
+        text = ctypes.create_string_buffer(500)
+        library.job_message(context, text, ctypes.c_size_t(500))
+        sys.exit(text.value.decode())
+
+    def slowest(runs):
+        mpi.MPI_Barrier(world)
+        begin = time.perf_counter()
+        for _ in range(runs):
+            if library.job_run(context, inputs, outputs) != 0:
+                sys.exit("the run failed")
+        own, most = ctypes.c_double((time.perf_counter() - begin) / runs), ctypes.c_double()
+        mpi.MPI_Allreduce(ctypes.byref(own), ctypes.byref(most), 1, of_double, of_most, world)
+        return most.value
+
+    runs = max(2, int(0.005 / slowest(2)))
+    times = [slowest(runs) for _ in range(20)]
+    if rank.value == 0:
+        print(*times)
+    library.job_release(context)
+    mpi.MPI_Finalize()
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("tapc")
-    options.add_argument("--machine", required=True)
+    options.add_argument("--machine")
+    options.add_argument("--job", action="store_true", help=argparse.SUPPRESS)
     options.add_argument("--only", default="")
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("-o", "--output")
     given = options.parse_args()
+    if given.job:
+        return run_job(given.tapc)
     given.tapc, given.machine = str(Path(given.tapc).resolve()), str(Path(given.machine).resolve())
     rows = []
     with tempfile.TemporaryDirectory() as name:

@@ -211,6 +211,22 @@ Value* StraightCells::within(const Load& load, const std::vector<Value*>& data) 
   return result;
 }
 
+// A row outside the tensor is not read, but a masked load where there is no page takes a thousand cycles: its address is that of
+// the next row inside.
+void StraightCells::keep_in_memory(const Load& load, std::vector<Value*>& coordinates) {
+  auto& b = s_.b;
+  for (std::size_t axis = 0; axis < load.at.size(); ++axis) {
+    const ir::AffineExpr& at = load.at[axis].affine;
+    const bool by_lane = s_.lanes && s_.lanes->variable < at.coefficients.size() &&
+                         at.coefficients[s_.lanes->variable] != 0;
+    if (!load.at[axis].checked || coordinates[axis] || by_lane) continue;
+    const std::int64_t last = s_.kernel.tensors[load.tensor].type.shape[axis] - 1;
+    Value* from_zero = b.CreateBinaryIntrinsic(Intrinsic::smax, s_.affine(at), b.getInt64(0));
+    coordinates[axis] =
+        b.CreateBinaryIntrinsic(Intrinsic::smin, from_zero, b.getInt64(static_cast<std::uint64_t>(last)));
+  }
+}
+
 // Inactive lanes get `otherwise`, which may be null.
 Value* StraightCells::load(const Addresses& location, ElementType type, std::uint32_t lanes, Value* mask,
                            Value* otherwise) {
@@ -243,6 +259,7 @@ Value* StraightCells::read(const Load& read) {
   }
   Value* inside = within(read, data);
   Value* fill = inside ? (*this)(*read.fill) : nullptr;
+  keep_in_memory(read, data);
   Addresses location = place_of(read.tensor, affine, data);
   bool varies = location.step || !location.offsets.empty() || (inside && lanes_of(inside) > 1);
   std::uint32_t lanes = varies ? s_.lanes->count : 1;

@@ -40,6 +40,7 @@ class StraightCells {
   llvm::Value* lane_numbers(std::uint32_t lanes);
   llvm::Value* within(const ir::AffineExpr& at, llvm::Value* data, std::int64_t size);
   llvm::Value* within(const Load& load, const std::vector<llvm::Value*>& data);
+  void keep_in_memory(const Load& load, std::vector<llvm::Value*>& coordinates);
   const CellFacts& facts(ir::CellId id);
   void make_alike(std::vector<llvm::Value*>& values);
 

@@ -170,7 +170,8 @@ std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Mon
 }
 
 // All cells start as the identity; then one pass over the reduction combines each point into its target cell. Dims that
-// the target depends on go outside the reduction, the others inside.
+// the target depends on go outside the reduction, the others inside. Threads write whole cache lines: with cells of one line,
+// each would wait for the line at every point.
 std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<Statement> all = full_nest(dims_with(false), {{store(identity(monoid))}});
@@ -183,6 +184,10 @@ std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
     if (std::any_of(scatter.targets.begin(), scatter.targets.end(), is_this)) continue;
     bool needed = std::any_of(scatter.targets.begin(), scatter.targets.end(), follows);
     (needed ? order : inside).push_back(d);
+    if (op_.writes[0].projection.start.rows.empty() || op_.writes[0].projection.start.rows.back().coefficients[d] == 0)
+      continue;
+    const std::size_t line = machine_.line_bytes / size_of(op_.results[0].element);
+    set_grain({.dim = d, .lanes = static_cast<std::uint32_t>(line)});
   }
   for (std::size_t d : dims_with(true)) order.push_back(d);
   order.insert(order.end(), inside.begin(), inside.end());

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 
+#include "backend/schedule/equal_tiles.h"
 #include "backend/schedule/schedule.h"
 #include "ir/graph.h"
 #include "runtime/kernel_abi.h"
@@ -84,7 +85,7 @@ Schedule with_rows_of_calls(Schedule schedule) {
 class Encoder {
  public:
   Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels, const std::vector<BufferDevice>& devices)
-      : schedule_(with_rows_of_calls(by_memory(schedule))), scratch_(most_scratch(kernels)) {
+      : schedule_(with_rows_of_calls(by_memory(schedule))), equal_tiles_(kernels), scratch_(most_scratch(kernels)) {
     for (std::size_t b = 0; b < devices.size(); ++b)
       for (std::int64_t device : devices_of(devices[b], schedule.buffers[b].row)) devices_.push_back(device);
   }
@@ -220,7 +221,7 @@ class Encoder {
             put(row.count > 1 ? encode(batch[t], std::get<KernelCall>(batch[t].what), row) : encode(batch[t])));
         t += row.tasks;
       }
-      result.push_back({numbers(positions), tiles});
+      result.push_back({numbers(positions), tiles, equal_tiles_.of(batch) ? 1 : 0});
     }
     return all(result);
   }
@@ -355,6 +356,7 @@ class Encoder {
   }
 
   const Schedule schedule_;  // without rows of buffers
+  EqualTiles equal_tiles_;
   const std::int64_t scratch_;
   std::vector<std::int64_t> devices_;  // by buffer; empty: all are everywhere
   Words words_;

@@ -7,6 +7,7 @@
 #include <queue>
 #include <vector>
 
+#include "backend/loops/equal_work.h"
 #include "cost/model/links.h"
 #include "cost/model/recency.h"
 #include "cost/work/traffic_walk.h"
@@ -44,6 +45,7 @@ struct Model::Run {
   const std::vector<backend::Kernel>& kernels;
   Recency recency;
   std::vector<std::size_t> numbers;  // by kernel, its number in the table of works
+  std::vector<bool> equal;           // by kernel: its tiles are of equal work
   std::int64_t device = 0;           // the device that runs it
   bool awake = false;                // the other threads take part in this batch
   ProgramCost made = {};
@@ -55,8 +57,11 @@ Model::Model(Cluster cluster, std::int64_t threads)
 }
 
 ProgramCost Model::of(const Trace& trace, const std::vector<backend::Kernel>& kernels, std::int64_t on_device) {
-  Run run{kernels, Recency(1.5 * largest_cache(device())), {}, on_device};
-  for (const backend::Kernel& kernel : kernels) run.numbers.push_back(works_.number_of(kernel));
+  Run run{kernels, Recency(1.5 * largest_cache(device())), {}, {}, on_device};
+  for (const backend::Kernel& kernel : kernels) {
+    run.numbers.push_back(works_.number_of(kernel));
+    run.equal.push_back(kernel.tile_dim && backend::has_equal_work(kernel, *kernel.tile_dim));
+  }
   all(run, trace, 1, false);  // the run before
   all(run, trace, 1, true);
   CostRow begin{"", "run", 1, {}};
@@ -135,7 +140,8 @@ std::optional<double> Model::distinct_bytes(const KernelEvent& event, double byt
 Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wanted) {
   const backend::Kernel& kernel = run.kernels[event.kernel];
   const double tiles = std::max(event.calls * event.portions, 1.0);
-  const Portions taken(static_cast<std::int64_t>(tiles), wanted, wanted == 1);
+  const Tiles known = wanted == 1 ? Tiles::one_thread : run.equal[event.kernel] ? Tiles::equal_work : Tiles::any_work;
+  const Portions taken(static_cast<std::int64_t>(tiles), wanted, known);
   const auto portions = static_cast<double>(taken.count());
   const double at_a_time = std::ceil(tiles / portions);
   const double threads = std::min({static_cast<double>(wanted), static_cast<double>(device().threads), portions});

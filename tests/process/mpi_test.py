@@ -118,6 +118,12 @@ class Mpi(MpiTest):
         self.write("p.tap", FLOATS)
         self.expect(0, ".*", "run", "p.tap", "-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3", "--mpi", environment=LAUNCH)
 
+    def test_a_job_has_run_when_its_last_process_has(self):
+        self.write("p.tap", "program main(x: f32[40000], w: f32[2000]) -> (y: f32[40000]) { y[i] = sum[k] exp(x[i] * w[k]) }\n")
+        self.write("p.plan", "plan 2\nsplit y dim i into 1 over devices {1}\n")
+        result = self.job(2, "run", "p.tap", "--plan", "p.plan", "--threads", "1", "-i", "x=rand:1", "-i", "w=rand:2", "-o", "@y.npz", "--mpi", "--summary")
+        self.assertRegex(result.stderr, r"ran in [0-9.e+]+ (ms|s): ")  # 80 million exponentials
+
     def test_a_failure_ends_the_job(self):
         self.write("p.tap", FAILING)
         for zero in (0, 3, 7):

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <span>
 
 #include "compiler/driver/bindings/run_manifest.h"
 #include "compiler/driver/commands/command.h"
@@ -17,6 +19,7 @@
 #include "compiler/driver/memory_limit.h"
 #include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/mpi_host.h"
+#include "compiler/driver/process_messages.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/shared_inputs.h"
 #include "compiler/driver/shared_results.h"
@@ -207,6 +210,19 @@ MetricsReport metrics_of(const Session& session, const RunOptions& options, cons
   return {};
 }
 
+// A job has run when its last process has.
+RunSummary summary_of_job(const SharedResults& results) {
+  const ProcessMessages messages(results.host);
+  RunSummary summary = results.evaluation.summary;
+  if (!results.host.is_first()) messages.send(0, std::as_bytes(std::span(&summary.seconds, 1)));
+  for (std::int64_t process = 1; results.host.is_first() && process < results.host.size(); ++process) {
+    double seconds = 0;
+    messages.receive(process, std::as_writable_bytes(std::span(&seconds, 1)));
+    summary.seconds = std::max(summary.seconds, seconds);
+  }
+  return summary;
+}
+
 // What follows the run, in all processes.
 int finish_shared(Session& session, const SharedResults& results, const std::vector<OutputSpec>& outputs,
                   const std::vector<InputSpec>& expected, const RunOptions& options, TensorFiles& files) {
@@ -217,8 +233,9 @@ int finish_shared(Session& session, const SharedResults& results, const std::vec
   const MetricsReport metrics = metrics_of(session, options, results.evaluation, &results.host);
   publish_shared(session, results, publishes ? outputs : std::vector<OutputSpec>(), whole, options, metrics);
   session.report(metrics.tables);
+  const RunSummary summary = summary_of_job(results);
   if (results.host.is_first() && options.summary.value_or(::isatty(STDERR_FILENO) == 1))
-    session.report(summary_text(results.evaluation.summary));
+    session.report(summary_text(summary));
   return exit_code::done;
 }
 
