@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/executor.h"
+#include "support/portions.h"
 
 namespace tap::executor {
 
@@ -13,6 +14,7 @@ struct Call {
   int64_t* counters;  // of the active iterates
   char* own;          // per thread, own_bytes each: arguments, then scratch
   int64_t own_bytes;
+  Portions::Next* taken;  // by thread
   char** staged;  // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;
   Message* result;

@@ -3,6 +3,7 @@
 #include "backend/schedule/schedule.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <utility>
@@ -199,6 +200,18 @@ void Scheduler::task(RunningGraph& frame, const Move& move) {
   for (CopyBox& copy : in_rows(std::move(copies))) tasks_.copy(std::move(copy), order_);
 }
 
+namespace {
+
+// A few parts are as many as two, four or eight threads can share equally.
+std::int64_t parts_that_pay(const Kernel& kernel, std::int64_t tiles) {
+  constexpr std::int64_t few = 16;
+  const std::int64_t parts = tiles / kernel.worth;
+  if (parts >= few) return parts;
+  return std::min(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(parts))), tiles);
+}
+
+}  // namespace
+
 void Scheduler::kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t number) {
   KernelCall call;
   call.kernel = number;
@@ -213,7 +226,7 @@ void Scheduler::kernel(RunningGraph& frame, const Application& application, cons
     }
   const Kernel& loops = kernels_.kernels[number];
   call.tiles = tile_count(loops, call.box);
-  std::int64_t parts = options_.parts > 0 ? std::min(options_.parts, call.tiles) : call.tiles / loops.worth;
+  std::int64_t parts = options_.parts > 0 ? std::min(options_.parts, call.tiles) : parts_that_pay(loops, call.tiles);
   std::vector<BufferId> reads, writes;
   for (const auto* list : {&application.operands, &application.results})
     for (HeldMember m : *list) {
