@@ -80,7 +80,8 @@ Call* Executor::new_call() const {
   call->own_bytes = room + aligned(head.scratch_bytes);
   call->own = allocate(call->own_bytes * pool_.threads());
   call->staged = zeros<char*>(head.inputs.count + head.outputs.count);
-  call->taken = reinterpret_cast<Portions::Next*>(allocate(pool_.threads() * static_cast<int64_t>(sizeof(Portions::Next))));
+  call->taken =
+      reinterpret_cast<Portions::Next*>(allocate(pool_.threads() * static_cast<int64_t>(sizeof(Portions::Next))));
   if (call->arena && call->addresses && call->counters && call->own && call->staged && call->taken) return call;
   free_call(call);
   return nullptr;

@@ -15,7 +15,7 @@ struct Call {
   char* own;          // per thread, own_bytes each: arguments, then scratch
   int64_t own_bytes;
   Portions::Next* taken;  // by thread
-  char** staged;  // by input, then by output: a row-major copy if the caller's tensor is not; else null
+  char** staged;          // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;
   Message* result;
   const Distribution* among;  // null: this process runs everything

@@ -20,7 +20,9 @@ class Portions {
   };
 
   Portions(int64_t tiles, int64_t threads, bool whole)
-      : tiles_(tiles), ranges_(whole ? 1 : threads), least_(whole ? tiles : (tiles + 8 * threads - 1) / (8 * threads)) {}
+      : tiles_(tiles),
+        ranges_(whole ? 1 : threads),
+        least_(whole ? tiles : (tiles + 8 * threads - 1) / (8 * threads)) {}
   int64_t tiles() const { return tiles_; }
   int64_t ranges() const { return ranges_; }
   int64_t begin_of(int64_t range) const {

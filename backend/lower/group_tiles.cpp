@@ -96,7 +96,8 @@ bool is_by_rows(const GroupView& group, const MovingDemand& windows) {
     return true;
   };
   return std::ranges::all_of(group.graph.operations, is_map) && std::ranges::all_of(windows.values, is_along) &&
-         std::ranges::none_of(windows.operations, [](const auto& spans) { return std::ranges::any_of(spans, overlaps); });
+         std::ranges::none_of(windows.operations,
+                              [](const auto& spans) { return std::ranges::any_of(spans, overlaps); });
 }
 
 // Whether points next to each other along the dim read some cells both.

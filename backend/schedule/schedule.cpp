@@ -3,7 +3,6 @@
 #include "backend/schedule/schedule.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <set>
 #include <utility>
@@ -199,18 +198,6 @@ void Scheduler::task(RunningGraph& frame, const Move& move) {
       copies.push_back({{from.id, one.from.number}, {to.id, one.to.number}, one.box, {}});
   for (CopyBox& copy : in_rows(std::move(copies))) tasks_.copy(std::move(copy), order_);
 }
-
-namespace {
-
-// A few parts are as many as two, four or eight threads can share equally.
-std::int64_t parts_that_pay(const Kernel& kernel, std::int64_t tiles) {
-  constexpr std::int64_t few = 16;
-  const std::int64_t parts = tiles / kernel.worth;
-  if (parts >= few) return parts;
-  return std::min(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(parts))), tiles);
-}
-
-}  // namespace
 
 void Scheduler::kernel(RunningGraph& frame, const Application& application, const Operator& op, std::size_t number) {
   KernelCall call;

@@ -12,7 +12,8 @@ namespace {
 using Ends = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 // Takes up to `most` portions.
-Ends taken_by(const Portions& portions, std::vector<Portions::Next>& next, std::int64_t thread, std::size_t most = 1000) {
+Ends taken_by(const Portions& portions, std::vector<Portions::Next>& next, std::int64_t thread,
+              std::size_t most = 1000) {
   Ends taken;
   for (std::int64_t begin = 0, end = 0; taken.size() < most && portions.take(next.data(), thread, &begin, &end);)
     taken.emplace_back(begin, end);
