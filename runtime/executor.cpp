@@ -30,6 +30,7 @@ void free_call(Call* call) {
   free(call->counters);
   free(call->own);
   free(call->staged);
+  free(call->taken);
   free(call);
 }
 
@@ -79,7 +80,9 @@ Call* Executor::new_call() const {
   call->own_bytes = room + aligned(head.scratch_bytes);
   call->own = allocate(call->own_bytes * pool_.threads());
   call->staged = zeros<char*>(head.inputs.count + head.outputs.count);
-  if (call->arena && call->addresses && call->counters && call->own && call->staged) return call;
+  call->taken =
+      reinterpret_cast<Portions::Next*>(allocate(pool_.threads() * static_cast<int64_t>(sizeof(Portions::Next))));
+  if (call->arena && call->addresses && call->counters && call->own && call->staged && call->taken) return call;
   free_call(call);
   return nullptr;
 }
@@ -251,7 +254,6 @@ struct BatchRun {
   const Batch& batch;
   int64_t depth;
   Portions portions;
-  int64_t next = 0;                  // the first tile that is not yet taken
   int64_t failed_order = INT64_MAX;  // the least order of a failed task
 
   void fail(int64_t order) {
@@ -265,8 +267,9 @@ struct BatchRun {
     const int64_t* tasks = tables.words(batch.tasks.at);
     KernelError error;
     int64_t t = 0, before = 0;  // a task, and the number of tiles before it
-    for (int64_t begin, end; portions.take(&next, &begin, &end);) {
+    for (int64_t begin, end; portions.take(call.taken, thread, &begin, &end);) {
       note_portion(call);
+      if (begin < before) t = before = 0;  // of another thread's range
       while (begin < end) {
         const Task* task = tables.at<Task>(tasks[t]);
         for (; begin >= before + task->tiles; task = tables.at<Task>(tasks[++t])) before += task->tiles;
@@ -285,7 +288,7 @@ namespace {
 
 // Of a run that goes on, some tiles are there.
 Tiles known_of(const Call& call, const Batch& batch, int64_t threads) {
-  if (threads == 1 && !call.progress) return Tiles::one_thread;
+  if (batch.tiles <= 1 || (threads == 1 && !call.progress)) return Tiles::one_thread;
   return batch.equal && !call.keeping ? Tiles::equal_work : Tiles::any_work;
 }
 
@@ -293,6 +296,7 @@ Tiles known_of(const Call& call, const Batch& batch, int64_t threads) {
 
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   const Portions portions(batch.tiles, pool_.threads(), known_of(call, batch, pool_.threads()));
+  portions.begin(call.taken);
   if (call.progress) note_batch(Reader(code_.tables), call, batch, portions.count());
   BatchTime time{call.sequence, call.batch, call.counters, depth, {}, {}};
   if (call.recorder) time.time.began = nanoseconds();

@@ -8,7 +8,13 @@
 namespace tap::executor {
 namespace {
 
-constexpr int spins = 2000;
+// Pauses take some microseconds, about as long as threads wait for each other in short batches; then others may have the processor.
+constexpr int pauses = 200, yields = 2000;
+
+// What `state_` holds.
+constexpr int64_t is_open = int64_t{1} << 16, one_run = is_open << 1;
+int64_t inside(int64_t state) { return state & (is_open - 1); }
+int64_t number_of(int64_t state) { return state / one_run; }
 
 class Lock {
  public:
@@ -21,8 +27,27 @@ class Lock {
   pthread_mutex_t& mutex_;
 };
 
-int64_t read(const int64_t& value) { return __atomic_load_n(&value, __ATOMIC_ACQUIRE); }
-void write(int64_t& value, int64_t to) { __atomic_store_n(&value, to, __ATOMIC_RELEASE); }
+int64_t read(const int64_t& value) { return __atomic_load_n(&value, __ATOMIC_SEQ_CST); }
+void write(int64_t& value, int64_t to) { __atomic_store_n(&value, to, __ATOMIC_SEQ_CST); }
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// False: it did not become true in time.
+template <class Condition>
+bool spin_until(const Condition& condition) {
+  for (int s = 0; s < pauses + yields; ++s) {
+    if (condition()) return true;
+    if (s < pauses) pause();
+    else sched_yield();
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -57,12 +82,9 @@ bool Pool::start(int64_t threads, int64_t first) {
 }
 
 void Pool::stop() {
-  {
-    Lock lock(mutex_);
-    stopping_ = true;
-    write(generation_, generation_ + 1);
-    pthread_cond_broadcast(&wake_);
-  }
+  write(stopping_, 1);
+  write(state_, (number_of(read(state_)) + 1) * one_run);
+  wake();
   for (int64_t w = 0; w < started_; ++w) pthread_join(workers_[w].thread, nullptr);
   if (first_ >= 0) sched_setaffinity(0, sizeof allowed_, &allowed_);
   first_ = -1;
@@ -79,53 +101,67 @@ void* Pool::begin(void* worker) {
   return nullptr;
 }
 
-// A late thread finds no work, since run() removes it before it returns.
 void Pool::serve(int64_t number) {
-  int64_t seen = 0;
-  while (true) {
-    for (int s = 0; s < spins && read(generation_) == seen; ++s) sched_yield();
-    Work work = nullptr;
-    void* data = nullptr;
-    {
-      Lock lock(mutex_);
-      while (generation_ == seen) {
-        ++waiting_;
-        pthread_cond_wait(&wake_, &mutex_);
-        --waiting_;
-      }
-      if (stopping_) return;
-      seen = generation_;
-      work = work_;
-      data = data_;
-      if (work) write(active_, active_ + 1);
-    }
-    if (!work) continue;
-    work(data, number);
-    Lock lock(mutex_);
-    write(active_, active_ - 1);
-    if (active_ == 0 && !work_) pthread_cond_signal(&done_);
+  for (int64_t seen = 0;;) {
+    seen = wait_for_run(seen);
+    if (read(stopping_) != 0) return;
+    if (!enter(seen)) continue;
+    work_(data_, number);
+    leave();
   }
+}
+
+// Returns the number of a run after `seen`.
+int64_t Pool::wait_for_run(int64_t seen) {
+  auto is_there = [&] { return number_of(read(state_)) != seen; };
+  if (!spin_until(is_there)) {
+    const Lock lock(mutex_);
+    write(sleeping_, sleeping_ + 1);
+    while (!is_there()) pthread_cond_wait(&wake_, &mutex_);
+    write(sleeping_, sleeping_ - 1);
+  }
+  return number_of(read(state_));
+}
+
+// False: the run is over.
+bool Pool::enter(int64_t run) {
+  int64_t state = read(state_);
+  while (number_of(state) == run && (state & is_open) != 0)
+    if (__atomic_compare_exchange_n(&state_, &state, state + 1, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return true;
+  return false;
+}
+
+void Pool::leave() {
+  const int64_t state = __atomic_sub_fetch(&state_, 1, __ATOMIC_SEQ_CST);
+  if (inside(state) > 0 || (state & is_open) != 0 || read(caller_sleeps_) == 0) return;
+  const Lock lock(mutex_);
+  pthread_cond_signal(&done_);
+}
+
+void Pool::wait_for_workers() {
+  auto is_empty = [&] { return inside(read(state_)) == 0; };
+  if (spin_until(is_empty)) return;
+  const Lock lock(mutex_);
+  write(caller_sleeps_, 1);
+  while (!is_empty()) pthread_cond_wait(&done_, &mutex_);
+  write(caller_sleeps_, 0);
+}
+
+void Pool::wake() {
+  if (read(sleeping_) == 0) return;
+  const Lock lock(mutex_);
+  pthread_cond_broadcast(&wake_);
 }
 
 void Pool::run(Work work, void* data) {
   if (started_ == 0 || pthread_mutex_trylock(&busy_) != 0) return work(data, 0);
-  {
-    Lock lock(mutex_);
-    work_ = work;
-    data_ = data;
-    write(generation_, generation_ + 1);
-    if (waiting_ > 0) pthread_cond_broadcast(&wake_);
-  }
+  work_ = work;
+  data_ = data;
+  write(state_, (number_of(read(state_)) + 1) * one_run + is_open);
+  wake();
   work(data, 0);
-  {
-    Lock lock(mutex_);
-    work_ = nullptr;
-  }
-  for (int s = 0; s < spins && read(active_) > 0; ++s) sched_yield();
-  {
-    Lock lock(mutex_);
-    while (active_ > 0) pthread_cond_wait(&done_, &mutex_);
-  }
+  __atomic_and_fetch(&state_, ~is_open, __ATOMIC_SEQ_CST);
+  wait_for_workers();
   pthread_mutex_unlock(&busy_);
 }
 

@@ -33,20 +33,27 @@ class Pool {
   static void* begin(void* worker);
   void pin(int64_t number) const;  // the thread that calls
   void serve(int64_t number);
+  int64_t wait_for_run(int64_t seen);
+  bool enter(int64_t run);
+  void leave();
+  void wait_for_workers();
+  void wake();
 
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;  // of those that sleep
   pthread_mutex_t busy_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER;
   Worker* workers_ = nullptr;
   int64_t started_ = 0;
   cpu_set_t allowed_ = {};  // before threads were pinned
   int64_t first_ = -1;
-  // Guarded by the mutex; the generation is also read without it.
-  int64_t generation_ = 0;
-  int64_t waiting_ = 0, active_ = 0;
-  Work work_ = nullptr;  // null between runs
+  int64_t sleeping_ = 0, caller_sleeps_ = 0, stopping_ = 0;
+  // The number of the run, whether workers may still enter it, and how many are inside: one word, so that a worker enters, or is
+  // too late, in one step. Work and data change while no worker is inside.
+  char apart_[64] = {};  // on another cache line: idle workers read it all the time
+  int64_t state_ = 0;
+  Work work_ = nullptr;
   void* data_ = nullptr;
-  bool stopping_ = false;
+  char apart_too_[64] = {};
 };
 
 }  // namespace tap::executor

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/executor.h"
+#include "support/portions.h"
 
 namespace tap::executor {
 
@@ -13,7 +14,8 @@ struct Call {
   int64_t* counters;  // of the active iterates
   char* own;          // per thread, own_bytes each: arguments, then scratch
   int64_t own_bytes;
-  char** staged;  // by input, then by output: a row-major copy if the caller's tensor is not; else null
+  Portions::Next* taken;  // by thread
+  char** staged;          // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;
   Message* result;
   const Distribution* among;  // null: this process runs everything

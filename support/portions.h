@@ -12,55 +12,71 @@ enum class Tiles : int32_t {
   equal_work
 };
 
-// Tiles, numbered across the tasks of a batch, are taken in portions: at first large ones, since a call may repeat work such
-// as packing, and then ever smaller ones, so that threads end at the same time. A portion's size depends on its begin alone.
+// Every thread has a range of the tiles, the same one in each run: what it wrote there is in its caches when the next batch, or the
+// next trip of a loop, reads it. It takes its range in portions: at first large ones, since a call may repeat work such as packing,
+// and then ever smaller ones; a thread that has none left takes those of others, so that threads end at the same time.
 //
-// Of tiles of any work, each portion is half of a thread's share of those left. Of tiles of equal work, portions are taken in
-// rounds, one for each thread: three quarters of a thread's share of what the rounds before have left. Two threads take half as
-// many portions, and if one of them is half as fast as the other, they take 1.5 instead of 1.33 times as long.
+//   16 tiles, 2 threads      0..4 4..6 6..7 7..8 | 8..12 12..14 14..15 15..16
 //
-//   148 tiles, two threads     any work     37, 27, 21, 15, 12, 10, 10, 10, 6
-//                              equal work   55, 55, 14, 14, 5, 5
+// A portion is half of what is left of the range. Of tiles of equal work it is three quarters: that is fewer portions, and if one of
+// two threads is half as fast as the other, they take 1.5 instead of 1.33 times as long.
+//
+// Tiles are numbered across the tasks of a batch. A portion's size depends on its begin alone.
 class Portions {
  public:
+  // The first tile of a range that is not yet taken. Has a cache line for itself.
+  struct alignas(64) Next {
+    int64_t tile;
+  };
+
   Portions(int64_t tiles, int64_t threads, Tiles known)
-      : tiles_(tiles), threads_(threads), equal_(known == Tiles::equal_work) {
+      : tiles_(tiles), ranges_(known == Tiles::one_thread ? 1 : threads), equal_(known == Tiles::equal_work) {
     const int64_t pieces = (equal_ ? 16 : 8) * threads;  // of which none needs to be divided
     least_ = known == Tiles::one_thread ? tiles : (tiles + pieces - 1) / pieces;
   }
   int64_t tiles() const { return tiles_; }
-  int64_t end_of(int64_t begin) const {
-    const int64_t left = tiles_ - begin, share = equal_ ? size_in_round(begin) : left / (2 * threads_);
+  int64_t ranges() const { return ranges_; }
+  int64_t begin_of(int64_t range) const {
+    return tiles_ / ranges_ * range + (tiles_ % ranges_ * range + ranges_ - 1) / ranges_;
+  }
+  // `range_end`: of the range that has `begin`.
+  int64_t end_of(int64_t begin, int64_t range_end) const {
+    const int64_t left = range_end - begin, share = equal_ ? left - left / 4 : (left + 1) / 2;
     const int64_t size = share > least_ ? share : least_;
     return begin + (size < left ? size : left);
   }
   int64_t count() const {
     int64_t number = 0;
-    for (int64_t at = 0; at < tiles_; at = end_of(at)) ++number;
+    for (int64_t range = 0, at = 0; range < ranges_; ++range)
+      for (const int64_t end = begin_of(range + 1); at < end; at = end_of(at, end)) ++number;
     return number;
   }
-  // The next portion begins at `begin`. False: none is left.
-  bool take(int64_t* next, int64_t* begin, int64_t* end) const {
+
+  // `next`: of all ranges; before the first portion is taken.
+  void begin(Next* next) const {
+    for (int64_t range = 0; range < ranges_; ++range)
+      __atomic_store_n(&next[range].tile, begin_of(range), __ATOMIC_RELAXED);
+  }
+  // The next portion of the thread begins at `begin`. False: none is left.
+  bool take(Next* next, int64_t thread, int64_t* begin, int64_t* end) const {
+    for (int64_t other = 0; other < ranges_; ++other) {
+      const int64_t range = (thread + other) % ranges_;
+      if (take_of(&next[range].tile, begin_of(range + 1), begin, end)) return true;
+    }
+    return false;
+  }
+
+ private:
+  bool take_of(int64_t* next, int64_t range_end, int64_t* begin, int64_t* end) const {
     *begin = __atomic_load_n(next, __ATOMIC_RELAXED);
     do {
-      if (*begin >= tiles_) return false;
-      *end = end_of(*begin);
+      if (*begin >= range_end) return false;
+      *end = end_of(*begin, range_end);
     } while (!__atomic_compare_exchange_n(next, begin, *end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return true;
   }
 
- private:
-  // At most one less than three quarters of the share, and less than least_ in the last rounds.
-  int64_t size_in_round(int64_t begin) const {
-    for (int64_t first = 0;;) {
-      const int64_t size =
-          (tiles_ - first) / (4 * threads_) * 3 + (tiles_ - first) % (4 * threads_) * 3 / (4 * threads_);
-      if (size <= least_ || begin < first + threads_ * size) return size;
-      first += threads_ * size;
-    }
-  }
-
-  int64_t tiles_, threads_, least_;
+  int64_t tiles_, ranges_, least_ = 0;
   bool equal_;
 };
 

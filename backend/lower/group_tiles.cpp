@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 
 #include "backend/lower/needed_ranges.h"
 #include "backend/lower/overlapping_tiles.h"
@@ -83,11 +84,54 @@ bool bounds_others(const std::vector<std::vector<NeededRange>>& needed, std::siz
   });
 }
 
+// Whether points of the last dim are next to each other in all values of several axes, and no tile computes or sums what others do:
+// then whole rows cost least.
+bool is_by_rows(const GroupView& group, const MovingDemand& windows) {
+  if (group.dims.empty()) return false;
+  const std::size_t last = group.dims.size() - 1;
+  auto is_map = [&](const Operation& operation) { return group.program[operation.op].map() != nullptr; };
+  auto is_along = [&](const std::vector<Window>& region) {
+    for (std::size_t axis = 0; axis < region.size() && region.size() > 1; ++axis)
+      if ((region[axis].start.coefficients[last] != 0) != (axis + 1 == region.size())) return false;
+    return true;
+  };
+  return std::ranges::all_of(group.graph.operations, is_map) && std::ranges::all_of(windows.values, is_along) &&
+         std::ranges::none_of(windows.operations,
+                              [](const auto& spans) { return std::ranges::any_of(spans, overlaps); });
+}
+
+// Whether points next to each other along the dim read some cells both.
+bool reads_overlap(const GroupView& group, const MovingDemand& windows, std::size_t dim) {
+  return std::ranges::any_of(group.graph.inputs, [&](ValueId v) {
+    return std::ranges::any_of(windows.values[v.index()],
+                               [&](const Window& w) { return w.start.coefficients[dim] != 0 && overlaps(w); });
+  });
+}
+
 // A divisor of the size, if there is one between half of the points and all.
 std::int64_t dividing(std::int64_t points, std::int64_t size) {
   for (std::int64_t n = points; 2 * n > points; --n)
     if (size % n == 0) return n;
   return points;
+}
+
+// Whole rows, then whole planes. Some rows together, if they read the same cells.
+void grow_rows(const GroupView& group, const MovingDemand& windows, std::vector<std::int64_t>& points,
+               const std::function<bool(std::uint32_t, double)>& grow) {
+  constexpr std::int64_t together = 32;
+  bool overlapping = false;
+  const auto dims = static_cast<std::uint32_t>(points.size());
+  for (std::uint32_t d = 0; d + 1 < dims; ++d)
+    for (bool more = reads_overlap(group, windows, d); more && points[d] < together; overlapping = true)
+      more = grow(d, most_tile_bytes);
+  for (std::uint32_t d = dims; d-- > 0;)
+    while (grow(d, overlapping && d + 1 == dims ? most_tile_bytes : least_tile_bytes)) {}
+}
+
+// As many tiles, of sizes that differ less, so that threads have equal shares.
+std::int64_t equal(std::int64_t points, std::int64_t size) {
+  const std::int64_t tiles = std::max<std::int64_t>((size + points - 1) / points, 1);
+  return std::max<std::int64_t>((size + tiles - 1) / tiles, 1);
 }
 
 }  // namespace
@@ -97,7 +141,8 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
                                       const std::vector<std::int64_t>& most) {
   const GroupView view = view_of(program, group);
   const Bytes bytes(view);
-  const auto needed = needed_ranges(view, moving_demand(view));
+  const MovingDemand windows = moving_demand(view);
+  const auto needed = needed_ranges(view, windows);
   auto limit = [&](std::size_t d) {
     constexpr std::int64_t least_points = 16, tiles = 4;
     return bounds_others(needed, d) ? std::min(most[d], std::max(least_points, (most[d] + tiles - 1) / tiles))
@@ -106,20 +151,25 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
   std::vector<std::int64_t> points(group.dims.size(), 1);
   for (std::uint32_t d = 0; d < points.size(); ++d)
     if (is_streamed(group, d)) points[d] = streamed_points(group, d, most[d]);
+  auto grow = [&](std::uint32_t d, double least_bytes) {
+    if (group.dims[d].role == DimRole::counter || is_streamed(group, d) || points[d] >= limit(d)) return false;
+    std::vector<std::int64_t> more = points;
+    more[d] = std::min(2 * points[d], limit(d));
+    if (bytes.moving(more, d) > std::clamp(bytes.staying(d), least_bytes, most_tile_bytes)) return false;
+    points = std::move(more);
+    return true;
+  };
+  const auto dims = static_cast<std::uint32_t>(points.size());
+  const bool by_rows = is_by_rows(view, windows);
+  if (by_rows) grow_rows(view, windows, points, grow);
   for (bool grown = true; grown;) {
     grown = false;
-    for (std::uint32_t d = static_cast<std::uint32_t>(points.size()); d-- > 0;) {
-      if (group.dims[d].role == DimRole::counter || is_streamed(group, d) || points[d] >= limit(d)) continue;
-      std::vector<std::int64_t> more = points;
-      more[d] = std::min(2 * points[d], limit(d));
-      if (bytes.moving(more, d) > std::clamp(bytes.staying(d), least_tile_bytes, most_tile_bytes)) continue;
-      points = std::move(more);
-      grown = true;
-    }
+    for (std::uint32_t d = dims; d-- > 0;) grown |= grow(d, least_tile_bytes);
   }
   points = grown_tiles(view, most, std::move(points));
   for (std::uint32_t d = 0; d < points.size(); ++d)
     if (!is_streamed(group, d)) points[d] = dividing(points[d], most[d]);
+  for (std::uint32_t d = 0; by_rows && d + 1 < dims; ++d) points[d] = equal(points[d], most[d]);
   return points;
 }
 

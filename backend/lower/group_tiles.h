@@ -4,7 +4,8 @@
 //   t[i, j] = …   o[i] = sum[j] t[i, j]   over i, j:   tiles of i, steps of j; of t there is one tile by one step at a time
 //
 // If a plan streams a reduction dim in blocks, these are its steps. Otherwise sizes are chosen so that the private
-// data of a tile or step fits the caches near the core, and larger where a tile reuses data that others have loaded.
+// data of a tile or step fits the caches near the core, and larger where a tile reuses data that others have loaded. Tiles of
+// maps that compute nothing twice are whole rows, as far as they fit.
 // Sizes never depend on the machine, so the order in which floats are combined depends only on the program and its
 // plan.
 #pragma once

@@ -213,7 +213,7 @@ void Scheduler::kernel(RunningGraph& frame, const Application& application, cons
     }
   const Kernel& loops = kernels_.kernels[number];
   call.tiles = tile_count(loops, call.box);
-  std::int64_t parts = options_.parts > 0 ? std::min(options_.parts, call.tiles) : call.tiles / loops.worth;
+  std::int64_t parts = options_.parts > 0 ? std::min(options_.parts, call.tiles) : parts_that_pay(loops, call.tiles);
   std::vector<BufferId> reads, writes;
   for (const auto* list : {&application.operands, &application.results})
     for (HeldMember m : *list) {

@@ -1,6 +1,7 @@
 #include "backend/schedule/schedule_tasks.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "ir/machine.h"
@@ -14,6 +15,13 @@ namespace {
 constexpr std::int64_t copy_bytes = ir::reference_machine.l2_bytes / 4;  // per tile of a copy
 
 }  // namespace
+
+std::int64_t parts_that_pay(const Kernel& kernel, std::int64_t tiles) {
+  constexpr std::int64_t few = 16;
+  const std::int64_t parts = tiles / kernel.worth;
+  if (parts >= few) return parts;
+  return std::min(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(parts))), tiles);
+}
 
 bool ScheduleTasks::Open::fits(std::size_t order, const std::vector<BufferId>& reads,
                                const std::vector<BufferId>& writes) const {

@@ -9,6 +9,9 @@
 
 namespace tap::backend {
 
+// Into which threads divide a call. A few parts are as many as two, four or eight threads can share equally.
+std::int64_t parts_that_pay(const Kernel& kernel, std::int64_t tiles);
+
 class ScheduleTasks {
  public:
   explicit ScheduleTasks(Schedule& schedule) : schedule_(schedule) { schedule_.sequences.emplace_back(); }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
-#include <queue>
 #include <vector>
 
 #include "backend/loops/equal_work.h"
@@ -17,20 +15,10 @@ namespace tap::cost {
 
 namespace {
 
-// The most tiles that a thread runs, as a multiple of an equal share, if each takes the next portion when it is free.
+// The most tiles that a thread runs, as a multiple of an equal share.
 double largest_share(const Portions& portions, double threads) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> done(
-      std::greater<>{}, std::vector<double>(static_cast<std::size_t>(threads), 0.0));
-  double most = 0;
-  for (std::int64_t at = 0; at < portions.tiles();) {
-    const std::int64_t end = portions.end_of(at);
-    const double now = done.top() + static_cast<double>(end - at);
-    done.pop();
-    done.push(now);
-    most = std::max(most, now);
-    at = end;
-  }
-  return most * threads / static_cast<double>(portions.tiles());
+  const auto tiles = static_cast<double>(portions.tiles());
+  return std::ceil(tiles / threads) * threads / tiles;
 }
 
 double largest_cache(const Device& device) {

@@ -7,6 +7,7 @@
 
 #include "backend/llvm/executable.h"
 #include "backend/llvm/jit.h"
+#include "backend/lower/group_tiles.h"
 #include "backend/lower/lowered.h"
 #include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
@@ -196,6 +197,32 @@ TEST(GroupRun, SeveralWritersOfAResult) {
   const std::string text = "mesh d = [x: 2]\n" + fmt::format(fmt::runtime(jacobi), 12, 9);
   expect_correct(text, "unroll U 3\nfuse " + all + " over i\nsplit U dim i into 2 over axis d.x\n");
   expect_correct(text, "unroll U 3\nfuse " + all + " over i, j\nsplit U dim j into [0, 1, 9] over threads\n");
+}
+
+// Tiles of maps are whole rows, of sizes that differ little: 6 of 28 rows, not 5 of 32 and 6 rows; not if one is transposed.
+TEST(GroupRun, TilesOfMapsAreWholeRows) {
+  const std::string border =
+      "program p(x: f32[{0}, {1}]) -> (y: f32[{0}, {1}]) {{\n"
+      "  y[i, j] = x[i, j] + x[i, j-1] - x[i, j+1] + x[i-1, j] - x[i+1, j] for i in 1..{0}-1, j in 1..{1}-1\n"
+      "  y[i, j] = x[i, j] for i in 0..1, j in 0..{1}\n    y[i, j] = x[i, j] for i in {0}-1..{0}, j in 0..{1}\n"
+      "  y[i, j] = x[i, j] for i in 1..{0}-1, j in 0..1\n  y[i, j] = x[i, j] for i in 1..{0}-1, j in {1}-1..{1} }}";
+  const std::string all = "fuse y@0, y@1, y@2, y@3, y@4 over i, j\n";
+  auto points_of = [](const std::string& text, const std::string& plan) {
+    const ir::Program fused = planned(compiled(text), plan);
+    const ir::Operator& group = fused[fused[fused.main].operations[0].op];
+    return backend::tile_points(fused, group, group.box().shape());
+  };
+  EXPECT_EQ(points_of(fmt::format(fmt::runtime(border), 166, 166), all), (std::vector<std::int64_t>{28, 166}));
+  const std::string transposed =
+      "program p(x: f32[999, 999]) -> (y: f32[999, 999]) { y[i, j] = x[j, i] for i in 0..9, j in 0..999; y[i, j] = 2 * "
+      "x[j, i] for i in 9..999, j in 0..999 }";
+  EXPECT_LT(points_of(transposed, "fuse y@0, y@1 over i, j\n")[1], 999);
+  for (auto [rows, columns] : {std::pair{2, 2}, {3, 40}, {37, 70}, {166, 166}, {150, 5}, {40, 1100}})
+    expect_correct(fmt::format(fmt::runtime(border), rows, columns), all);
+  expect_correct(
+      "program p(x: f64[6, 40, 50]) -> (y: f64[6, 40, 50], z: f64[6, 40, 50]) { y[h, i, j] = 2 * x[h, i, j] + "
+      "x[h, i-1, j else 0]; z[h, i, j] = y[h, i, j] - x[h-1, i, j+1 else 1] }",
+      "fuse y, z over h, i, j\n");
 }
 
 // One writer is a reduction; one writes from behind; one result has one writer; one value has parts in turns.

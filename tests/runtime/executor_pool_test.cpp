@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 namespace tap::executor {
@@ -38,6 +39,49 @@ TEST(ExecutorPool, BothThreadsRun) {
     EXPECT_EQ(rendezvous.arrived, 2);
     EXPECT_EQ(rendezvous.numbers, 3u);
   }
+  pool.stop();
+}
+
+// Takes numbers, one at a time, as threads take tiles.
+struct Numbers {
+  std::atomic<int> next{0};
+  std::atomic<long> total{0};
+
+  static void add(void* data, std::int64_t) {
+    auto* self = static_cast<Numbers*>(data);
+    for (int n; (n = self->next++) < 100;) self->total += n;
+  }
+};
+
+// Runs at once one after another, and after pauses in which workers sleep; of several callers, one has the workers.
+TEST(ExecutorPool, EveryRunIsComplete) {
+  Pool pool;
+  ASSERT_TRUE(pool.start(3));
+  auto call = [&](int runs, std::chrono::milliseconds pause) {
+    for (int run = 0; run < runs; ++run) {
+      Numbers numbers;
+      pool.run(Numbers::add, &numbers);
+      ASSERT_EQ(numbers.total, 99 * 100 / 2) << run;
+      if (pause > 0ms) std::this_thread::sleep_for(pause);
+    }
+  };
+  call(20000, 0ms);
+  call(20, 5ms);
+  std::thread other([&] { call(2000, 0ms); });
+  call(2000, 0ms);
+  other.join();
+  pool.stop();
+}
+
+TEST(ExecutorPool, IdleWorkersSleep) {
+  Pool pool;
+  ASSERT_TRUE(pool.start(3));
+  Numbers numbers;
+  pool.run(Numbers::add, &numbers);
+  std::this_thread::sleep_for(100ms);
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.1);
   pool.stop();
 }
 
