@@ -138,7 +138,16 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
     append(ahead, std::move(inner));
     inner = std::move(ahead);
   }
-  append(result, around(std::move(loops), std::move(inner)));
+  while (!loops.empty()) {
+    std::vector<Statement> body = prefetch_windows(tile, rows, dims_with(true)[loops.size() - 1]);
+    append(body, std::move(inner));
+    loops.back().body = std::move(body);
+    inner.clear();
+    inner.push_back({std::move(loops.back())});
+    loops.pop_back();
+  }
+  append(result, prefetch_windows(tile, rows, {}));
+  append(result, std::move(inner));
   append(result, end_tile(tile, &rows, lanes, state, chunk ? &*chunk : nullptr, packing.chunked.value_or(0)));
   return result;
 }
@@ -161,6 +170,11 @@ bool Lowering::followed_by_lanes(const Packing& packing, std::size_t dim) const 
          });
 }
 
+// Whether lane operands are packed again for each of its points.
+bool Lowering::is_outside_packing(const Packing& packing, std::size_t dim) const {
+  return followed_by_lanes(packing, dim) && dim != packing.packed_dim;
+}
+
 std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing& packing, const Extents& extents) {
   if (tile.vectors > 1) vector_variable_ = new_variable("v");
   tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
@@ -178,6 +192,10 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
   if (packing.by_first_rows) copied = panels_of_first_rows(along_lanes, chunk, packing, extents);
   else fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
   std::vector<Statement> fill_rows = fill_all(packing.row_reads, along_rows, chunk, packing, tile, extents);
+  next_windows_.clear();
+  if (const auto next = dim_of_next_window(tile, packing, extents))
+    for (std::uint32_t read : packing.windows)
+      for (NextWindow& window : next_windows(read, tile, *next)) next_windows_.push_back(std::move(window));
   for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing, tile));
   std::fill(cells_.begin(), cells_.end(), std::nullopt);
 
@@ -238,8 +256,7 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
                                             std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
   std::vector<std::size_t> outside, inside;
   for (std::size_t d : near_last(dims_with(false)))
-    if (d != tile.dim && d != *tile.rows)
-      (followed_by_lanes(packing, d) && d != packing.packed_dim ? outside : inside).push_back(d);
+    if (d != tile.dim && d != *tile.rows) (is_outside_packing(packing, d) ? outside : inside).push_back(d);
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;
   std::vector<Statement> body = std::move(fill_lanes);

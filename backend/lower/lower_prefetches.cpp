@@ -39,15 +39,46 @@ AffineExpr Lowering::with_value(AffineExpr e, std::uint32_t v, const AffineExpr&
   return plus(std::move(e), value, factor);
 }
 
+// The results of a tile that has a short row of them for each lane: a line or two each, far apart.
+//
+//   for o in o0..o0 + 32
+//     fetch y[o, j0]
+//     fetch y[o, j0 + 13]
+std::vector<Statement> Lowering::prefetch_across(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                                 const Store::Target& target) const {
+  const TensorType& type = kernel_.tensors[target.tensor].type;
+  const auto cell = static_cast<std::int64_t>(size_of(type.element));
+  const bool far = element_count(type.shape) > machine_.l2_bytes / cell;
+  if (!far || !is_contiguous_along(target.at, frame_.at[*tile.rows])) return {};
+  if (stride_bytes(type, target.at, frame_.at[tile.dim]) < machine_.line_bytes) return {};
+  For loop;
+  loop.variable = frame_.at[tile.dim];
+  loop.lower = {bound(variable(lanes.loop.variable))};
+  loop.upper = {
+      bound(plus(variable(lanes.loop.variable), number(static_cast<std::int64_t>(tile.lanes) * lanes.count)))};
+  if (!lanes.whole) loop.upper.push_back(lanes.loop.upper[0]);
+  for (const std::int64_t row : {std::int64_t{0}, static_cast<std::int64_t>(rows.count) - 1}) {
+    Prefetch one{target.tensor, target.at};
+    for (AffineExpr& e : one.at)
+      e = with_value(e, frame_.at[*tile.rows], plus(variable(rows.loop.variable), number(row)));
+    loop.body.push_back({std::move(one)});
+  }
+  return {{std::move(loop)}};
+}
+
 // Prefetches the result cells of the next rows, if lanes are contiguous in them, while this tile is computed; otherwise
-// the next tile would wait for them. Results that are only written, line by line, need no prefetch.
+// the next tile would wait for them. Results that are only written, line by line, need no prefetch. Other results: those of this tile.
 std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                                bool accumulates_into_result) const {
   if (rows.count < tile.row_count) return {};  // the last rows
   const std::int64_t last_lane = static_cast<std::int64_t>(tile.lanes) * lanes.count - 1;
-  std::vector<Statement> each, last;
+  std::vector<Statement> each, last, now;
   for (const Store::Target& target : kept(std::vector<CellId>(op_.writes.size())).targets) {
-    if (target.tensor == no_tensor || !is_contiguous_along(target.at, frame_.at[tile.dim])) continue;
+    if (target.tensor == no_tensor) continue;
+    if (!is_contiguous_along(target.at, frame_.at[tile.dim])) {
+      append(now, prefetch_across(tile, rows, lanes, target));
+      continue;
+    }
     const TensorType& type = kernel_.tensors[target.tensor].type;
     if (!accumulates_into_result && is_non_temporal(type, machine_)) continue;
     if (!accumulates_into_result && stride_bytes(type, target.at, frame_.at[*tile.rows]) < machine_.page_bytes)
@@ -61,7 +92,7 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
     each.push_back({std::move(first)});
     last.push_back({std::move(end)});
   }
-  if (each.empty()) return each;
+  if (each.empty()) return now;
   assume(*tile.rows, 1, 2 * static_cast<std::int64_t>(tile.row_count));  // a second tile is needed to see one
   Guard more;                                                            // whole tiles of this block
   more.conditions.push_back({plus(plus(rows.loop.upper[0].expr, variable(rows.loop.variable), -1),
@@ -69,7 +100,8 @@ std::vector<Statement> Lowering::prefetch_next(const RegisterTile& tile, const P
                              Comparison::at_least_zero});
   more.body = across(tile, &rows, &lanes, std::move(each));
   append(more.body, over_rows(tile, &rows, std::move(last)));
-  return {{std::move(more)}};
+  now.push_back({std::move(more)});
+  return now;
 }
 
 // Prefetches reads of later steps, if they are in far memory and each step is in a different page, with too few

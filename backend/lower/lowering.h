@@ -233,6 +233,18 @@ class Lowering {
   std::vector<Statement> in_step_blocks(const RegisterTile& tile, const StepBlocks& blocks);
   std::vector<Statement> prefetch_next(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                        bool accumulates_into_result) const;
+  std::vector<Statement> prefetch_across(const RegisterTile& tile, const Part& rows, const Part& lanes,
+                                         const Store::Target& target) const;
+  struct NextWindow {                         // where a window reads cells that the one before it has not copied
+    std::uint32_t tensor = 0;                 // the operand
+    std::vector<ir::AffineExpr> first, last;  // of one row of its box, for the rows of a register tile
+    std::optional<std::size_t> step;          // the innermost reduction dim that it moves along
+  };
+  std::optional<std::size_t> dim_of_next_window(const RegisterTile& tile, const Packing& packing,
+                                                const Extents& extents) const;
+  std::vector<NextWindow> next_windows(std::uint32_t read, const RegisterTile& tile, std::size_t next) const;
+  std::vector<Statement> prefetch_windows(const RegisterTile& tile, const Part& rows,
+                                          std::optional<std::size_t> step) const;
   std::vector<Statement> packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,
                                      const std::optional<Block>& chunk, const Packing& packing,
                                      const std::vector<Pack>& copied);
@@ -258,6 +270,7 @@ class Lowering {
   std::vector<Statement> block_nest(const RegisterTile& tile, const Packing& packing, For columns,
                                     std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk);
   bool followed_by_lanes(const Packing& packing, std::size_t dim) const;
+  bool is_outside_packing(const Packing& packing, std::size_t dim) const;
   std::vector<Statement> packed(const RegisterTile& tile, const Packing& packing, const Extents& extents);
   ir::AffineExpr tile_number(const RegisterTile& tile) const;
 
@@ -270,6 +283,7 @@ class Lowering {
   std::vector<std::uint32_t> loads_;   // by read: the kernel's load
   std::uint32_t vector_variable_ = 0;  // which of the vectors of a register tile
   State tile_state_;
+  std::vector<NextWindow> next_windows_;
   std::vector<std::optional<ir::CellId>> cells_;
   bool accumulates_into_result_ = false;
   std::optional<std::uint32_t> calls_;

@@ -225,7 +225,43 @@ class PackingChooser {
   }
 
   void choose_blocks() {
-    const std::int64_t depth = most_depth();
+    if (choose_blocks_of_windows()) return;
+    const std::int64_t points = choose_chunk(most_depth());
+    packing_.row_block = equal_blocks(*tile_.rows, machine_.l2_bytes / 4, points, tile_.row_count);
+    // If all rows are one block, a block of lanes is read once: it stays in the second cache until then.
+    const bool once = size(*tile_.rows) <= packing_.row_block;
+    packing_.lane_block =
+        equal_blocks(tile_.dim, once ? machine_.l2_bytes / 2 : machine_.l3_bytes / 2, points, lane_step());
+  }
+
+  // A window of all rows is used by all lanes, whose panels stream by: only the window has to stay near. Every further block of the
+  // reduction would load and store the results again, and every further block of lanes would copy the window again.
+  bool choose_blocks_of_windows() {
+    const std::vector<const Access*> windows = windows_of_rows();
+    if (windows.empty()) return false;
+    packing_.row_block = size(*tile_.rows);
+    for (std::int64_t depth = machine_.l2_bytes / 2 / (full_vector_bytes * tile_.vectors); depth > most_depth();
+         depth /= 2) {
+      const std::int64_t points = choose_chunk(depth);
+      packing_.lane_block = equal_blocks(tile_.dim, machine_.l3_bytes / 4, points, lane_step());
+      if (std::ranges::all_of(windows, [&](const Access* window) { return fits(*window); })) return true;
+    }
+    packing_ = {};
+    return false;
+  }
+  // All that depends on the rows, if it is copied as windows.
+  std::vector<const Access*> windows_of_rows() const {
+    std::vector<const Access*> windows;
+    for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
+      if (op_.exprs[id].op != CellOp::read || !depends_on(op_, {id}, *tile_.rows)) continue;
+      windows.push_back(&op_.reads[op_.exprs[id].attribute]);
+      if (depends_on(op_, {id}, tile_.dim) || !can_be_window(op_, *windows.back(), extents_)) return {};
+    }
+    return windows;
+  }
+
+  // Blocks of the reduction with about that many points, if it is too long: the points of one.
+  std::int64_t choose_chunk(std::int64_t depth) {
     std::int64_t inner = 1, all = 1;
     std::optional<std::size_t> first;
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
@@ -237,31 +273,27 @@ class PackingChooser {
     bool free = first && accumulates_into_result_;
     for (const Constraint& c : op_.constraints) free = free && c.expr.coefficients[*first] == 0;
     for (const Blocking& b : op_.blockings) free = free && b.dim != *first && b.block_dim != *first;
-    std::int64_t points = all;
-    if (free && all > depth + depth / 2) {
-      std::int64_t blocks = (all + depth - 1) / depth;
-      packing_.chunked = first;
-      packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
-      if (has_lines_along(*first)) {
-        const std::int64_t whole = std::min(line_cells, size(*first));
-        if (checked::mul(whole * inner, full_vector_bytes * tile_.vectors) <= machine_.l2_bytes)
-          packing_.chunk = std::max(packing_.chunk, whole);
-      }
-      points = packing_.chunk * inner;
+    packing_.chunked.reset();
+    if (!free || all <= depth + depth / 2) return all;
+    std::int64_t blocks = (all + depth - 1) / depth;
+    packing_.chunked = first;
+    packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
+    if (has_lines_along(*first)) {
+      const std::int64_t whole = std::min(line_cells, size(*first));
+      if (checked::mul(whole * inner, full_vector_bytes * tile_.vectors) <= machine_.l2_bytes)
+        packing_.chunk = std::max(packing_.chunk, whole);
     }
-    std::int64_t bytes = checked::mul(full_vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
-    // As few equal blocks as fit.
-    auto block = [&](std::size_t d, std::int64_t memory, std::int64_t step) {
-      const std::int64_t panels = std::max<std::int64_t>((size(d) + step - 1) / step, 1);
-      const std::int64_t most = std::max<std::int64_t>(memory / bytes / step, 1), blocks = (panels + most - 1) / most;
-      return (panels + blocks - 1) / blocks * step;
-    };
-    packing_.row_block = block(*tile_.rows, machine_.l2_bytes / 4, tile_.row_count);
-    // If all rows are one block, a block of lanes is read once: it stays in the second cache until then.
-    const bool once = size(*tile_.rows) <= packing_.row_block;
-    packing_.lane_block = block(tile_.dim, once ? machine_.l2_bytes / 2 : machine_.l3_bytes / 2,
-                                static_cast<std::int64_t>(tile_.lanes) * tile_.vectors);
+    return packing_.chunk * inner;
   }
+
+  // As few equal blocks as fit, of panels of `step`.
+  std::int64_t equal_blocks(std::size_t d, std::int64_t memory, std::int64_t points, std::int64_t step) const {
+    const std::int64_t bytes = checked::mul(full_vector_bytes / tile_.lanes, std::max<std::int64_t>(points, 1));
+    const std::int64_t panels = std::max<std::int64_t>((size(d) + step - 1) / step, 1);
+    const std::int64_t most = std::max<std::int64_t>(memory / bytes / step, 1), blocks = (panels + most - 1) / most;
+    return (panels + blocks - 1) / blocks * step;
+  }
+  std::int64_t lane_step() const { return static_cast<std::int64_t>(tile_.lanes) * tile_.vectors; }
 
   // Whether lane operands are packed from cache lines that run along the dim: its blocks must contain whole lines,
   // since otherwise every block with a part of a line loads it again.
