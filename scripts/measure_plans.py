@@ -6,9 +6,9 @@
 
 For each NAME.ir of the folder: the default, no decisions (--evaluations 0), the program as written (--plan none), a search of 2 s
 (--budget 2s), and the first --plans of NAME.*.plan, whose rest the cost model decides. Variants whose complete plans are equal are
-measured once. All variants of a program take turns; the time is the least median of the rounds. Rounds are added while the
-default seems worse than another by 5 %, and there are less than --most-rounds. Each program becomes one line of ROWS.jsonl; those that are there are
-skipped, and with --for it stops in time, so that long runs can be made in parts.
+measured once. As long as the default seems worse than others by 5 %, it and these are measured again in turns, up to --rounds
+times, and the least median counts. Each program becomes one line of ROWS.jsonl; those that are there are skipped, and with --for
+it stops in time, so that long runs can be made in parts.
 
     scripts/measure_plans.py --tables ROWS.jsonl [--scatter PICTURE.svg]
 
@@ -26,7 +26,7 @@ import time
 from pathlib import Path
 
 MODES = {"default": [], "undecided": ["--evaluations", "0"], "none": ["--plan", "none"], "search": ["--budget", "2s"]}
-LONGEST = 0.3  # seconds: a run that takes longer is measured once
+LONGEST = 0.3  # seconds: programs that take longer are measured once
 
 
 class Subject:
@@ -58,7 +58,7 @@ class Subject:
         with tempfile.TemporaryDirectory() as folder:
             for variant, words in self.variants().items():
                 complete = Path(folder) / "complete.plan"
-                first = self.json("bench", str(self.file), *words, *self.cache, "--seconds", "0", "--runs", "1", "--plan-out", str(complete))
+                first = self.bench(words, "--plan-out", str(complete))
                 if first is None:
                     continue  # drawn plans may ask for what cannot be
                 # `none` is more than the lines of its plan.
@@ -70,22 +70,23 @@ class Subject:
                 if cost:
                     predicted[variant] = dict(seconds=cost["total"]["seconds"], memory=memory_of(cost["memory"]))
                     times[variant] = first["run"]["median"]
-        if self.options.rounds and "default" in times:
-            self.measure(times)
+        self.repeat_doubtful(times)
         return dict(program=self.name, threads=self.options.threads, times=times, predicted=predicted, same_as=same_as)
 
-    def measure(self, times):
+    def bench(self, words, *more):
+        return self.json("bench", str(self.file), *words, *self.cache, "--seconds", str(self.options.seconds), "--runs", "3", *more)
+
+    def repeat_doubtful(self, times):
+        """The default in turns with what seems faster, as long as something does."""
         variants = self.variants()
-        short = [v for v in times if times[v] < LONGEST]
-        for v in short:
-            times[v] = math.inf
-        for done in range(self.options.most_rounds):
-            for v in short:
-                run = self.json("bench", str(self.file), *variants[v], *self.cache, "--seconds", str(self.options.seconds), "--runs", "3")
+        for _ in range(self.options.rounds - 1):
+            faster = [v for v in times if 1.05 * times[v] < times.get("default", 0)]
+            if not faster or times["default"] > LONGEST:
+                return
+            for v in ["default", *faster]:
+                run = self.bench(variants[v])
                 if run:
                     times[v] = min(times[v], run["run"]["median"])
-            if done + 1 >= self.options.rounds and times["default"] < 1.05 * min(times.values()):
-                return
 
 
 def memory_of(memory):
@@ -203,8 +204,7 @@ def main():
     parser.add_argument("--machine")
     parser.add_argument("--cache-dir")
     parser.add_argument("--seconds", type=float, default=0.03)
-    parser.add_argument("--rounds", type=int, default=1, help="0: only compile, so that later runs find the kernels")
-    parser.add_argument("--most-rounds", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--for", dest="time", type=float, default=math.inf)
     parser.add_argument("--scatter")
     parser.add_argument("--least-plans", type=int, default=10)
