@@ -11,7 +11,8 @@ namespace tap {
 //
 //   16 tiles, 2 threads      0..4 4..6 6..7 7..8 | 8..12 12..14 14..15 15..16
 //
-// Tiles are numbered across the tasks of a batch. A portion's size depends on its begin alone.
+// The last ranges have the tile more, if sizes differ: the last tile is often a part of one. Tiles are numbered across the tasks of a
+// batch. A portion's size depends on its begin alone.
 class Portions {
  public:
   // The first tile of a range that is not yet taken. Has a cache line for itself.
@@ -26,7 +27,7 @@ class Portions {
   int64_t tiles() const { return tiles_; }
   int64_t ranges() const { return ranges_; }
   int64_t begin_of(int64_t range) const {
-    return tiles_ / ranges_ * range + (tiles_ % ranges_ * range + ranges_ - 1) / ranges_;
+    return tiles_ / ranges_ * range + tiles_ % ranges_ * range / ranges_;
   }
   // `range_end`: of the range that has `begin`.
   int64_t end_of(int64_t begin, int64_t range_end) const {
