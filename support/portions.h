@@ -26,9 +26,7 @@ class Portions {
         least_(whole ? tiles : (tiles + 8 * threads - 1) / (8 * threads)) {}
   int64_t tiles() const { return tiles_; }
   int64_t ranges() const { return ranges_; }
-  int64_t begin_of(int64_t range) const {
-    return tiles_ / ranges_ * range + tiles_ % ranges_ * range / ranges_;
-  }
+  int64_t begin_of(int64_t range) const { return tiles_ / ranges_ * range + tiles_ % ranges_ * range / ranges_; }
   // `range_end`: of the range that has `begin`.
   int64_t end_of(int64_t begin, int64_t range_end) const {
     const int64_t left = range_end - begin, half = (left + 1) / 2;
