@@ -21,7 +21,8 @@ enum class Tiles : int32_t {
 // A portion is half of what is left of the range. Of tiles of equal work it is three quarters: that is fewer portions, and if one of
 // two threads is half as fast as the other, they take 1.5 instead of 1.33 times as long.
 //
-// Tiles are numbered across the tasks of a batch. A portion's size depends on its begin alone.
+// The last ranges have the tile more, if sizes differ: the last tile is often a part of one. Tiles are numbered across the tasks of a
+// batch. A portion's size depends on its begin alone.
 class Portions {
  public:
   // The first tile of a range that is not yet taken. Has a cache line for itself.
@@ -36,9 +37,7 @@ class Portions {
   }
   int64_t tiles() const { return tiles_; }
   int64_t ranges() const { return ranges_; }
-  int64_t begin_of(int64_t range) const {
-    return tiles_ / ranges_ * range + (tiles_ % ranges_ * range + ranges_ - 1) / ranges_;
-  }
+  int64_t begin_of(int64_t range) const { return tiles_ / ranges_ * range + tiles_ % ranges_ * range / ranges_; }
   // `range_end`: of the range that has `begin`.
   int64_t end_of(int64_t begin, int64_t range_end) const {
     const int64_t left = range_end - begin, share = equal_ ? left - left / 4 : (left + 1) / 2;
