@@ -44,7 +44,7 @@ TEST(Portions, WhoHasNoneLeftTakesThoseOfOthers) {
 }
 
 TEST(Portions, SharesDifferByOneTile) {
-  EXPECT_EQ(Portions(19, 2, false).begin_of(1), 9);
+  EXPECT_EQ(Portions(19, 2, Tiles::any_work).begin_of(1), 9);
   for (auto [tiles, threads] : {std::pair{3, 2}, {17, 4}, {5, 8}, {1000003, 64}}) {
     const Portions portions(tiles, threads, Tiles::any_work);
     EXPECT_EQ(portions.begin_of(0), 0);
