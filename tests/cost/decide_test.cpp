@@ -135,11 +135,11 @@ TEST(Decide, SplitsOverAMeshStayOfTheirGroup) {
 TEST(Decide, AValueThatDevicesGatherIsNotComputedOnEach) {
   const std::string plan = decided(
       "mesh d = [x: 4]\n"
-      "program p(Q: f32[512, 64] @ d[{x}, {}], K: f32[512, 64] @ d[{x}, {}])\n"
-      "    -> (Y: f32[512] @ d[{x}]) {\n"
+      "program p(Q: f32[2048, 64] @ d[{x}, {}], K: f32[512, 64] @ d[{x}, {}])\n"
+      "    -> (Y: f32[2048] @ d[{x}]) {\n"
       "  L[j, c] = K[j, c] + 1\n  A[i, j] = sum[c] Q[i, c] * L[j, c]\n"
       "  Y[i] = max[j] A[i, j]\n}");
-  EXPECT_EQ(plan, "plan 2\nfuse A, Y over i\n");
+  EXPECT_EQ(plan, "plan 2\nfuse A, Y over i, j\n");
   // Also if everything fits in a cache.
   EXPECT_NE(decided("mesh d = [x: 4]\n"
                     "program p(Q: f64[8, 4] @ d[{x}, {}], K: f64[8, 4] @ d[{x}, {}]) -> (Y: f64[8] @ d[{x}]) {\n"
@@ -217,6 +217,20 @@ TEST(Decide, AttentionNextToALargeProductIsStreamed) {
       "  Y = attention(Q, K, V)\n  C[i, j] = sum[k] A[i, k] * B[k, j]\n}";
   const std::string plan = decided(text);
   EXPECT_NE(plan.find("choose Y.s "), plan.npos) << plan;
+}
+
+// Two products save operations, and cost two tasks with few of them.
+TEST(Decide, WhatWasWrittenIsKeptWhereAnotherOrderCostsMuchMore) {
+  auto text = [](int i, int j, int k, int r) {
+    return fmt::format(
+        "program p(X: f32[{0}, {1}, {2}], B: f32[{1}, {3}], C: f32[{2}, {3}]) -> (Y: f32[{0}, {3}]) {{\n"
+        "  Y[i, r] = sum[j, k] X[i, j, k] * B[j, r] * C[k, r]\n}}",
+        i, j, k, r);
+  };
+  EXPECT_EQ(decided(text(5, 2, 3, 453)), "plan 2\nchoose Y 0\n");
+  EXPECT_EQ(decided(text(64, 48, 40, 32)).find("choose"), std::string::npos);
+  EXPECT_EQ(decided(text(5, 2, 3, 453), "", 0), "plan 2\n");
+  EXPECT_EQ(decided(text(5, 2, 3, 453), "choose Y 1\n"), "plan 2\nchoose Y 1\n");
 }
 
 // The lines of what was taken are those of the plan, and nothing that is clearly better was left.

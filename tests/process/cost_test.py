@@ -92,6 +92,14 @@ class Cost(TapcTest):
         a, b = self.json("p.tap", "--dim", "n=128"), self.json("q.tap", "--dim", "n=128")
         self.assertEqual(a["total"], b["total"])
 
+    def test_a_program_as_written(self):
+        """Without the order of products that would save operations."""
+        self.write("p.tap", """program p(X: f32[64, 48, 40], B: f32[48, 32], C: f32[40, 32]) -> (Y: f32[64, 32]) {
+    Y[i, r] = sum[j, k] X[i, j, k] * B[j, r] * C[k, r] }
+""")
+        self.assertIn("kernel 1", self.tapc("cost", "p.tap").stdout.decode())
+        self.assertNotIn("kernel 1", self.tapc("cost", "p.tap", "--plan", "none").stdout.decode())
+
     def test_one_device_of_a_mesh(self):
         self.write("m.tap", MESH)
         for machine in sorted((ROOT / "examples/machines").glob("*.toml")):
