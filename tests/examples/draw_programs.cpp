@@ -45,14 +45,14 @@ const MeasuredExample measured_examples[] = {
     {"logistic.tap", {{"samples", 20000}, {"features", 64}}},
 };
 
-struct Options : DrawOptions {
+struct Drawn : DrawOptions {
   std::uint64_t sizes = 3;
   std::string examples;
 };
 
 class Drawer {
  public:
-  explicit Drawer(const Options& options) : options_(options) {}
+  explicit Drawer(const Drawn& options) : options_(options) {}
 
   void operators() {
     StandardOperators operators(laws_);
@@ -60,7 +60,8 @@ class Drawer {
       if (signature.name.find(options_.only) == std::string::npos) continue;
       numbers_.seed(own_seed(signature.name));
       for (std::uint64_t k = 0; k < options_.sizes; ++k)
-        if (std::optional<ir::Program> program = of_about(std::pow(10, 4 + 1.5 * static_cast<double>(k % 3)), operators, signature))
+        if (std::optional<ir::Program> program =
+                of_about(std::pow(10, 4 + 1.5 * static_cast<double>(k % 3)), operators, signature))
           write(signature.name + "." + std::to_string(k), *program);
     }
   }
@@ -78,7 +79,8 @@ class Drawer {
   }
 
   int report() const {
-    std::printf("%llu programs, %llu plans\n", static_cast<unsigned long long>(programs_), static_cast<unsigned long long>(plans_));
+    std::printf("%llu programs, %llu plans\n", static_cast<unsigned long long>(programs_),
+                static_cast<unsigned long long>(plans_));
     return programs_ ? 0 : 1;
   }
 
@@ -164,14 +166,14 @@ class Drawer {
     split->devices.clear();
   }
 
-  const Options& options_;
+  const Drawn& options_;
   LawMemory laws_;
   std::mt19937_64 numbers_;
   std::uint64_t programs_ = 0, plans_ = 0;
 };
 
-Options parse_options(int argc, char** argv) {
-  Options options;
+Drawn what_to_draw(int argc, char** argv) {
+  Drawn options;
   options.plans = 20;
   options.read(argc, argv, [&](const std::string& option, const char* value) {
     if (option == "--sizes") options.sizes = std::strtoull(value, nullptr, 10);
@@ -186,7 +188,7 @@ Options parse_options(int argc, char** argv) {
 }  // namespace tap
 
 int main(int argc, char** argv) {
-  const tap::Options options = tap::parse_options(argc, argv);
+  const tap::Drawn options = tap::what_to_draw(argc, argv);
   tap::Drawer drawer(options);
   drawer.operators();
   if (!options.examples.empty()) drawer.examples();
