@@ -67,13 +67,13 @@ std::vector<Lowering::NextWindow> Lowering::next_windows(std::uint32_t read, con
       if (axis != across && axis != along) continue;
       if (axis == across) extent = checked::add(extent, checked::mul(c, extents_.sizes[d] - 1));
       const AffineExpr end = plus(end_of(d), number(-1));
-      last = with_value(std::move(last), frame_.at[d], end);
-      first = with_value(std::move(first), frame_.at[d], axis == across ? end : variable(frame_.lo[d]));
+      last = with_value(last, frame_.at[d], end);
+      first = with_value(first, frame_.at[d], axis == across ? end : variable(frame_.lo[d]));
     }
     for (AffineExpr* e : {&first, &last})
-      if (axis == across) *e = shifted(std::move(*e), frame_.at[next], 1);
-    window.first.push_back(std::move(first));
-    window.last.push_back(std::move(last));
+      if (axis == across) *e = shifted(*e, frame_.at[next], 1);
+    window.first.push_back(first);
+    window.last.push_back(last);
   }
   for (std::size_t d : dims_with(true))
     if (uses(access, d) && rows[*across].coefficients[d] == 0 && rows[*along].coefficients[d] == 0) window.step = d;

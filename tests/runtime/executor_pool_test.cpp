@@ -91,7 +91,7 @@ volatile int sink = 0;
 [[gnu::noinline]] int deep(int n) {  // NOLINT(misc-no-recursion)
   volatile char used[4096];
   used[n % 4096] = static_cast<char>(n);
-  sink = used[0];
+  sink = static_cast<unsigned char>(used[0]);
   return n < 0 ? 0 : deep(n + 1) + used[n % 4096];
 }
 
