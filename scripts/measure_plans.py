@@ -25,6 +25,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from cost_accuracy import kendall
+
 MODES = {"default": [], "undecided": ["--evaluations", "0"], "none": ["--plan", "none"], "search": ["--budget", "2s"]}
 LONGEST = 0.3  # seconds: programs that take longer are measured once
 
@@ -108,31 +110,20 @@ def measure(options):
     return 0
 
 
-def kendall(pairs):
-    """Kendall's tau of (predicted, measured), without pairs whose measured times are within 5 %; None without pairs."""
-    good = bad = 0
-    for i, (p, m) in enumerate(pairs):
-        for q, n in pairs[:i]:
-            if abs(m - n) > 0.05 * max(m, n):
-                good += (p - q) * (m - n) > 0
-                bad += (p - q) * (m - n) <= 0
-    return (good - bad) / (good + bad) if good + bad else None
-
-
 def time_of(row, variant):
     return row["times"].get(row["same_as"].get(variant, variant))
 
 
 def print_tables(options):
-    rows = [json.loads(line) for line in Path(options.folder).read_text().splitlines()]
+    rows = [json.loads(line) for line in Path(options.rows).read_text().splitlines()]
     rows = [row for row in rows if row["times"].get("default")]
-    print_defaults(rows)
+    print_defaults(rows, options)
     print_predictions(rows, options)
     if options.scatter:
         Path(options.scatter).write_text(scatter(rows))
 
 
-def print_defaults(rows):
+def print_defaults(rows, options):
     found = []
     for row in rows:
         default = row["times"]["default"]
@@ -147,12 +138,8 @@ def print_defaults(rows):
         print(f"| {title} | {len(ratios)} | {statistics.median(ratios):.2f} | {ratios[int(0.95 * (len(ratios) - 1))]:.2f} | "
               f"{ratios[-1]:.2f} | {sum(r > limit for r in ratios)} of {limit} |")
     print("\n| program | default | over the best | best plan | over as written | memory |\n|---|---|---|---|---|---|")
-    for to_best, to_none, memory, name, default, best in sorted(found, reverse=True)[:options_rows()]:
+    for to_best, to_none, memory, name, default, best in sorted(found, reverse=True)[:options.worst]:
         print(f"| `{name}` | {1e6 * default:.1f} us | {to_best:.2f} | {best} | {to_none:.2f} | {memory:.2f} |")
-
-
-def options_rows():
-    return 25
 
 
 def print_predictions(rows, options):
@@ -163,7 +150,7 @@ def print_predictions(rows, options):
         tau = kendall(pairs)
         error = statistics.median(abs(p / m - 1) for p, m in pairs)
         errors += [abs(p / m - 1) for p, m in pairs]
-        if tau is not None and len(pairs) >= options.least_plans:
+        if len(pairs) >= options.least_plans:
             taus.append(tau)
             print(f"| `{row['program']}` | {len(pairs)} | {tau:.2f} | {100 * error:.0f} % |")
     if taus:
@@ -195,9 +182,8 @@ def scatter(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("tapc", help="or --tables")
-    parser.add_argument("folder")
-    parser.add_argument("rows", nargs="?")
+    parser.add_argument("paths", nargs="+", metavar="TAPC FOLDER ROWS, or ROWS")
+    parser.add_argument("--tables", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--plans", type=int, default=4)
     parser.add_argument("--only", default="")
@@ -207,13 +193,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--for", dest="time", type=float, default=math.inf)
     parser.add_argument("--scatter")
+    parser.add_argument("--worst", type=int, default=25)
     parser.add_argument("--least-plans", type=int, default=10)
-    if "--tables" in sys.argv:
-        sys.argv[sys.argv.index("--tables")] = "tables"
     options = parser.parse_args()
-    if options.tapc == "tables":
+    if len(options.paths) != (1 if options.tables else 3):
+        parser.error("wrong number of paths")
+    if options.tables:
+        options.rows = options.paths[0]
         print_tables(options)
         return 0
+    options.tapc, options.folder, options.rows = options.paths
     return measure(options)
 
 

@@ -9,8 +9,7 @@
 #include "backend/lower/packing.h"
 #include "backend/lower/register_tile.h"
 #include "ir/graph.h"
-#include "ir/interpret/interpret.h"
-#include "tests/backend/compare.h"
+#include "tests/backend/written_result.h"
 #include "tests/frontend/compile_source.h"
 
 namespace tap::backend::test {
@@ -95,21 +94,7 @@ TEST(FewRows, BitsAreThoseOfTheOracle) {
   machine.l2_bytes = 512 << 10;
   for (auto [m, n, k] : {std::array{33, 130, 1100}, {17, 221, 700}}) {
     EXPECT_TRUE(packing_of(m, n, k, machine).by_first_rows) << m << " x " << n << " x " << k;
-    const Program program = few_rows(m, n, k);
-    std::vector<Tensor> inputs;
-    for (const auto& shape : {std::vector<std::int64_t>{m, k}, {k, n}}) {
-      Tensor& tensor = inputs.emplace_back(ElementType::f32, shape);
-      auto cells = tensor.as_mutable<float>();
-      for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = static_cast<float>((c * 7 + 3) % 11) - 5;
-    }
-    const auto expected = interpret(program, program.main, inputs, {}).outputs;
-    for (std::size_t threads : {1u, 3u}) {
-      ExecuteOptions options;
-      options.threads = threads;
-      options.parts = threads == 1 ? 1 : 5;
-      options.machine = machine;
-      expect_same_bits(execute(program, program.main, inputs, options), expected, fmt::format("{} threads", threads));
-    }
+    expect_native_is_oracle_on(machine, few_rows(m, n, k), fmt::format("{} x {} x {}", m, n, k));
   }
 }
 

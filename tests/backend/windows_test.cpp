@@ -7,8 +7,7 @@
 #include "backend/lower/packing.h"
 #include "backend/lower/register_tile.h"
 #include "ir/graph.h"
-#include "ir/interpret/interpret.h"
-#include "tests/backend/compare.h"
+#include "tests/backend/written_result.h"
 #include "tests/frontend/compile_source.h"
 
 namespace tap::backend::test {
@@ -93,25 +92,8 @@ TEST(Windows, BitsAreThoseOfTheOracle) {
   Machine machine = reference_machine;
   machine.l2_bytes = 128 << 10;
   for (const Images& images :
-       {Images{2, 30, 26, 18}, {1, 100, 24, 17}, {1, 12, 71, 33, 2}, {1, 12, 60, 18, 1, 2}, {1, 9, 80, 16, 3}}) {
-    const Program program = convolution(images);
-    const ir::Graph& main = program[program.main];
-    std::vector<Tensor> inputs;
-    for (ValueId input : main.inputs) {
-      Tensor& tensor = inputs.emplace_back(main[input].type.element, main[input].type.shape);
-      auto cells = tensor.as_mutable<float>();
-      for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = static_cast<float>((c * 7 + 3) % 11) - 5;
-    }
-    const auto expected = interpret(program, program.main, inputs, {}).outputs;
-    for (std::size_t threads : {1u, 3u}) {
-      ExecuteOptions options;
-      options.threads = threads;
-      options.parts = threads == 1 ? 1 : 5;
-      options.machine = machine;
-      expect_same_bits(execute(program, program.main, inputs, options), expected,
-                       fmt::format("{} channels, {} threads", images.channels, threads));
-    }
-  }
+       {Images{2, 30, 26, 18}, {1, 100, 24, 17}, {1, 12, 71, 33, 2}, {1, 12, 60, 18, 1, 2}, {1, 9, 80, 16, 3}})
+    expect_native_is_oracle_on(machine, convolution(images), fmt::format("{} channels", images.channels));
 }
 
 }  // namespace

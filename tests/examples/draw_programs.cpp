@@ -15,6 +15,7 @@
 #include "support/diagnostic.h"
 #include "tests/examples/draw_options.h"
 #include "tests/examples/programs.h"
+#include "tests/examples/sizes.h"
 #include "tests/passes/random_groups.h"
 
 namespace tap {
@@ -23,11 +24,7 @@ namespace {
 using Dims = std::map<std::string, std::int64_t>;
 
 // The examples at about the sizes that their files declare.
-struct MeasuredExample {
-  const char* file;
-  Dims dims;
-};
-const MeasuredExample measured_examples[] = {
+const Example measured_examples[] = {
     {"linear.tap", {{"batch", 512}, {"in", 1024}, {"out", 1024}}},
     {"mlp.tap", {{"batch", 512}, {"width", 512}, {"hidden", 1024}}},
     {"attention.tap", {{"heads", 16}, {"n", 1024}, {"d", 64}}},
@@ -67,7 +64,7 @@ class Drawer {
   }
 
   void examples() {
-    for (const MeasuredExample& example : measured_examples) {
+    for (const Example& example : measured_examples) {
       if (std::string(example.file).find(options_.only) == std::string::npos) continue;
       numbers_.seed(own_seed(example.file));
       const std::string source = text_of_file(std::filesystem::path(options_.examples) / example.file);
