@@ -169,9 +169,19 @@ std::vector<Statement> Lowering::scatter_point(const Scatter& scatter, const Mon
   return inner;
 }
 
+// Whether a dim of the result outside those that the reduction selects: a step along it leaves all the selected cells behind.
+bool Lowering::is_before_targets(const Scatter& scatter, std::size_t dim) const {
+  for (const auto& row : op_.writes[0].projection.start.rows) {
+    if (row.coefficients[dim] != 0) return true;
+    for (const Scatter::Target& t : scatter.targets)
+      if (row.coefficients[t.dim] != 0) return false;
+  }
+  return false;
+}
+
 // All cells start as the identity; then one pass over the reduction combines each point into its target cell. Dims that
-// the target depends on go outside the reduction, the others inside. Threads write whole cache lines: with cells of one line,
-// each would wait for the line at every point.
+// the target depends on go outside the reduction, and those before it in the result; the others inside, where their cells
+// are neighbours. Threads write whole cache lines: with cells of one line, each would wait for the line at every point.
 std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<Statement> all = full_nest(dims_with(false), {{store(identity(monoid))}});
@@ -182,8 +192,9 @@ std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
       return depends_on(op_, {t.selector}, d) || t.equals.coefficients[d] != 0;
     };
     if (std::any_of(scatter.targets.begin(), scatter.targets.end(), is_this)) continue;
-    bool needed = std::any_of(scatter.targets.begin(), scatter.targets.end(), follows);
-    (needed ? order : inside).push_back(d);
+    const bool outside =
+        is_before_targets(scatter, d) || std::any_of(scatter.targets.begin(), scatter.targets.end(), follows);
+    (outside ? order : inside).push_back(d);
     if (op_.writes[0].projection.start.rows.empty() || op_.writes[0].projection.start.rows.back().coefficients[d] == 0)
       continue;
     const std::size_t line = machine_.line_bytes / size_of(op_.results[0].element);

@@ -106,6 +106,7 @@ class Lowering {
   std::vector<Statement> reduction_body();
   std::vector<Statement> scan_body(const ir::Scan& scan);
   std::vector<ir::CellId> later_cells();  // of a reduction, what each of its points contributes
+  bool is_before_targets(const ir::Scatter& scatter, std::size_t dim) const;
   std::vector<Statement> scatter_body(const ir::Scatter& scatter);
   std::vector<Statement> if_any_result(std::vector<Statement> body) const;
   std::vector<ir::CellId> result_cells(const ir::Monoid& monoid, bool inside);  // inside: at every point of the box

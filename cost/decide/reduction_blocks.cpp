@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "backend/lower/patterns.h"
 #include "cost/decide/part.h"
 #include "ir/author_names.h"
 #include "ir/graphs/graph_algorithms.h"
@@ -17,13 +18,20 @@ namespace {
 
 constexpr std::int64_t most_blocks = 64;
 constexpr double fewest_points = 1 << 15;  // of a block: many times what a task takes to start
+constexpr double fewest_points_a_cell = 16;
 constexpr double most_points = 1e15;       // no memory has room for more
 
-double points_with(const Operator& op, DimRole role) {
+double points_along(const Operator& op, const std::vector<std::size_t>& dims) {
   double points = 1;
-  for (const IndexDim& dim : op.dims)
-    if (dim.role == role) points *= static_cast<double>(dim.range.size());
+  for (std::size_t d : dims) points *= static_cast<double>(op.dims[d].range.size());
   return points;
+}
+
+std::vector<std::size_t> dims_of(const Operator& op, DimRole role) {
+  std::vector<std::size_t> dims;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (op.dims[d].role == role) dims.push_back(d);
+  return dims;
 }
 
 // The outermost reduction dim, whose blocks any associative monoid combines in order.
@@ -33,13 +41,18 @@ std::optional<std::size_t> outermost_reduction(const Operator& op) {
   return {};
 }
 
-std::int64_t blocks_of(const Operator& op, std::size_t dim) {
-  const double results = points_with(op, DimRole::parallel);
-  if (results < 1 || 2 * results > most_blocks) return 1;  // enough to share as they are
-  const double points = results * points_with(op, DimRole::reduction);
+// Each block has a copy of the results: it combines many times as many points as it has cells.
+std::int64_t blocks_of(const Program& program, const Operator& op, std::size_t dim) {
+  const bool scatters = backend::native_scatter(program, op).has_value();
+  const std::vector<std::size_t> parallel = dims_of(op, DimRole::parallel);
+  const std::vector<std::size_t> free = scatters ? backend::free_dims(program, op) : parallel;
+  const double cells = points_along(op, parallel), shares = points_along(op, free);
+  if (cells < 1 || 2 * shares > most_blocks) return 1;  // enough to share as they are
+  const double points = shares * points_along(op, dims_of(op, DimRole::reduction));
   if (points > most_points) return 1;
-  const double worthwhile = std::min(points / fewest_points, static_cast<double>(most_blocks));
-  return std::min(static_cast<std::int64_t>(worthwhile / results), op.dims[dim].range.size());
+  const double least = std::max(fewest_points, fewest_points_a_cell * cells);
+  const double worthwhile = std::min(points / least, static_cast<double>(most_blocks));
+  return std::min(static_cast<std::int64_t>(worthwhile / shares), op.dims[dim].range.size());
 }
 
 }  // namespace
@@ -58,7 +71,7 @@ std::vector<PlannedSplit> reduction_blocks(const Program& program, GraphId id, c
     if (!op.constraints.empty() || !op.blockings.empty() || std::ranges::any_of(operation.results, has_other_writers))
       continue;
     const auto dim = outermost_reduction(op);
-    const std::int64_t blocks = dim ? blocks_of(op, *dim) : 1;
+    const std::int64_t blocks = dim ? blocks_of(program, op, *dim) : 1;
     if (blocks < 2 || !passes::why_not_reassociated(program, op, caution).empty()) continue;
     PlannedSplit line;
     line.operation = path + names[o];

@@ -1,5 +1,5 @@
-// Threads that scatter to columns of a result write whole cache lines each: a line that two of them write moves from one to the
-// other at each point.
+// The loops of scatters. Threads that scatter to columns of a result write whole cache lines each: a line that two of them write
+// moves from one to the other at each point.
 #include <gtest/gtest.h>
 
 #include "backend/loops/loops_text.h"
@@ -32,6 +32,35 @@ TEST(ScatterLines, GiveTheSameBits) {
   for (int columns : {1, 15, 16, 17, 40}) {
     expect_written_result(totals("f32", columns));
     expect_written_result(totals("f64", columns, 3));
+  }
+}
+
+// What is printed before the loop over points: dims whose cells are no neighbours of the selected one's.
+TEST(ScatterOrder, RowsBeforeTheSelectedCellGoOutsideThePoints) {
+  auto loops = [](const std::string& text) {
+    const ir::Program program = written_program(text);
+    const std::string all = print(lowered(program, program[program[program.main].operations[0].op], {}));
+    return all.substr(all.find("] = 0"));
+  };
+  const std::string text =
+      loops("program p(x: f32[5, 1000, 7], to: i64[1000]) -> (y: f32[5, 4, 7]) { y[b, j, c] = sum[i] (if to[i] == j then "
+            "x[b, i, c] else 0) for j in 0..4 }");
+  const auto b = text.find("for b in"), i = text.find("for i in"), c = text.find("for c in");
+  EXPECT_LT(b, i) << text;
+  EXPECT_LT(i, c) << text;
+  EXPECT_NE(c, std::string::npos) << text;
+}
+
+TEST(ScatterOrder, GivesTheSameBits) {
+  for (const char* type : {"f32", "f64", "i8"}) {
+    const std::string x = type;
+    expect_written_result("program p(x: " + x + "[3, 50, 7], to: i64[50]) -> (y: " + x +
+                          "[3, 4, 7]) { y[b, j, c] = sum[i] (if to[i] == j then x[b, i, c] else 0) for j in 0..4 }");
+    expect_written_result("program p(x: " + x + "[3, 50, 7], to: i64[50, 7]) -> (y: " + x +
+                          "[7, 3, 4]) { y[c, b, j] = sum[i] (if to[i, c] == j then x[b, i, c] else 0) for j in 0..4 }");
+    expect_written_result("program p(x: " + x + "[50, 6], to: i64[50], at: i64[50]) -> (y: " + x +
+                          "[4, 6, 5]) { y[j, c, k] = sum[i] (if to[i] == j and at[i] == k then x[i, c] else 0) for j in 0..4, "
+                          "k in 0..5 }");
   }
 }
 
