@@ -1,8 +1,10 @@
 // Epilogues (epilogue.h): the cells that are stored for a completed point of a reduction, which read its result from
 // registers.
 #include <algorithm>
+#include <bit>
 
 #include "backend/lower/lowering.h"
+#include "backend/lower/point_work.h"
 #include "ir/graph.h"
 #include "support/check.h"
 
@@ -91,6 +93,60 @@ std::vector<Statement> Lowering::end_tile(const RegisterTile& tile, const Part* 
   Guard earlier{
       {{plus(left, number(-1)), Comparison::at_least_zero}}, {}, store_across(tile, rows, lanes, kept(state.values))};
   return {{std::move(last)}, {std::move(earlier)}};
+}
+
+// Lanes along a reduction leave one value for each row. Maps that cost more than to store it and to load it again run with the rows
+// in lanes.
+bool Lowering::ends_with_rows_in_lanes(const RegisterTile& tile) const {
+  constexpr std::uint32_t fewest_rows = 4;
+  constexpr double least_work = 6;  // a division, or as many sums
+  if (!tile.rows || tile.row_count < fewest_rows) return false;
+  double work = 0;
+  for (const Ending& ending : endings_) {
+    for (std::size_t w = 0; w < ending.op->writes.size(); ++w) {
+      if (ending.frame.results[ending.op->writes[w].tensor] == no_tensor) continue;
+      const Lowering map(program_, *ending.op, kernel_, ending.frame, machine_);
+      std::vector<AffineExpr> at;
+      for (const AffineExpr& row : ending.op->writes[w].projection.start.rows) at.push_back(map.over_variables(row));
+      if (!is_contiguous_along(at, frame_.at[*tile.rows])) return false;
+    }
+    for (CellId id : reachable_from(ending.op->exprs, ending.op->map()->values))
+      work += PointWork::weight(ending.op->exprs[id]);
+  }
+  return work >= least_work;
+}
+
+std::vector<Statement> Lowering::end_rows_in_lanes(const RegisterTile& tile, const Part& rows,
+                                                   std::vector<Statement> finish, const std::vector<CellId>& values) {
+  const Monoid& monoid = program_[op_.reduce()->monoid];
+  const AffineExpr first = variable(rows.loop.variable), row = variable(frame_.at[*tile.rows]);
+  const AffineExpr place = plus(row, first, -1);
+  Store keep;
+  std::vector<CellId> kept;
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    const ElementType type = monoid.components[c].type;
+    TensorArgument memory{
+        "rows" + std::to_string(kernel_.tensors.size()), {type, {rows.count}}, Local{{rows.count}, {number(0)}}};
+    const auto tensor = static_cast<std::uint32_t>(kernel_.tensors.size());
+    kernel_.tensors.push_back(std::move(memory));
+    keep.targets.push_back({tensor, {place}, values[c]});
+    kernel_.loads.push_back({tensor, {{place, {}, false}}, {}, true});
+    kept.push_back(kernel_.exprs.read(static_cast<std::uint32_t>(kernel_.loads.size() - 1), type));
+  }
+  finish.push_back({std::move(keep)});
+  std::vector<Statement> result = over_rows(tile, &rows, std::move(finish));
+  const std::uint32_t most = static_cast<std::uint32_t>(full_vector_bytes / size_of(monoid.components[0].type));
+  const std::uint32_t lanes = std::min(most, std::bit_ceil(rows.count));
+  Part part;
+  part.loop.variable = new_variable(op_.dims[*tile.rows].name + "0");
+  part.loop.lower = {bound(first)};
+  part.loop.upper = {bound(plus(first, number(rows.count)))};
+  part.loop.step = lanes;
+  part.whole = rows.count % lanes == 0;
+  RegisterTile across_rows{.dim = *tile.rows, .lanes = lanes};
+  part.loop.body = across(across_rows, nullptr, &part, {{completed(kept)}});
+  result.push_back({std::move(part.loop)});
+  return result;
 }
 
 }  // namespace tap::backend

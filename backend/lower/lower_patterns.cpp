@@ -192,8 +192,8 @@ std::vector<Statement> Lowering::scatter_body(const Scatter& scatter) {
       return depends_on(op_, {t.selector}, d) || t.equals.coefficients[d] != 0;
     };
     if (std::any_of(scatter.targets.begin(), scatter.targets.end(), is_this)) continue;
-    const bool outside =
-        is_before_targets(scatter, d) || std::any_of(scatter.targets.begin(), scatter.targets.end(), follows);
+    const bool outside = is_before_targets(scatter, d) ||
+                         std::any_of(scatter.targets.begin(), scatter.targets.end(), follows);
     (outside ? order : inside).push_back(d);
     if (op_.writes[0].projection.start.rows.empty() || op_.writes[0].projection.start.rows.back().coefficients[d] == 0)
       continue;

@@ -39,6 +39,8 @@ class PointWork {
   // Lane loads that rows share stay in registers.
   std::uint32_t registers(const Tile& tile) const;
   double combination() const { return combination_; }
+  // Instructions of an operation, whatever its operands; 0 for what is read.
+  static double weight(const ir::CellNode& node);
   // Whether all results are contiguous along the dim, and all that is read, unless it is the same there.
   bool is_contiguous(std::size_t dim) const;
   // Storing a vector along the dim. Rows that are contiguous in the result are stored across, after a transpose in registers.
@@ -53,7 +55,6 @@ class PointWork {
   bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
   static Along kind(const std::vector<ir::AffineExpr>& rows, std::size_t dim);
-  static double weight(const ir::CellNode& node);
   double copies(ir::CellId id, const Tile& tile) const;
   double cost(ir::CellId id, const Tile& tile) const;
   bool is_folded(ir::CellId id, const Tile& tile) const;

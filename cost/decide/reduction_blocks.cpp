@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t most_blocks = 64;
 constexpr double fewest_points = 1 << 15;  // of a block: many times what a task takes to start
 constexpr double fewest_points_a_cell = 16;
-constexpr double most_points = 1e15;       // no memory has room for more
+constexpr double most_points = 1e15;  // no memory has room for more
 
 double points_along(const Operator& op, const std::vector<std::size_t>& dims) {
   double points = 1;

@@ -42,9 +42,9 @@ TEST(ScatterOrder, RowsBeforeTheSelectedCellGoOutsideThePoints) {
     const std::string all = print(lowered(program, program[program[program.main].operations[0].op], {}));
     return all.substr(all.find("] = 0"));
   };
-  const std::string text =
-      loops("program p(x: f32[5, 1000, 7], to: i64[1000]) -> (y: f32[5, 4, 7]) { y[b, j, c] = sum[i] (if to[i] == j then "
-            "x[b, i, c] else 0) for j in 0..4 }");
+  const std::string text = loops(
+      "program p(x: f32[5, 1000, 7], to: i64[1000]) -> (y: f32[5, 4, 7]) { y[b, j, c] = sum[i] (if to[i] == j then "
+      "x[b, i, c] else 0) for j in 0..4 }");
   const auto b = text.find("for b in"), i = text.find("for i in"), c = text.find("for c in");
   EXPECT_LT(b, i) << text;
   EXPECT_LT(i, c) << text;
@@ -58,9 +58,10 @@ TEST(ScatterOrder, GivesTheSameBits) {
                           "[3, 4, 7]) { y[b, j, c] = sum[i] (if to[i] == j then x[b, i, c] else 0) for j in 0..4 }");
     expect_written_result("program p(x: " + x + "[3, 50, 7], to: i64[50, 7]) -> (y: " + x +
                           "[7, 3, 4]) { y[c, b, j] = sum[i] (if to[i, c] == j then x[b, i, c] else 0) for j in 0..4 }");
-    expect_written_result("program p(x: " + x + "[50, 6], to: i64[50], at: i64[50]) -> (y: " + x +
-                          "[4, 6, 5]) { y[j, c, k] = sum[i] (if to[i] == j and at[i] == k then x[i, c] else 0) for j in 0..4, "
-                          "k in 0..5 }");
+    expect_written_result(
+        "program p(x: " + x + "[50, 6], to: i64[50], at: i64[50]) -> (y: " + x +
+        "[4, 6, 5]) { y[j, c, k] = sum[i] (if to[i] == j and at[i] == k then x[i, c] else 0) for j in 0..4, "
+        "k in 0..5 }");
   }
 }
 

@@ -187,9 +187,10 @@ TEST(Decide, LongReductionsToFewResultsAreSplit) {
 // A scatter cannot share the cells that it selects: threads combine copies of them, if each has many points for a cell.
 TEST(Decide, ScattersToFewCellsAreSplit) {
   auto histogram = [](std::int64_t points, std::int64_t cells, const char* rows = "") {
-    return fmt::format("program p(to: i64[{0}{1}]) -> (y: i64[{0}{2}]) {{\n  y[{3}c] = sum[i] (if to[{3}i] == c then 1 else 0) "
-                       "for c in 0..{2}\n}}",
-                       rows, points, cells, std::string(rows).empty() ? "" : "r, ");
+    return fmt::format(
+        "program p(to: i64[{0}{1}]) -> (y: i64[{0}{2}]) {{\n  y[{3}c] = sum[i] (if to[{3}i] == c then 1 else 0) "
+        "for c in 0..{2}\n}}",
+        rows, points, cells, std::string(rows).empty() ? "" : "r, ");
   };
   EXPECT_EQ(decided(histogram(1 << 17, 2)), "plan 2\nsplit y dim i into 4 over threads\n");
   EXPECT_EQ(decided(histogram(1 << 22, 2)), "plan 2\nsplit y dim i into 64 over threads\n");
