@@ -6,6 +6,7 @@
 
 #include "backend/lower/needed_ranges.h"
 #include "backend/lower/overlapping_tiles.h"
+#include "backend/lower/register_tile.h"
 #include "ir/graph.h"
 
 namespace tap::backend {
@@ -108,10 +109,22 @@ bool reads_overlap(const GroupView& group, const MovingDemand& windows, std::siz
   });
 }
 
-// A divisor of the size, if there is one between half of the points and all.
-std::int64_t dividing(std::int64_t points, std::int64_t size) {
+// Whether points of the dim are neighbours in all that the group reads along it, so that they are computed in lanes.
+bool is_in_lanes(const GroupView& group, const MovingDemand& windows, std::size_t dim) {
+  auto follows = [&](const Window& w) { return w.start.coefficients[dim] != 0; };
+  return std::ranges::all_of(group.graph.inputs, [&](ValueId v) {
+    const auto& region = windows.values[v.index()];
+    return std::ranges::none_of(region, follows) || follows(region.back());
+  });
+}
+
+// A divisor of the size, if there is one between half of the points and all. With `in_lanes`, not one that leaves much of its
+// vectors empty.
+std::int64_t dividing(std::int64_t points, std::int64_t size, bool in_lanes) {
+  constexpr std::int64_t lanes = full_vector_bytes / 4;
+  auto fills = [&](std::int64_t n) { return !in_lanes || 8 * ((n + lanes - 1) / lanes * lanes) <= 9 * n; };
   for (std::int64_t n = points; 2 * n > points; --n)
-    if (size % n == 0) return n;
+    if (size % n == 0 && (n == size || fills(n))) return n;
   return points;
 }
 
@@ -168,7 +181,7 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
   }
   points = grown_tiles(view, most, std::move(points));
   for (std::uint32_t d = 0; d < points.size(); ++d)
-    if (!is_streamed(group, d)) points[d] = dividing(points[d], most[d]);
+    if (!is_streamed(group, d)) points[d] = dividing(points[d], most[d], is_in_lanes(view, windows, d));
   for (std::uint32_t d = 0; by_rows && d + 1 < dims; ++d) points[d] = equal(points[d], most[d]);
   return points;
 }

@@ -97,10 +97,10 @@ std::vector<Statement> Lowering::end_tile(const RegisterTile& tile, const Part* 
 
 // Lanes along a reduction leave one value for each row. Maps that cost more than to store it and to load it again run with the rows
 // in lanes.
-bool Lowering::ends_with_rows_in_lanes(const RegisterTile& tile) const {
+bool Lowering::ends_with_rows_in_lanes(const RegisterTile& tile, const Part& rows) const {
   constexpr std::uint32_t fewest_rows = 4;
   constexpr double least_work = 6;  // a division, or as many sums
-  if (!tile.rows || tile.row_count < fewest_rows) return false;
+  if (rows.count < fewest_rows) return false;
   double work = 0;
   for (const Ending& ending : endings_) {
     for (std::size_t w = 0; w < ending.op->writes.size(); ++w) {

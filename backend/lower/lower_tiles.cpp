@@ -251,7 +251,7 @@ std::vector<Statement> Lowering::reduce_along(const RegisterTile& tile, const Pa
       {FoldLanes{first.slots, all.slots, one.slots, other.slots, combination(monoid, one.values, other.values)}});
   if (accumulates_into_result_)
     finish.push_back({assign(all.slots, combination(monoid, result_cells(monoid, true), all.values))});
-  if (rows && ends_with_rows_in_lanes(tile)) {
+  if (rows && ends_with_rows_in_lanes(tile, *rows)) {
     append(result, end_rows_in_lanes(tile, *rows, std::move(finish), all.values));
   } else {
     finish.push_back({completed(all.values)});

@@ -170,7 +170,7 @@ class Lowering {
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
   For unrolled(std::size_t dim, std::vector<Statement> body) const;
   std::vector<Statement> reduce_along(const RegisterTile& tile, const Part* rows);
-  bool ends_with_rows_in_lanes(const RegisterTile& tile) const;
+  bool ends_with_rows_in_lanes(const RegisterTile& tile, const Part& rows) const;
   std::vector<Statement> end_rows_in_lanes(const RegisterTile& tile, const Part& rows, std::vector<Statement> finish,
                                            const std::vector<ir::CellId>& values);
   std::vector<Statement> lane_copy(std::uint32_t read, const RegisterTile& tile, const Extents& extents);

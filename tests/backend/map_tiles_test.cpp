@@ -175,5 +175,23 @@ TEST(StepBlocks, NotForOperandsThatStayInTheCaches) {
       std::string::npos);
 }
 
+// Tiles of a group divide its dims, unless that leaves much of their vectors empty: 897 = 39 * 23, and rows of 23 fill 0.7 of them.
+TEST(GroupTiles, FillTheirVectors) {
+  auto step = [](int columns) {
+    const ir::Program program = written_program(
+        fmt::format("program p(x: f32[300, 6, {0}]) -> (y: f32[300, {0}]) {{ m[i, j] = max[k] x[i, k, j]  "
+                    "y[i, j] = sum[k] exp(x[i, k, j] - m[i, j]) }}",
+                    columns),
+        "fuse m, y over i, j\n");
+    const std::string loops = print(lowered(program, program[program[program.main].operations[0].op], {}));
+    const std::string before = "for jt in lo_j..hi_j step ";
+    const std::size_t at = loops.find(before);
+    return at == std::string::npos ? 0 : std::stoi(loops.substr(at + before.size()));
+  };
+  EXPECT_EQ(step(897), 32);
+  EXPECT_EQ(step(900), 30);
+  EXPECT_EQ(step(1024), 32);
+}
+
 }  // namespace
 }  // namespace tap::backend::test

@@ -50,11 +50,16 @@ TEST(RowsInLanes, OnlyIfTheMapIsWorthIt) {
   }
 }
 
-// Rows that fill no vector, and those that are left over.
+// Rows that fill no vector, and any number that is left over.
 TEST(RowsInLanes, GiveTheSameBits) {
   for (const RowsEnding& c : rows_endings)
     for (const char* type : {"f32", "f64"})
       for (int rows : {1, 3, 4, 5, 15, 16, 23, 40}) expect_fused_as_separate(rows_text(c, type, rows, 22), fused_rows);
+}
+
+TEST(RowsInLanes, AnyNumberIsLeftOver) {
+  const RowsEnding& c = rows_endings[1];
+  for (int rows = 1; rows <= 40; ++rows) expect_fused_as_separate(rows_text(c, "f32", rows, 22), fused_rows);
 }
 
 // With an outer dim and a result that is stored, too; with results of two reductions.
