@@ -4,8 +4,8 @@
     build/bin/draw_programs --plans 20 --examples examples FOLDER
     scripts/measure_plans.py TAPC FOLDER ROWS.jsonl [--threads 1] [--plans 4] [--only REGEX] [--machine M.toml] [--for SECONDS]
 
-For each NAME.ir of the folder: the default, no decisions (--evaluations 0), the program as written (--plan none), a search of 2 s
-(--budget 2s), and the first --plans of NAME.*.plan, whose rest the cost model decides. Variants whose complete plans are equal are
+For each NAME.ir or NAME.tap of the folder: the default, no decisions (--evaluations 0), the program as written (--plan none), a
+search of 2 s (--search), and the first --plans of NAME.*.plan, whose rest the cost model decides. Variants whose complete plans are equal are
 measured once. As long as the default seems worse than others by 5 %, it and these are measured again in turns, up to --rounds
 times, and the least median counts. Each program becomes one line of ROWS.jsonl; those that are there are skipped, and with --for
 it stops in time, so that long runs can be made in parts.
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from cost_accuracy import kendall
 
-MODES = {"default": [], "undecided": ["--evaluations", "0"], "none": ["--plan", "none"], "search": ["--budget", "2s"]}
+MODES = {"default": [], "undecided": ["--evaluations", "0"], "none": ["--plan", "none"]}
 LONGEST = 0.3  # seconds: programs that take longer are measured once
 
 
@@ -35,19 +35,19 @@ class Subject:
     """A program under its variants."""
 
     def __init__(self, options, file):
-        self.options, self.file, self.name = options, file, file.name[:-3]
+        self.options, self.file, self.name = options, file, file.stem
         self.common = ["--threads", str(options.threads)] + (["--machine", options.machine] if options.machine else [])
         self.cache = ["--cache-dir", options.cache_dir, "--cache-size", "4096"] if options.cache_dir else []
 
     def json(self, *words):
         try:
-            done = subprocess.run([self.options.tapc, *words, *self.common, "--json"], capture_output=True, text=True, timeout=60)
+            done = subprocess.run([self.options.tapc, *words, *self.common, "--json"], capture_output=True, text=True, timeout=300)
         except subprocess.TimeoutExpired:
             return None
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def variants(self):
-        found = dict(MODES)
+        found = dict(MODES, search=["--budget", self.options.search])
         for n in range(self.options.plans):
             plan = self.file.with_name(f"{self.name}.{n}.plan")
             if plan.exists():
@@ -76,7 +76,8 @@ class Subject:
         return dict(program=self.name, threads=self.options.threads, times=times, predicted=predicted, same_as=same_as)
 
     def bench(self, words, *more):
-        return self.json("bench", str(self.file), *words, *self.cache, "--seconds", str(self.options.seconds), "--runs", "3", *more)
+        return self.json("bench", str(self.file), *words, *self.cache, "--seconds", str(self.options.seconds), "--runs", "3",
+                         *(word for given in self.options.input for word in ("-i", given)), *more)
 
     def repeat_doubtful(self, times):
         """The default in turns with what seems faster, as long as something does."""
@@ -99,8 +100,8 @@ def measure(options):
     rows = Path(options.rows)
     known = {json.loads(line)["program"] for line in rows.read_text().splitlines()} if rows.exists() else set()
     end = time.monotonic() + options.time
-    for file in sorted(Path(options.folder).glob("*.ir")):
-        if file.name[:-3] in known or not re.search(options.only, file.name):
+    for file in sorted(f for f in Path(options.folder).iterdir() if f.suffix in (".ir", ".tap")):
+        if file.stem in known or not re.search(options.only, file.name):
             continue
         if time.monotonic() > end:
             return 1
@@ -189,6 +190,8 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--machine")
     parser.add_argument("--cache-dir")
+    parser.add_argument("--input", action="append", default=[], help="as of tapc bench, where random numbers do not fit: ids=zeros")
+    parser.add_argument("--search", default="2s", help="time of the search")
     parser.add_argument("--seconds", type=float, default=0.03)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--for", dest="time", type=float, default=math.inf)

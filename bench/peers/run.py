@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -182,14 +183,26 @@ def parse_arguments():
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--csv", type=Path, help="write all rows to this file")
     parser.add_argument("--markdown", type=Path, help="write a page with a summary to this file")
+    parser.add_argument("--programs", type=Path, help="measure nothing: write the programs to this folder, for scripts/measure_plans.py")
     parser.add_argument("--verbose", action="store_true", help="show the output of the peers")
     options = parser.parse_args()
     options.rounds = options.rounds or (3 if options.quick else 7)
     return options
 
 
+def write_programs(options):
+    options.programs.mkdir(parents=True, exist_ok=True)
+    for workload in WORKLOADS:
+        if not options.workload or workload.name in options.workload:
+            for size in sizes_of(workload, options):
+                name = re.sub(r"[^\w.=-]+", "_", f"{workload.name}_{size}")
+                (options.programs / f"{name}.tap").write_text(workload.program(size))
+
+
 def main():
     options = parse_arguments()
+    if options.programs:
+        return write_programs(options)
     ours = options.build / "bin" / "tapestry_peer"
     if not ours.exists():
         sys.exit(f"{ours} is not there: cmake --build {options.build} --target tapestry_peer")
