@@ -118,6 +118,13 @@ bool is_in_lanes(const GroupView& group, const MovingDemand& windows, std::size_
   });
 }
 
+// Whether tiles of any shape read as much: nothing that matters is read again along a parallel dim.
+bool is_read_once(const Operator& group, const Bytes& bytes) {
+  for (std::size_t d = 0; d < group.dims.size(); ++d)
+    if (group.dims[d].role == DimRole::parallel && bytes.staying(d) > least_tile_bytes) return false;
+  return true;
+}
+
 // A divisor of the size, if there is one between half of the points and all. With `in_lanes`, not one that leaves much of its
 // vectors empty.
 std::int64_t dividing(std::int64_t points, std::int64_t size, bool in_lanes) {
@@ -175,6 +182,9 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
   const auto dims = static_cast<std::uint32_t>(points.size());
   const bool by_rows = is_by_rows(view, windows);
   if (by_rows) grow_rows(view, windows, points, grow);
+  else if (is_read_once(group, bytes))
+    for (std::uint32_t d = dims; d-- > 0;)  // long runs of memory
+      while (group.dims[d].role == DimRole::parallel && is_in_lanes(view, windows, d) && grow(d, least_tile_bytes)) {}
   for (bool grown = true; grown;) {
     grown = false;
     for (std::uint32_t d = dims; d-- > 0;) grown |= grow(d, least_tile_bytes);

@@ -175,22 +175,33 @@ TEST(StepBlocks, NotForOperandsThatStayInTheCaches) {
       std::string::npos);
 }
 
+// The points of j in a tile of the group m, y of `sum`; 0 for all.
+std::int64_t columns_of_tile(int columns, const std::string& sum) {
+  const ir::Program program =
+      written_program(fmt::format("program p(x: f32[300, 6, {0}], w: f32[16, 6, {0}]) -> (y: f32[300, {0}]) {{\n"
+                                  "  m[i, j] = max[k] x[i, k, j]\n  y[i, j] = {1}\n}}",
+                                  columns, sum),
+                      "fuse m, y over i, j\n");
+  const std::string loops = print(lowered(program, program[program[program.main].operations[0].op], {}));
+  const std::string before = "for jt in lo_j..hi_j step ";
+  const std::size_t at = loops.find(before);
+  return at == std::string::npos ? 0 : std::stoi(loops.substr(at + before.size()));
+}
+
 // Tiles of a group divide its dims, unless that leaves much of their vectors empty: 897 = 39 * 23, and rows of 23 fill 0.7 of them.
 TEST(GroupTiles, FillTheirVectors) {
-  auto step = [](int columns) {
-    const ir::Program program = written_program(
-        fmt::format("program p(x: f32[300, 6, {0}]) -> (y: f32[300, {0}]) {{ m[i, j] = max[k] x[i, k, j]  "
-                    "y[i, j] = sum[k] exp(x[i, k, j] - m[i, j]) }}",
-                    columns),
-        "fuse m, y over i, j\n");
-    const std::string loops = print(lowered(program, program[program[program.main].operations[0].op], {}));
-    const std::string before = "for jt in lo_j..hi_j step ";
-    const std::size_t at = loops.find(before);
-    return at == std::string::npos ? 0 : std::stoi(loops.substr(at + before.size()));
-  };
-  EXPECT_EQ(step(897), 32);
-  EXPECT_EQ(step(900), 30);
-  EXPECT_EQ(step(1024), 32);
+  const std::string again = "sum[q, k] exp(x[i, k, j] - m[i, j]) * w[q, k, j]";  // tiles along i read w again
+  EXPECT_EQ(columns_of_tile(897, again), 32);
+  EXPECT_EQ(columns_of_tile(900, again), 30);
+  EXPECT_EQ(columns_of_tile(1024, again), 32);
+}
+
+// Where nothing is read again, tiles are long in memory.
+TEST(GroupTiles, AreLongWhereAllIsReadOnce) {
+  const std::string once = "sum[k] exp(x[i, k, j] - m[i, j])";
+  EXPECT_EQ(columns_of_tile(897, once), 0);
+  EXPECT_EQ(columns_of_tile(5000, once), 1000);
+  EXPECT_EQ(columns_of_tile(10007, once), 1024);
 }
 
 }  // namespace
