@@ -27,6 +27,9 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"large product with prepared weights",
      "program p(A: f32[301, 700], const W: f32[700, 600]) -> (Y: f32[301, 600]) { Y[i, j] = sum[k] A[i, k] * W[k, j] "
      "}"},
+    {"column of each matrix with prepared weights",
+     "program p(const A: i32[2, 256, 1], B: i32[256, 128, 2]) -> (Y: i32[2, 128, 1]) { Y[h, j, i] = sum[k] A[h, k, i] "
+     "* B[k, j, h] }"},
     {"many products",
      "program p(A: f32[3, 70, 40], B: f32[3, 40, 50]) -> (Y: f32[3, 70, 50]) { Y[h, i, j] = sum[k] A[h, i, k] * B[h, "
      "k, j] }"},
