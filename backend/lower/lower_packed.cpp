@@ -70,7 +70,8 @@ Lowering::Pack Lowering::pack_of(std::uint32_t read, const PackedDim& along, con
   };
   axis((along.block_size + along.step - 1) / along.step, variable(along.panels->number));
   std::vector<std::size_t> inner = dims_with(true);
-  if (packing.packed_dim) inner.insert(inner.begin(), *packing.packed_dim);
+  if (packing.packed_dim && std::ranges::count(packing.lane_reads, read) > 0)  // rows are packed at one point of it
+    inner.insert(inner.begin(), *packing.packed_dim);
   for (std::size_t d : inner) {
     if (!uses(access, d)) continue;
     bool is_chunked = chunk && packing.chunked == d;

@@ -163,7 +163,11 @@ TouchedParts touched_parts(const Program& program, const Operator& op, const Box
   if (runs_as_group(op)) {
     const GroupView view = view_of(program, op);
     const Demand demanded = demand(view, narrowed(op, box));
-    for (ValueId v : view.graph.inputs) result.operands.push_back(demanded.values[v.index()]);
+    // A kernel also reads cells that no result depends on: they are in the schedule's part, beside the demanded ones.
+    for (std::uint32_t k = 0; k < view.graph.inputs.size(); ++k) {
+      const Box& part = demanded.values[view.graph.inputs[k].index()];
+      result.operands.push_back(part.empty() ? read_region(op, k, narrowed(op, box)) : part);
+    }
     for (ValueId v : view.graph.outputs) {
       result.results.push_back(demanded.values[v.index()]);
       result.own.push_back(own_part(program, view, narrowed(op, box), v));

@@ -88,8 +88,8 @@ class CaseMaker {
         made = prepared(p.map, parts.back().box, k, numbers);
         part = &made;
       }
-      trial.tensors.push_back(
-          in_memory("operand " + std::to_string(k), *part, joined_extents(k, *part), operand_noise));
+      const auto joined = part == &made ? not_joined(*part) : joined_extents(k, *part);
+      trial.tensors.push_back(in_memory("operand " + std::to_string(k), *part, joined, operand_noise));
       put(*part, trial.tensors.back());
     }
     for (std::size_t k = 0; k < op_.results.size(); ++k) {
@@ -142,12 +142,14 @@ class CaseMaker {
   }
 
   // By axis, the cells from one to the next of the axis outside it, if the kernel relies on it (merged_dims.h).
-  std::vector<std::optional<std::int64_t>> joined_extents(std::size_t tensor, const TensorPart& part) const {
+  using JoinedExtents = std::vector<std::optional<std::int64_t>>;
+  static JoinedExtents not_joined(const TensorPart& part) { return JoinedExtents(part.box.rank()); }
+  // Pre: not a prepared operand, whose axes are others.
+  JoinedExtents joined_extents(std::size_t tensor, const TensorPart& part) const {
     const std::size_t operands = op_.operands.size();
     const Shape &own = (tensor < operands ? op_.operands[tensor] : op_.results[tensor - operands]).shape,
                 &merged = kernel_.tensors[tensor].type.shape;
-    std::vector<std::optional<std::int64_t>> extents(part.box.rank());
-    if (own.size() != merged.size()) return extents;  // a prepared operand
+    JoinedExtents extents = not_joined(part);
     bool is_inside = false;
     for (std::size_t axis = 0; axis < own.size(); ++axis) {
       if (own[axis] == 1) continue;
@@ -159,8 +161,8 @@ class CaseMaker {
   }
 
   // Rows with gaps in between; the last axis is contiguous.
-  static CheckedTensor in_memory(std::string name, const TensorPart& part,
-                                 const std::vector<std::optional<std::int64_t>>& joined, std::byte noise) {
+  static CheckedTensor in_memory(std::string name, const TensorPart& part, const JoinedExtents& joined,
+                                 std::byte noise) {
     CheckedTensor tensor{std::move(name), part.element, {}, 0, {}, {}};
     const auto size = static_cast<std::int64_t>(size_of(part.element));
     tensor.strides.resize(part.box.rank());

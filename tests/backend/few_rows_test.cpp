@@ -98,5 +98,17 @@ TEST(FewRows, BitsAreThoseOfTheOracle) {
   }
 }
 
+// Matrices whose cells lie beside those of the next are packed for the whole batch, rows for one of it.
+TEST(FewRows, BatchesOfInterleavedMatricesAreThoseOfTheOracle) {
+  for (const char* text :
+       {"program p(A: f64[9, 1000, 8], B: f64[1000, 33, 9]) -> (Y: f64[33, 8, 9]) { Y[j, i, b] = sum[k] A[b, k, i] * "
+        "B[k, j, b] }",
+        "program p(A: f32[256, 64, 16], B: f32[200, 16, 256]) -> (Y: f32[200, 16, 64]) { Y[j, b, i] = sum[k] A[k, i, "
+        "b] * B[j, b, k] }",
+        "program p(A: f64[8, 16, 256], B: f64[256, 100, 16]) -> (Y: f64[8, 16, 100]) { Y[i, b, j] = sum[k] A[i, b, k] "
+        "* B[k, j, b] }"})
+    expect_written_result(text);
+}
+
 }  // namespace
 }  // namespace tap::backend::test

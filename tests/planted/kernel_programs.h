@@ -27,6 +27,9 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"large product with prepared weights",
      "program p(A: f32[301, 700], const W: f32[700, 600]) -> (Y: f32[301, 600]) { Y[i, j] = sum[k] A[i, k] * W[k, j] "
      "}"},
+    {"column of each matrix with prepared weights",
+     "program p(const A: i32[2, 256, 1], B: i32[256, 128, 2]) -> (Y: i32[2, 128, 1]) { Y[h, j, i] = sum[k] A[h, k, i] "
+     "* B[k, j, h] }"},
     {"many products",
      "program p(A: f32[3, 70, 40], B: f32[3, 40, 50]) -> (Y: f32[3, 70, 50]) { Y[h, i, j] = sum[k] A[h, i, k] * B[h, "
      "k, j] }"},
@@ -170,6 +173,19 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"several writers",
      "program p(A: f32[40, 33]) -> (Y: f32[80, 33]) { Y[2*i, j] = A[i, j] for i in 0..40; Y[2*i + 1, j] = -A[39 - i, "
      "j] for i in 0..40 }"},
+    {"steps over a single row",
+     "program p(X: f32[1, 50000021]) -> (Y: f32[1, 50000021]) { "
+     "a[i, j] = X[i - 1, j else 0.0] + X[i, j + 1 else 0.0]; "
+     "b[i, j] = a[i - 1, j else 0.0] + a[i, j + 1 else 0.0]; "
+     "c[i, j] = b[i - 1, j else 0.0] + b[i, j + 1 else 0.0]; "
+     "d[i, j] = c[i - 1, j else 0.0] + c[i, j + 1 else 0.0]; "
+     "e[i, j] = d[i - 1, j else 0.0] + d[i, j + 1 else 0.0]; "
+     "f[i, j] = e[i - 1, j else 0.0] + e[i, j + 1 else 0.0]; "
+     "g[i, j] = f[i - 1, j else 0.0] + f[i, j + 1 else 0.0]; "
+     "h[i, j] = g[i - 1, j else 0.0] + g[i, j + 1 else 0.0]; "
+     "k[i, j] = h[i - 1, j else 0.0] + h[i, j + 1 else 0.0]; "
+     "Y[i, j] = k[i - 1, j else 0.0] + k[i, j + 1 else 0.0] }",
+     true},
     {"functions",
      "program p(x: f32[75]) -> (y: f32[75], z: f32[75]) { y[i] = tanh(x[i]) + sin(x[i]); z[i] = log(abs(x[i]) + 1.0) + "
      "sqrt(abs(x[i])) }"},

@@ -41,6 +41,19 @@ class Decisions(TapcTest):
             self.assertEqual((self.folder / "again.plan").read_text(), plan)
             self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
 
+    def test_every_command_that_decides_writes_the_plan(self):
+        self.write("p.tap", ATTENTION)
+        sizes = ["--dim", "b=2", "--dim", "n=300", "--dim", "d=32"]
+        plan = self.plan(*sizes)
+        for words in (["compile", "-o", "p.so"], ["compile", "-o", "p.so", "--emit=mlir"], ["compile", "-o", "p.loops"], ["verify"], ["simulate"],
+                      ["bench", "--seconds", "0.01"]):
+            with self.subTest(words=words):
+                self.expect(0, ".*", words[0], "p.tap", *sizes, *words[1:], "--plan-out", "again.plan")
+                self.assertEqual((self.folder / "again.plan").read_text(), plan)
+                (self.folder / "again.plan").unlink()
+        self.expect(0, ".*", "compile", "p.tap", *sizes, "-o", "p.mlir", "--plan-out", "again.plan")  # which nothing is decided for
+        self.assertRegex((self.folder / "again.plan").read_text(), "^plan 2\n")
+
     def test_results_are_right(self):
         self.write("p.tap", ATTENTION)
         b, n, d = 2, 300, 32

@@ -37,6 +37,10 @@ BAD = [
     ("[registers]\nbytes = 48\n", r"the size of a register must be a power of two"),
     ("registers = 4\n", r"`registers` is a table, not a value[\s\S]*\[registers\]"),
     ("[caches\nl2 = 4\n", r"invalid TOML"),
+    *((f"threads = 2\n{start}", r":2:\d+: error\[T1101\]: invalid TOML: a table has no name") for start in
+      ("[\ncaches]\n", "[[\nlinks]]\n", " [ # caches\n]\n", "[.caches]\n", "[=]\n", "[\u00e9]\n", "[\r\ncaches]", "[[[links]]]")),
+    ("\ufeff[\ncaches]\n", r":1:\d+: error\[T1101\]: invalid TOML"),
+    ("[]\n", r"invalid TOML"),
     ("[caches]\nl2 = 65536\nl2 = 65536\n", r"invalid TOML"),
 ]
 

@@ -202,7 +202,9 @@ int compile(Session& session, const CompileCommand& command) {
   const CompileOutputs outputs = compile_outputs(command.output, command.emit);
   if (outputs.only_mlir()) {
     const FileId text = read_source(session, command.file);
-    write_with_depfile(session, command, {{command.output, {make(session, command, outputs, text, nullptr).mlir}}});
+    const Made made = make(session, command, outputs, text, nullptr);
+    write_decisions(session, command.decisions, made.plan);
+    write_with_depfile(session, command, {{command.output, {made.mlir}}});
     return exit_code::done;
   }
   backend::Target target = target_for(command, outputs);
@@ -228,6 +230,7 @@ int compile(Session& session, const CompileCommand& command) {
   if (outputs.includes("exe")) require_standalone(facts);
   std::vector<OutputFile> files = files_for(command, outputs, facts, made, cluster);
   Phase writing("writing the library");
+  write_decisions(session, command.decisions, made.plan);
   write_with_depfile(session, command, std::move(files));
   return exit_code::done;
 }

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "compiler/driver/machines/keys.h"
@@ -26,18 +27,42 @@ class MachineReader {
       : source_(session.sources.file(file)), file_(file), known_(known) {}
 
   Cluster read() {
+    require_table_names();
     try {
       toml::table tables = toml::parse(std::string_view(source_.text()));
       read(tables);
     } catch (const toml::parse_error& error) {
-      throw wrong(error.source().begin, fmt::format("invalid TOML: {}", error.description()),
-                  "write a table name in brackets, then lines such as `l2 = \"2 MiB\"`");
+      throw wrong(error.source().begin, fmt::format("invalid TOML: {}", error.description()), how_to_write);
     }
     return std::move(cluster_);
   }
 
  private:
   using Names = std::vector<std::string>;
+  static constexpr const char* how_to_write = "write a table name in brackets, then lines such as `l2 = \"2 MiB\"`";
+
+  // toml++ relies on the first character of a table's name: at one that begins no name it ends the process.
+  void require_table_names() const {
+    constexpr std::string_view blanks = " \t", others = "_-\"']";  // it refuses an empty name itself
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    toml::source_index number = 0;
+    std::string_view rest = source_.text();
+    if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      ++number;
+      const std::size_t bracket = std::min(line.find_first_not_of(blanks), line.size());
+      if (!line.substr(bracket).starts_with('[')) continue;
+      const std::size_t brackets = line.substr(bracket).starts_with("[[") ? 2 : 1;
+      const std::size_t name = std::min(line.find_first_not_of(blanks, bracket + brackets), line.size());
+      if (name < line.size() &&
+          (std::isalnum(static_cast<unsigned char>(line[name])) != 0 || others.find(line[name]) != others.npos))
+        continue;
+      throw wrong({number, static_cast<toml::source_index>(name + 1)}, "invalid TOML: a table has no name",
+                  how_to_write);
+    }
+  }
 
   Failure wrong(const toml::source_position& at, const std::string& what, std::string help) const {
     ir::TextError location{at.line, "", at.column > 0 ? at.column - 1 : 0};
