@@ -6,40 +6,16 @@
 #include <numeric>
 #include <set>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "cost/search/hold_simulation.h"
 #include "cost/search/holding_table.h"
+#include "cost/search/label.h"
 #include "cost/search/state_table.h"
 
 namespace tap::cost {
 
 namespace {
-
-struct Label {
-  CostSoFar so_far;
-  std::uint32_t node = 0;
-};
-bool dominates(const Label& a, const Label& b) {
-  return a.so_far.live <= b.so_far.live && a.so_far.most <= b.so_far.most &&
-         cost::dominates(a.so_far.cost, b.so_far.cost);
-}
-
-struct Candidate {
-  Label label;  // with the node from which it comes
-  std::uint32_t choice = 0;
-};
-// What beats a label comes before it.
-bool comes_before(const Candidate& a, const Candidate& b) {
-  if (a.label.so_far.cost.seconds != b.label.so_far.cost.seconds)
-    return a.label.so_far.cost.seconds < b.label.so_far.cost.seconds;
-  auto others = [](const Candidate& c) {
-    const CostSoFar& own = c.label.so_far;
-    return std::tie(own.cost.memory, own.cost.traffic, own.live, own.most, c.label.node, c.choice);
-  };
-  return others(a) < others(b);
-}
 
 struct Node {
   std::uint32_t parent = 0, choice = 0;
