@@ -53,7 +53,6 @@ class PointWork {
   bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
   static Along kind(const std::vector<ir::AffineExpr>& rows, std::size_t dim);
-  static double weight(const ir::CellNode& node);
   double copies(ir::CellId id, const Tile& tile) const;
   double cost(ir::CellId id, const Tile& tile) const;
   bool is_folded(ir::CellId id, const Tile& tile) const;
@@ -93,5 +92,8 @@ class PointWork {
   double combination_ = 0;  // instructions to combine two values
   const ir::Monoid* monoid_ = nullptr;
 };
+
+// Instructions of a point that shares nothing with others, its accesses included; without those of the monoid.
+double instructions_of_point(const ir::Operator& op);
 
 }  // namespace tap::backend
