@@ -99,7 +99,7 @@ std::vector<Statement> Lowering::end_tile(const RegisterTile& tile, const Part* 
 // in lanes.
 bool Lowering::ends_with_rows_in_lanes(const RegisterTile& tile, const Part& rows) const {
   constexpr std::uint32_t fewest_rows = 4;
-  constexpr double least_work = 6;  // a division, or as many sums
+  constexpr double least_work = 8;  // a division, its operand and its result
   if (rows.count < fewest_rows) return false;
   double work = 0;
   for (const Ending& ending : endings_) {
@@ -110,8 +110,7 @@ bool Lowering::ends_with_rows_in_lanes(const RegisterTile& tile, const Part& row
       for (const AffineExpr& row : ending.op->writes[w].projection.start.rows) at.push_back(map.over_variables(row));
       if (!is_contiguous_along(at, frame_.at[*tile.rows])) return false;
     }
-    for (CellId id : reachable_from(ending.op->exprs, ending.op->map()->values))
-      work += PointWork::weight(ending.op->exprs[id]);
+    work += instructions_of_point(*ending.op);
   }
   return work >= least_work;
 }

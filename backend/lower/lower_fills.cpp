@@ -28,6 +28,13 @@ std::vector<std::uint32_t> groups_of_rows(std::uint32_t most, std::optional<std:
   return groups;
 }
 
+// Of vectors for what is left of a row of so many cells; vectors of fewer lanes are not stored transposed.
+std::uint32_t lanes_of_rest(std::int64_t size, std::uint32_t lanes) {
+  constexpr std::uint32_t fewest = 4;
+  const auto rest = static_cast<std::uint32_t>(size % lanes);
+  return std::clamp(std::bit_ceil(rest), std::min(fewest, lanes), lanes);
+}
+
 }  // namespace
 
 // Packs one panel after another. Lanes run along the operand's contiguous dim: within the panel, or across it.
@@ -98,8 +105,8 @@ std::vector<Statement> Lowering::fill_by_rows(std::vector<For> nest, const For& 
 }
 
 // Packs as many of the panel's rows at a time as a vector has lanes, or all if there are fewer, and stores them
-// transposed (emit_transposed.h); then smaller groups, and the remaining rows and lanes one by one. `remaining`: how many
-// rows remain after the largest groups, if that is known.
+// transposed (emit_transposed.h), the last lanes too; then smaller groups, and the remaining rows one by one. `remaining`:
+// how many rows remain after the largest groups, if that is known.
 std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together,
                                              std::optional<std::int64_t> remaining, const For& across,
                                              std::uint32_t lanes, const std::vector<Statement>& cell) {
@@ -128,6 +135,9 @@ std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t to
   vector.lower = {bound(variable(along.whole.variable))};
   vector.count = lanes;
   vector.upper.clear();
+  const std::size_t dim = static_cast<std::size_t>(std::ranges::find(frame_.at, across.variable) - frame_.at.begin());
+  std::vector<For> last_vector{along.rest};
+  in_lanes(last_vector, extents_.exact[dim] ? lanes_of_rest(extents_.sizes[dim], lanes) : lanes);
   For rest = within;
   for (std::uint32_t group : groups_of_rows(together, remaining)) {
     Steps rows = steps_of(rest, group);
@@ -137,12 +147,11 @@ std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t to
     each.upper.clear();
     each.count = group;
     append(result, around({rows.whole, along.whole, each, vector}, cell));
+    append(result, around({rows.whole, last_vector[0], each, last_vector[1]}, cell));
     rest = std::move(rows.rest);
   }
-  std::vector<For> lanes_rest{within, along.rest};
-  in_lanes(lanes_rest, lanes);
-  append(result, around({std::move(rest), along.whole, vector}, cell));
-  append(result, around(std::move(lanes_rest), cell));
+  append(result, around({rest, along.whole, vector}, cell));
+  append(result, around({rest, last_vector[0], last_vector[1]}, cell));
   return result;
 }
 

@@ -12,6 +12,25 @@ namespace tap::backend {
 
 using namespace ir;
 
+namespace {
+
+double weight(const CellNode& node) {
+  if (info(node.op).kind == CellKind::leaf) return 0;
+  if (info(node.op).kind == CellKind::function) return 12;
+  if (node.op == CellOp::div || node.op == CellOp::mod) return 6;
+  return 1;
+}
+
+}  // namespace
+
+double instructions_of_point(const Operator& op) {
+  auto all = static_cast<double>(op.writes.size());
+  if (!op.map() && !op.reduce()) return all;
+  for (CellId id : reachable_from(op.exprs, op.map() ? op.map()->values : op.reduce()->operands))
+    all += op.exprs[id].op == CellOp::read ? 1 : weight(op.exprs[id]);
+  return all;
+}
+
 PointWork::PointWork(const Program& program, const Operator& op, const Extents& extents,
                      const std::vector<bool>& prepared, const Machine& machine)
     : op_(op), extents_(extents), prepared_(prepared), vector_bytes_(static_cast<std::uint32_t>(machine.vector_bytes)) {
@@ -118,13 +137,6 @@ PointWork::Along PointWork::kind(const std::vector<AffineExpr>& rows, std::size_
     result = dense ? Along::dense : Along::strided;
   }
   return result;
-}
-
-double PointWork::weight(const CellNode& node) {
-  if (info(node.op).kind == CellKind::leaf) return 0;
-  if (info(node.op).kind == CellKind::function) return 12;
-  if (node.op == CellOp::div || node.op == CellOp::mod) return 6;
-  return 1;
 }
 
 double PointWork::copies(CellId id, const Tile& tile) const {

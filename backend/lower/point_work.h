@@ -39,8 +39,6 @@ class PointWork {
   // Lane loads that rows share stay in registers.
   std::uint32_t registers(const Tile& tile) const;
   double combination() const { return combination_; }
-  // Instructions of an operation, whatever its operands; 0 for what is read.
-  static double weight(const ir::CellNode& node);
   // Whether all results are contiguous along the dim, and all that is read, unless it is the same there.
   bool is_contiguous(std::size_t dim) const;
   // Storing a vector along the dim. Rows that are contiguous in the result are stored across, after a transpose in registers.
@@ -94,5 +92,8 @@ class PointWork {
   double combination_ = 0;  // instructions to combine two values
   const ir::Monoid* monoid_ = nullptr;
 };
+
+// Instructions of a point that shares nothing with others, its accesses included; without those of the monoid.
+double instructions_of_point(const ir::Operator& op);
 
 }  // namespace tap::backend

@@ -100,6 +100,35 @@ TEST(FewColumns, RemainingRowsArePackedInGroups) {
   EXPECT_NE(loops.find("unroll i in i0_3 of 4"), std::string::npos) << loops;
 }
 
+// Rows of 13 or 50 cells: the last cells of several rows are transposed together too, in vectors of as many lanes as they need.
+TEST(FewColumns, LastCellsOfRowsArePackedInGroups) {
+  for (auto [steps, lanes] : {std::pair{13, 16}, {50, 4}}) {
+    const ir::Program program = product(72, 4, steps);
+    const std::string loops = print(lowered(program, product_of(program), {}));
+    const std::size_t last = loops.find(fmt::format("lanes t in s..te of {}\n", lanes));
+    ASSERT_NE(last, std::string::npos) << loops;
+    const std::size_t line = loops.rfind('\n', last), before = loops.rfind('\n', line - 1);
+    EXPECT_NE(loops.substr(before, line - before).find("unroll i in i0_1 of 16"), std::string::npos) << loops;
+  }
+}
+
+TEST(FewColumns, PackedRowsOfAnyLengthGiveTheSameResults) {
+  for (const char* type : {"f32", "f64", "bf16"})
+    for (int rows : {72, 83})
+      for (int steps : {13, 50, 71}) {
+        auto outcome = tap::test::compile_text(fmt::format(
+            "program p(A: {0}[{1}, {2}], B: {0}[{2}, 4]) -> (C: {0}[{1}, 4]) {{ C[i, j] = sum[t] A[i, t] * B[t, j] }}",
+            type, rows, steps));
+        ASSERT_TRUE(outcome.compiled) << outcome.messages;
+        const ir::Program& program = outcome.compiled->program;
+        const ir::Operator& op = product_of(program);
+        std::vector<Tensor> inputs;
+        for (const TensorType& operand : op.operands)
+          inputs.push_back(whole_numbers(operand.element, operand.shape, 5));
+        expect_native_is_oracle(program, op, inputs);
+      }
+}
+
 std::size_t dim_of_lanes(const char* text) {
   auto outcome = tap::test::compile_text(text);
   if (!outcome.compiled) throw std::runtime_error(outcome.messages);

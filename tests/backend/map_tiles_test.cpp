@@ -140,6 +140,37 @@ TEST(RepeatedRows, OnlyIfTheRestFollowsRowByRow) {
   EXPECT_FALSE(is_repeated("b: f32[5000, 12]", "x[i, j] + b[i, j] + b[0, j]"));
 }
 
+// One cell for each row is spread along it, for a block of rows, and used for all images. The last block may be a part of one.
+TEST(RepeatedRows, OneCellForEachRow) {
+  const char* expressions[] = {"x[r, k, i, j] * g[k]", "max(x[r, k, i, j] * g[k] + f[k], 0)",
+                               "x[r, k, i, j] * g[k] + b[j] + h[r]",
+                               "x[r, k, i, j] + x[r, k, i, j] * w[k, i, j] - g[c - 1 - k]"};
+  std::size_t turn = 0;
+  for (const char* expression : expressions)
+    for (const char* sizes : {"m = 3, n = 7", "m = 8, n = 3", "m = 1, n = 17"})
+      for (int channels : {64, 83})
+        for (int images : {1, 5})
+          expect_written_result(fmt::format(
+              "dim a = {3}, c = {2}, {1}\nprogram p(x: {0}[a, c, m, n], g: {0}[c], f: {0}[c], b: {0}[n], h: {0}[a], "
+              "w: {0}[c, m, n]) -> (y: {0}[a, c, m, n]) {{ y[r, k, i, j] = {4} }}",
+              types[turn++ % std::size(types)], sizes, channels, images, expression));
+}
+
+TEST(RepeatedRows, OneCellForEachRowOnlyIfUsedOften) {
+  auto is_spread = [](const std::string& sizes, const std::string& body = "x[r, k, i] * g[k]") {
+    return loops_of("dim " + sizes +
+                    "\nprogram p(x: f32[a, c, m], g: f32[c], h: f32[a, c]) -> (y: f32[a, c, m]) { y[r, k, i] = " +
+                    body + " }")
+               .find("local") != std::string::npos;
+  };
+  EXPECT_TRUE(is_spread("a = 8, c = 64, m = 49"));
+  EXPECT_FALSE(is_spread("a = 3, c = 64, m = 49"));
+  EXPECT_FALSE(is_spread("a = 8, c = 7, m = 49"));
+  EXPECT_FALSE(is_spread("a = 8, c = 64, m = 100"));
+  EXPECT_FALSE(is_spread("a = 8, c = 64, m = 49", "x[r, k, i] * h[r, k]"));
+  EXPECT_FALSE(is_spread("a = 8, c = 64, m = 49", "x[r, 63 - k, i] * g[k]"));
+}
+
 // The operand takes more than the last cache. Sums of whole numbers are exact.
 TEST(StepBlocks, FewRowsOfALargeOperand) {
   for (auto [rows, columns] : {std::pair{1, 2080}, {2, 2087}, {1, 6200}}) {

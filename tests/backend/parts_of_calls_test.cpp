@@ -1,0 +1,54 @@
+// Along which dim threads share a kernel's call, and how many points are worth a part of their own.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backend/lower/lowered.h"
+#include "tests/backend/written_result.h"
+
+namespace tap::backend::test {
+namespace {
+
+Kernel shared_kernel(const std::string& text) {
+  const ir::Program program = written_program(text);
+  return lowered(program, program[program[program.main].operations[0].op], {});
+}
+
+std::string cut(const std::string& text) {
+  const Kernel kernel = shared_kernel(text);
+  return kernel.tile_dim ? kernel.variables[kernel.at(*kernel.tile_dim)] : "";
+}
+
+std::string images(int count, int channels, int size) {
+  return fmt::format(
+      "dim a = {}, c = {}, n = {}\nprogram p(x: f32[a, c, n, n], g: f32[c]) -> (y: f32[a, c, n, n]) "
+      "{{ y[r, k, i, j] = x[r, k, i, j] * g[k] }}",
+      count, channels, size);
+}
+
+// Not pieces of a row of 32 cells in turns.
+TEST(PartsOfCalls, LieTogetherInMemory) {
+  EXPECT_EQ(cut(images(2, 16, 32)), "r");
+  EXPECT_EQ(cut(images(32, 64, 56)), "k");
+  EXPECT_EQ(cut(images(64, 256, 7)), "r");
+  EXPECT_EQ(cut(images(3, 4, 512)), "i");
+}
+
+// Rows of the result, columns of the operand: neither lies together.
+TEST(PartsOfCalls, OfATransposeAreAlongTheLargerDim) {
+  EXPECT_EQ(cut("program p(x: f32[100, 5000]) -> (y: f32[5000, 100]) { y[i, j] = x[j, i] }"), "i");
+  EXPECT_EQ(cut("program p(x: f32[5000, 100]) -> (y: f32[100, 5000]) { y[i, j] = x[j, i] }"), "j");
+}
+
+std::int64_t points_worth_a_part(const std::string& expression) {
+  const Kernel kernel = shared_kernel("program p(x: f32[100000]) -> (y: f32[100000]) { y[i] = " + expression + " }");
+  return kernel.worth * kernel.grain;
+}
+
+TEST(PartsOfCalls, HaveFewerPointsIfAPointIsMoreWork) {
+  EXPECT_EQ(points_worth_a_part("2 * x[i] + 1"), 1 << 14);
+  EXPECT_LT(points_worth_a_part("x[i] * (1 + erf(x[i]))"), 9000);
+  EXPECT_LT(points_worth_a_part("exp(x[i]) * sin(x[i])"), 5000);
+}
+
+}  // namespace
+}  // namespace tap::backend::test
