@@ -1,4 +1,5 @@
 // Vectors of a map over several narrow rows at a time (repeated_rows.h).
+#include <algorithm>
 #include <utility>
 
 #include "backend/lower/lowering.h"

@@ -52,17 +52,17 @@ TEST(ScatterOrder, RowsBeforeTheSelectedCellGoOutsideThePoints) {
 }
 
 TEST(ScatterOrder, GivesTheSameBits) {
-  for (const char* type : {"f32", "f64", "i8"}) {
-    const std::string x = type;
-    expect_written_result("program p(x: " + x + "[3, 50, 7], to: i64[50]) -> (y: " + x +
-                          "[3, 4, 7]) { y[b, j, c] = sum[i] (if to[i] == j then x[b, i, c] else 0) for j in 0..4 }");
-    expect_written_result("program p(x: " + x + "[3, 50, 7], to: i64[50, 7]) -> (y: " + x +
-                          "[7, 3, 4]) { y[c, b, j] = sum[i] (if to[i, c] == j then x[b, i, c] else 0) for j in 0..4 }");
-    expect_written_result(
-        "program p(x: " + x + "[50, 6], to: i64[50], at: i64[50]) -> (y: " + x +
-        "[4, 6, 5]) { y[j, c, k] = sum[i] (if to[i] == j and at[i] == k then x[i, c] else 0) for j in 0..4, "
-        "k in 0..5 }");
-  }
+  const char* texts[] = {
+      "program p(x: {0}[3, 50, 7], to: i64[50]) -> (y: {0}[3, 4, 7]) {{ y[b, j, c] = sum[i] (if to[i] == j then x[b, "
+      "i, c] "
+      "else 0) for j in 0..4 }}",
+      "program p(x: {0}[3, 50, 7], to: i64[50, 7]) -> (y: {0}[7, 3, 4]) {{ y[c, b, j] = sum[i] (if to[i, c] == j then "
+      "x[b, i, c] else 0) for j in 0..4 }}",
+      "program p(x: {0}[50, 6], to: i64[50], at: i64[50]) -> (y: {0}[4, 6, 5]) {{ y[j, c, k] = sum[i] (if to[i] == j "
+      "and "
+      "at[i] == k then x[i, c] else 0) for j in 0..4, k in 0..5 }}"};
+  for (const char* text : texts)
+    for (const char* type : {"f32", "f64", "i8"}) expect_written_result(fmt::format(fmt::runtime(text), type));
 }
 
 }  // namespace
