@@ -2,6 +2,7 @@
 // threads is HL_NUM_THREADS. Sizes that a schedule's tiles do not divide are not offered.
 #include <halide14/Halide.h>
 
+#include <algorithm>
 #include <map>
 
 #include "bench/peers/protocol.h"
@@ -47,12 +48,13 @@ void elementwise(const std::vector<long>& size) {
   Var i, block;
   Func f;
   f(i) = 2.0f * max(1.5f * x(i) + 0.25f, 0.0f);
-  f.bound(i, 0, n).split(i, block, i, 65536).parallel(block).vectorize(i, 16).unroll(i, 4);
+  f.bound(i, 0, n).split(i, block, i, std::min(n, 65536)).parallel(block).vectorize(i, 16).unroll(i, 4);
   offer(f, y);
 }
 
-// Sixteen lanes of sums over blocks of 65536 cells, then across.
+// Sixteen lanes of sums over blocks of 65536 cells, then across. Other sizes are not offered.
 void sum(const std::vector<long>& size) {
+  if (size[0] % 65536 != 0) return;
   const int blocks = size[0] / 65536;
   float* cells = peers::filled(size[0], 1);
   for (long i = 0; i < size[0]; ++i) cells[i] += 0.5f;

@@ -111,7 +111,10 @@ class Process:
         return json.loads(line) if line else None
 
     def close(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass  # it died, which its last call said
         self.process.wait()
 
 

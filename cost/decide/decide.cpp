@@ -154,7 +154,7 @@ class Decider {
   // around it decided.
   bool may_be_better_as_written(const WrittenChoice& choice) {
     const std::optional<Prediction> written = pricer_.of(choice.written), by_default = pricer_.of(choice.by_default);
-    return written && by_default && score(*written) < 0.6 * score(*by_default);
+    return written && by_default && score(*written) < 0.8 * score(*by_default);
   }
 
   // Tries more and more steps at a time, until that no longer pays.

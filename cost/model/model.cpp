@@ -85,12 +85,15 @@ void Model::all(Run& run, const Trace& trace, double times, bool priced) {
 }
 
 void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, double threads) const {
-  const MemoryLevel& from = device().levels[level];
   cost.bytes.resize(device().levels.size(), 0);
   cost.moving.resize(device().levels.size(), 0);
   cost.bytes[level] += bytes;
+  cost.moving[level] += time_to_move(level, bytes, writes, threads);
+}
+double Model::time_to_move(std::size_t level, double bytes, bool writes, double threads) const {
+  const MemoryLevel& from = device().levels[level];
   const double one = writes ? from.write : from.read, all = writes ? from.write_shared : from.read_shared;
-  if (one > 0) cost.moving[level] += bytes / std::min(one * threads, std::max(all, one));
+  return one > 0 ? bytes / std::min(one * threads, std::max(all, one)) : 0;
 }
 
 // One thread begins at once; the others help as soon as they are awake. What is done by then takes as long as on one thread:
@@ -183,12 +186,19 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
       double missed = 0;
       if (c < last) {
         const double first = std::min(tensor.bytes, tensor.missed[c]) * repeated, fresh = std::min(first, distinct);
-        const double held = fresh * share_kept(before + of_all, device().levels[c].bytes) +
+        // All threads together have the shares of all in a cache that they share.
+        const double shares = c + 1 == last ? static_cast<double>(std::min(threads_, device().threads)) : 1;
+        const double held = fresh * share_kept(before + of_all, device().levels[c].bytes * shares) +
                             (first - fresh) * share_kept(of_part, device().levels[c].bytes);
         missed = std::max(tensor.missed[c] * repeated - held / (c + 1 < last ? threads : 1), 0.0);
         if (c > 0) missed = std::min(missed, nearer);
       }
-      if (c > 0 && nearer > missed) move(cost, c, nearer - missed, tensor.writes, threads);
+      if (c > 0 && nearer > missed) {
+        move(cost, c, nearer - missed, tensor.writes, threads);
+        // The second cache is fast in any order; stores do not wait.
+        const double starts = c > 1 && !tensor.writes ? tensor.starts[c - 1] / tensor.missed[c - 1] : 0;
+        cost.moving[c] += starts * time_to_move(c, nearer - missed, tensor.writes, threads);
+      }
       nearer = missed;
     }
   }

@@ -49,6 +49,7 @@ class Model {
   Cost of(Run& run, const MessageEvent& event);
   Cost of(Run& run, const OutsideEvent& event);
   void move(Cost& cost, std::size_t level, double bytes, bool writes, double threads) const;
+  double time_to_move(std::size_t level, double bytes, bool writes, double threads) const;
   void finish(Cost& cost) const;
 
   Cluster cluster_;

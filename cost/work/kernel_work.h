@@ -19,6 +19,7 @@ struct TensorWork {
   bool reads = false, writes = false;
   bool local = false;          // the kernel's own memory
   std::vector<double> missed;  // by level except the last: bytes that miss it, starting cold
+  std::vector<double> starts;  // of these, the first bytes of contiguous runs
   bool operator==(const TensorWork&) const = default;
 };
 

@@ -12,6 +12,12 @@ namespace tap::cost {
 using namespace backend;
 using ir::CellId, ir::CellOp;
 
+namespace {
+
+constexpr double lines_of_start = 2;
+
+}  // namespace
+
 TouchedAll TouchWalk::touches(const std::vector<Statement>& body) {
   TouchedAll all = none();
   touch(body, 1, all);
@@ -86,9 +92,8 @@ Interval TouchWalk::along(const Access& access, std::size_t axis) const {
   return at;
 }
 
-double TouchWalk::bytes_of(std::uint32_t tensor, const Touched& touched) const {
-  const TensorArgument& t = kernel_.tensors[tensor];
-  const auto size = static_cast<double>(size_of(t.type.element));
+TouchWalk::Runs TouchWalk::runs_of(std::uint32_t tensor, const Touched& touched) const {
+  const auto size = static_cast<double>(size_of(kernel_.tensors[tensor].type.element));
   const auto line = static_cast<double>(device_.core.line_bytes);
   double run = 1, runs = 1;  // contiguous cells, and how many such runs
   bool whole = true;
@@ -100,8 +105,16 @@ double TouchWalk::bytes_of(std::uint32_t tensor, const Touched& touched) const {
     (whole ? run : runs) *= extent;
     whole = whole && extent >= axis_extent;
   }
-  const double lines = std::ceil(run * size / line) * runs;
-  return std::min(lines, std::max(touched.times, 1.0) * std::ceil(size / line)) * line;
+  return {std::ceil(run * size / line), runs};
+}
+double TouchWalk::bytes_of(std::uint32_t tensor, const Touched& touched) const {
+  const auto size = static_cast<double>(size_of(kernel_.tensors[tensor].type.element));
+  const auto line = static_cast<double>(device_.core.line_bytes);
+  const Runs runs = runs_of(tensor, touched);
+  return std::min(runs.lines * runs.count, std::max(touched.times, 1.0) * std::ceil(size / line)) * line;
+}
+double TouchWalk::starts_of(std::uint32_t tensor, const Touched& touched) const {
+  return std::min(lines_of_start / runs_of(tensor, touched).lines, 1.0) * bytes_of(tensor, touched);
 }
 // The cache space that it takes: lines at equal distances may map to only a few sets, so that the other sets are
 // useless.

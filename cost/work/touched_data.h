@@ -35,6 +35,8 @@ class TouchWalk {
   TouchedAll touches(const backend::For& loop);
 
   double bytes_of(std::uint32_t tensor, const Touched& touched) const;
+  // What takes as long as these bytes besides: the first lines of each contiguous run come before the prefetcher knows it.
+  double starts_of(std::uint32_t tensor, const Touched& touched) const;
   Room room_for(const TouchedAll& all) const;
 
  private:
@@ -46,6 +48,10 @@ class TouchWalk {
     bool writes = false;
   };
 
+  struct Runs {
+    double lines = 1, count = 1;
+  };
+  Runs runs_of(std::uint32_t tensor, const Touched& touched) const;
   const std::vector<Access>& accesses_of(const backend::Statement& statement);
   void touch(const std::vector<backend::Statement>& body, double times, TouchedAll& all);
   void touch(const backend::Statement& statement, double times, TouchedAll& all);

@@ -12,7 +12,7 @@ using namespace backend;
 
 namespace {
 
-// By level and tensor.
+// Two amounts by cache level and tensor, one after the other: first the bytes missed, then those of starts.
 using Missed = std::vector<std::vector<double>>;
 
 // One statement of a body: what it touches, and the room for it.
@@ -61,7 +61,10 @@ class TrafficWalk {
     std::vector<TensorWork> all(kernel_.tensors.size());
     for (std::uint32_t t = 0; t < all.size(); ++t) {
       all[t].local = kernel_.tensors[t].local.has_value();
-      for (const std::vector<double>& level : missed) all[t].missed.push_back(level[t]);
+      for (std::size_t c = 0; c < levels(); ++c) {
+        all[t].missed.push_back(missed[c][t]);
+        all[t].starts.push_back(missed[levels() + c][t]);
+      }
       if (!touched[t]) continue;
       all[t].bytes = data_.bytes_of(t, *touched[t]);
       all[t].reads = touched[t]->reads;
@@ -72,7 +75,12 @@ class TrafficWalk {
 
  private:
   std::size_t levels() const { return data_.levels(); }
-  Missed all(double value) const { return Missed(levels(), std::vector<double>(kernel_.tensors.size(), value)); }
+  std::size_t amounts() const { return 2 * levels(); }
+  std::size_t level_of(std::size_t amount) const { return amount % levels(); }
+  double loaded_once(std::size_t amount, std::uint32_t tensor, const Touched& touched) const {
+    return amount < levels() ? data_.bytes_of(tensor, touched) : data_.starts_of(tensor, touched);
+  }
+  Missed all(double value) const { return Missed(amounts(), std::vector<double>(kernel_.tensors.size(), value)); }
 
   BodyMisses misses_of(const std::vector<Statement>& body) {
     const TouchedAll whole = data_.touches(body);
@@ -86,11 +94,11 @@ class TrafficWalk {
       sum.all = sum.first = loaded_once(whole);
     }
     // Data of earlier statements is still cached for later ones, if everything fits.
-    for (std::size_t c = 0; c < levels(); ++c)
+    for (std::size_t a = 0; a < amounts(); ++a)
       for (std::uint32_t t = 0; t < whole.size(); ++t) {
-        if (whole[t]) reuse(sum.all[c][t], data_.bytes_of(t, *whole[t]), fits[c]);
-        sum.first[c][t] = std::min(sum.first[c][t], sum.all[c][t]);
-        sum.kept[c][t] = std::max(sum.kept[c][t], fits[c]);
+        if (whole[t]) reuse(sum.all[a][t], loaded_once(a, t, *whole[t]), fits[level_of(a)]);
+        sum.first[a][t] = std::min(sum.first[a][t], sum.all[a][t]);
+        sum.kept[a][t] = std::max(sum.kept[a][t], fits[level_of(a)]);
       }
     return sum;
   }
@@ -129,14 +137,14 @@ class TrafficWalk {
       add(first, one.first, sample.times);
       add(later, one.all, sample.times);
       add(later, one.first, -sample.times);
-      for (std::size_t c = 0; c < levels(); ++c)
-        for (std::size_t t = 0; t < kept[c].size(); ++t)
-          if (one.first[c][t] > 0) kept[c][t] = std::min(kept[c][t], one.kept[c][t]);
+      for (std::size_t a = 0; a < amounts(); ++a)
+        for (std::size_t t = 0; t < kept[a].size(); ++t)
+          if (one.first[a][t] > 0) kept[a][t] = std::min(kept[a][t], one.kept[a][t]);
     }
     const TouchedAll whole = data_.touches(loop);
-    for (std::size_t c = 0; c < levels(); ++c)
+    for (std::size_t a = 0; a < amounts(); ++a)
       for (std::uint32_t t = 0; t < whole.size(); ++t)
-        if (whole[t]) reuse(first[c][t], data_.bytes_of(t, *whole[t]), kept[c][t]);
+        if (whole[t]) reuse(first[a][t], loaded_once(a, t, *whole[t]), kept[a][t]);
     add(first, later, 1);
     return first;
   }
@@ -144,8 +152,7 @@ class TrafficWalk {
   Missed loaded_once(const TouchedAll& touched) const {
     Missed once = all(0);
     for (std::uint32_t t = 0; t < touched.size(); ++t)
-      if (touched[t])
-        for (std::vector<double>& level : once) level[t] = data_.bytes_of(t, *touched[t]);
+      for (std::size_t a = 0; a < amounts() && touched[t]; ++a) once[a][t] = loaded_once(a, t, *touched[t]);
     return once;
   }
 
@@ -165,8 +172,10 @@ class TrafficWalk {
       }
       const double share = std::min(again / std::max(data_.bytes_of(t, *pieces[now].touched[t]), 1.0), 1.0);
       for (std::size_t c = 0; c < levels(); ++c) {
+        const double before = missed[c][t];
         fresh[c][t] *= 1 - share;
-        missed[c][t] = std::max(missed[c][t] - found[c], fresh[c][t]);
+        missed[c][t] = std::max(before - found[c], fresh[c][t]);
+        if (before > 0) fresh[levels() + c][t] *= 1 - share, missed[levels() + c][t] *= missed[c][t] / before;
       }
     }
     return fresh;
@@ -180,9 +189,9 @@ class TrafficWalk {
       double most = 0;
       for (std::size_t q = p; q < pieces.size(); ++q)
         if (const double common = common_bytes(pieces[p], pieces[q], t); common >= most) last = q, most = common;
-      for (std::size_t c = 0; c < levels(); ++c)
-        if (fresh[c][t] > 0)
-          sum.kept[c][t] += fresh[c][t] / sum.first[c][t] * share_kept_between(pieces, last, p + pieces.size(), c);
+      for (std::size_t a = 0; a < amounts(); ++a)
+        if (fresh[a][t] > 0)
+          sum.kept[a][t] += fresh[a][t] / sum.first[a][t] * share_kept_between(pieces, last, p + pieces.size(), level_of(a));
     }
   }
 
