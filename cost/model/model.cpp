@@ -21,6 +21,29 @@ double largest_share(const Portions& portions, double threads) {
   return std::ceil(tiles / threads) * threads / tiles;
 }
 
+// What could overlap: computing and moving of the same loop. Processors look ahead from one loop into the next, but not far.
+double overlapped(const KernelWork& work, double core, const std::vector<double>& moving) {
+  constexpr double far = 0.2e-6;  // seconds
+  const double together = std::min(core, std::accumulate(moving.begin(), moving.end(), 0.0));
+  PhaseWork all{0, std::vector<double>(moving.size(), 0)};
+  double loops = 0;
+  for (const PhaseWork& phase : work.phases) {
+    all.seconds += phase.seconds;
+    for (std::size_t c = 0; c < phase.missed.size() && c < moving.size(); ++c) all.missed[c] += phase.missed[c];
+    loops += phase.seconds > 0;
+  }
+  if (loops < 2) return together;
+  double apart = 0;
+  for (const PhaseWork& phase : work.phases) {
+    double bytes = 0;
+    for (std::size_t c = 1; c < moving.size(); ++c)
+      if (all.missed[c - 1] > 0) bytes += moving[c] * phase.missed[c - 1] / all.missed[c - 1];
+    apart += std::min(core * phase.seconds / all.seconds, bytes);
+  }
+  const double is_long = std::min(all.seconds / work.phase_runs / loops / far, 1.0);
+  return is_long * apart + (1 - is_long) * together;
+}
+
 double largest_cache(const Device& device) {
   double most = 0;
   for (const MemoryLevel& level : device.levels) most = std::max(most, level.bytes);
@@ -203,7 +226,7 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
     }
   }
   const double core = cost.compute + cost.waiting, bytes = std::accumulate(cost.moving.begin(), cost.moving.end(), 0.0);
-  cost.hidden = device().overlap * std::min(core, bytes);
+  cost.hidden = device().overlap * overlapped(work, core, cost.moving);
   cost.imbalance = (largest_share(taken, threads) - 1) * (core + bytes - cost.hidden);
   return cost;
 }

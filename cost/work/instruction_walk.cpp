@@ -6,10 +6,12 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cost/work/dependence_chain.h"
 #include "cost/work/fused_products.h"
 #include "cost/work/instruction_of.h"
 #include "cost/work/line_crossings.h"
 #include "cost/work/loop_walk.h"
+#include "cost/work/phases.h"
 #include "cost/work/shared_loads.h"
 
 namespace tap::cost {
@@ -41,7 +43,10 @@ class InstructionWalk {
         work_(work),
         values_(kernel, box),
         decides_(deciding_variables(kernel)),
-        fused_(kernel) {}
+        phases_(phases_of(kernel)),
+        fused_(kernel) {
+    if (phases_) work_.phases.resize(phases_->size());
+  }
 
   void run() {
     visit(kernel_.body, 1);
@@ -57,7 +62,12 @@ class InstructionWalk {
   }
 
   void visit(const std::vector<Statement>& body, double share) {
-    for (const Statement& statement : body) std::visit([&](const auto& node) { see(node, share); }, statement.node);
+    if (&body == phases_) work_.phase_runs += executions(all_loops()) * share;
+    for (std::size_t s = 0; s < body.size(); ++s) {
+      const double before = work_.busy + work_.waiting;
+      std::visit([&](const auto& node) { see(node, share); }, body[s].node);
+      if (&body == phases_) work_.phases[s].seconds += work_.busy + work_.waiting - before;
+    }
   }
 
   void see(const For& loop, double share) {
@@ -342,30 +352,11 @@ class InstructionWalk {
     return false;
   }
 
-  // The longest dependence chain, in instructions, from an accumulator to the value.
-  double steps_from(CellId id, std::uint32_t accumulator, std::unordered_map<CellId, double>& known) {
-    if (auto found = known.find(id); found != known.end()) return found->second;
-    const CellNode& node = kernel_.exprs[id];
-    double steps = -1;
-    if (node.op == CellOp::argument && kernel_.slots[node.attribute].accumulator == accumulator) steps = 0;
-    for (CellId arg : node.args) {
-      const double below = steps_from(arg, accumulator, known);
-      if (below < 0) continue;
-      const std::optional<Instruction> kind = instruction_of(node.op);
-      double own = kind && !fused_.is_product(id) ? device_.latency : 0;
-      if (kind)
-        own *= std::min(device_.rates.of(node.type, Instruction::arithmetic) / device_.rates.of(node.type, *kind), 8.0);
-      steps = std::max(steps, below + own);
-    }
-    known.emplace(id, steps);
-    return steps;
-  }
   void wait(const Assign& assign, double share) {
     for (std::size_t k = 0; k < assign.values.size() && k < assign.slots.size(); ++k) {
       const Slot& slot = kernel_.slots[assign.slots[k]];
-      std::unordered_map<CellId, double> known;
-      const double steps = steps_from(assign.values[k], slot.accumulator, known);
-      if (steps <= 0) continue;
+      const double chain = chain_from(slot.accumulator, assign.values[k], kernel_, device_, fused_);
+      if (chain <= 0) continue;
       const LoopSet along = values_.loops_of(slot.at);
       double times = share;  // serial; unrolled loops with separate registers do not count
       bool innermost = true;
@@ -374,7 +365,7 @@ class InstructionWalk {
         if (serial || (!(along >> l & 1) && innermost)) times *= around_[l].rounds;
         innermost &= !serial;
       }
-      round_.chain = std::max(round_.chain, steps * times);
+      round_.chain = std::max(round_.chain, chain * times);
     }
   }
 
@@ -383,6 +374,7 @@ class InstructionWalk {
   KernelWork& work_;
   LoopValues values_;
   const std::vector<bool> decides_;
+  const std::vector<Statement>* phases_;
   std::vector<Around> around_;
   Round round_;
   std::unordered_map<CellId, LoopSet> known_;

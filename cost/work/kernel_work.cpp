@@ -13,7 +13,7 @@ KernelWork work_of(const backend::Kernel& kernel, const ir::Box& box, const Devi
     return work;
   }
   count_instructions(kernel, box, device, work);
-  work.tensors = traffic_of(kernel, box, device);
+  count_traffic(kernel, box, device, work);
   return work;
 }
 

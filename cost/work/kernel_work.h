@@ -23,6 +23,13 @@ struct TensorWork {
   bool operator==(const TensorWork&) const = default;
 };
 
+// One of several loops after each other (phases.h).
+struct PhaseWork {
+  double seconds = 0;          // of computing
+  std::vector<double> missed;  // by level except the last: bytes of all tensors
+  bool operator==(const PhaseWork&) const = default;
+};
+
 struct KernelWork {
   PerInstruction instructions;       // of full registers
   double operations = 0;             // on elements, without index arithmetic
@@ -32,6 +39,8 @@ struct KernelWork {
   double waiting = 0;                // additional seconds if each result waits for the previous one
   double lanes = 0, lanes_used = 0;  // of vector instructions
   std::vector<TensorWork> tensors;   // in the kernel's order
+  std::vector<PhaseWork> phases;     // none if there is one loop only
+  double phase_runs = 0;             // how often they are executed
   bool operator==(const KernelWork&) const = default;
 };
 

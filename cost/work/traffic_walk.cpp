@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "cost/work/loop_walk.h"
+#include "cost/work/phases.h"
 #include "cost/work/touched_data.h"
 
 namespace tap::cost {
@@ -27,15 +28,6 @@ struct BodyMisses {
   Missed all, first, kept;
 };
 
-bool has_serial_loop(const std::vector<Statement>& body) {
-  return std::any_of(body.begin(), body.end(), [](const Statement& s) {
-    if (auto* loop = std::get_if<For>(&s.node)) return loop->kind == LoopKind::serial || has_serial_loop(loop->body);
-    if (auto* guard = std::get_if<Guard>(&s.node)) return has_serial_loop(guard->body);
-    if (auto* section = std::get_if<Section>(&s.node)) return has_serial_loop(section->body);
-    return false;
-  });
-}
-
 double sum_of(const std::vector<double>& by_memory) { return std::accumulate(by_memory.begin(), by_memory.end(), 0.0); }
 
 void add(Missed& sum, const Missed& part, double times) {
@@ -48,17 +40,22 @@ void reuse(double& missed, double once, double kept) { missed = kept * std::min(
 
 class TrafficWalk {
  public:
-  TrafficWalk(const Kernel& kernel, const ir::Box& box, const Device& device)
+  TrafficWalk(const Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work)
       : kernel_(kernel),
         device_(device),
+        work_(work),
+        phases_(phases_of(kernel)),
         values_(kernel, box),
         decides_(deciding_variables(kernel)),
         data_(kernel, device, values_) {}
 
-  std::vector<TensorWork> run() {
+  void run() {
+    if (phases_) work_.phases.resize(phases_->size(), {0, {}});
+    for (PhaseWork& phase : work_.phases) phase.missed.assign(levels(), 0);
     const Missed missed = misses_of(kernel_.body).all;
     const TouchedAll touched = data_.touches(kernel_.body);
-    std::vector<TensorWork> all(kernel_.tensors.size());
+    std::vector<TensorWork>& all = work_.tensors;
+    all.resize(kernel_.tensors.size());
     for (std::uint32_t t = 0; t < all.size(); ++t) {
       all[t].local = kernel_.tensors[t].local.has_value();
       for (std::size_t c = 0; c < levels(); ++c) {
@@ -70,7 +67,6 @@ class TrafficWalk {
       all[t].reads = touched[t]->reads;
       all[t].writes = touched[t]->writes;
     }
-    return all;
   }
 
  private:
@@ -113,6 +109,8 @@ class TrafficWalk {
       fresh.push_back(find_again(pieces, missed));
       add(sum.first, fresh.back(), 1);
       add(sum.all, missed, 1);
+      if (&body == phases_)
+        for (std::size_t c = 0; c < levels(); ++c) work_.phases[pieces.size() - 1].missed[c] += sum_of(missed[c]);
     }
     for (std::size_t p = 0; p < pieces.size(); ++p) find_next_time(pieces, p, fresh[p], sum);
     return sum;
@@ -233,6 +231,8 @@ class TrafficWalk {
 
   const Kernel& kernel_;
   const Device& device_;
+  KernelWork& work_;
+  const std::vector<Statement>* phases_;
   LoopValues values_;
   const std::vector<bool> decides_;
   TouchWalk data_;
@@ -245,8 +245,8 @@ double share_kept(double touched, double bytes) {
   return std::clamp((1.2 - touched / bytes) / 0.6, 0.0, 1.0);  // 1 up to 0.6 of its size, 0 from 1.2 on
 }
 
-std::vector<TensorWork> traffic_of(const Kernel& kernel, const ir::Box& box, const Device& device) {
-  return TrafficWalk(kernel, box, device).run();
+void count_traffic(const Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work) {
+  TrafficWalk(kernel, box, device, work).run();
 }
 
 }  // namespace tap::cost

@@ -11,7 +11,8 @@
 
 namespace tap::cost {
 
-std::vector<TensorWork> traffic_of(const backend::Kernel& kernel, const ir::Box& box, const Device& device);
+// Fills in the facts about tensors, and the bytes of phases.
+void count_traffic(const backend::Kernel& kernel, const ir::Box& box, const Device& device, KernelWork& work);
 
 // The fraction of these bytes that a cache of `bytes` keeps: 1 well below its size, 0 well above, since its sets fill
 // unevenly.

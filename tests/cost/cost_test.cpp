@@ -110,6 +110,44 @@ TEST(Cost, CachesKeepDataThatFits) {
   EXPECT_EQ(share_kept(200, 100), 0);
 }
 
+// Two threads hold twice as much of a cache that they share as one.
+TEST(Cost, ThreadsShareTheLastCache) {
+  const pipeline::Compilation made =
+      compiled("program p(X: f32[1500, 1000]) -> (Y: f32[1500, 1000]) { Y[i, j] = X[i, j] * 2 }");  // 12 MB
+  auto memory_of = [&](std::int64_t threads) {
+    Model model({{builtin({}, threads)}}, threads);
+    return cost_of(model, made).total.bytes.back();
+  };
+  EXPECT_GT(memory_of(1), 4e6);
+  EXPECT_LT(memory_of(2), 1e6);
+}
+
+// The same bytes in the same order, but in runs of nine lines.
+TEST(Cost, ShortRunsTakeLonger) {
+  auto share_of_starts = [](const char* text) {
+    double missed = 0, starts = 0;
+    for (const TensorWork& t : work_of_first(text).tensors)
+      if (t.reads) missed += t.missed[1], starts += t.starts[1];
+    return starts / missed;
+  };
+  EXPECT_LT(share_of_starts("program p(X: f32[2600, 8, 144]) -> (y: f32[2600]) { y[b] = sum[c, i] X[b, c, i] }"), 0.05);
+  EXPECT_NEAR(share_of_starts("program p(X: f32[2600, 8, 144]) -> (y: f32[8]) { y[c] = sum[b, i] X[b, c, i] }"), 2.0 / 9, 0.05);
+}
+
+// A row's data is loaded by the first of its loops; the second one, which computes, does not hide that.
+TEST(Cost, LoopsAfterEachOtherDoNotOverlap) {
+  const pipeline::Compilation made = compiled(
+      "program p(X: f32[1000, 6000]) -> (s: f32[1000]) { m[i] = max[j] X[i, j]\n s[i] = sum[j] exp(X[i, j] - m[i]) }",
+      "plan 2\nfuse m, s over i\n");
+  const auto& call = std::get<ir::KernelCall>(made.schedule->sequences[0][0][0].what);
+  const KernelWork work = work_of(made.lowered->kernels.kernels[call.kernel], call.box, builtin({}, 1));
+  EXPECT_EQ(std::ranges::count_if(work.phases, [](const PhaseWork& p) { return p.seconds > 0; }), 2);
+  EXPECT_EQ(work.phase_runs, 1000);
+  Model model(one_device(), 1);
+  const Cost cost = cost_of(model, made).total;
+  EXPECT_LT(cost.hidden, 0.3 * std::min(cost.compute, cost.moving.back()));
+}
+
 // Values of a group's tile use two blocks of memory in turns. A step finds what the step before wrote, though the tile's input,
 // both blocks and its result do not fit together. Where not even one block fits, every step misses.
 TEST(Cost, StepsOfATileFindWhatTheStepBeforeWrote) {
