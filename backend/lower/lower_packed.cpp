@@ -136,6 +136,7 @@ std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Par
   if (!loops.empty()) {
     auto ahead = copied.empty() ? prefetch_ahead(tile, &rows, lanes, dims_with(true).back())
                                 : copy_on_the_way(copied, tile, rows, lanes, dims_with(true).back());
+    if (copied.empty()) append(ahead, prefetch_panels(tile, result));
     append(ahead, std::move(inner));
     inner = std::move(ahead);
   }
@@ -198,6 +199,7 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
     for (std::uint32_t read : packing.windows)
       for (NextWindow& window : next_windows(read, tile, *next)) next_windows_.push_back(std::move(window));
   for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing, tile));
+  next_panels_ = next_panels(tile, packing, copied, column_panels, row_panels);
   std::fill(cells_.begin(), cells_.end(), std::nullopt);
 
   // What remains of the lanes' dim after whole panels, if it is known.

@@ -244,6 +244,16 @@ class Lowering {
     std::vector<ir::AffineExpr> first, last;  // of one row of its box, for the rows of a register tile
     std::optional<std::size_t> step;          // the innermost reduction dim that it moves along
   };
+  struct NextPanel {  // of a lane operand
+    std::uint32_t tensor = 0, first_lane = 0;
+    std::vector<ir::AffineExpr> at;
+    ir::AffineExpr row_panel;          // the number of those that may fetch
+    std::int64_t last = 1, lines = 1;  // the last such number, and how many lines each fetches in a step
+  };
+  std::vector<NextPanel> next_panels(const RegisterTile& tile, const Packing& packing, const std::vector<Pack>& copied,
+                                     const Panels& columns, const Panels& rows) const;
+  bool panel_crowds(std::uint32_t read, const RegisterTile& tile, const Packing& packing) const;
+  std::vector<Statement> prefetch_panels(const RegisterTile& tile, std::vector<Statement>& before);
   std::optional<std::size_t> dim_of_next_window(const RegisterTile& tile, const Packing& packing,
                                                 const Extents& extents) const;
   std::vector<NextWindow> next_windows(std::uint32_t read, const RegisterTile& tile, std::size_t next) const;
@@ -288,6 +298,7 @@ class Lowering {
   std::uint32_t vector_variable_ = 0;  // which of the vectors of a register tile
   State tile_state_;
   std::vector<NextWindow> next_windows_;
+  std::vector<NextPanel> next_panels_;
   std::vector<std::optional<ir::CellId>> cells_;
   bool accumulates_into_result_ = false;
   std::optional<std::uint32_t> calls_;

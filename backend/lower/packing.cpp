@@ -94,27 +94,26 @@ class PackingChooser {
     packing_.lane_reads = along_lanes;
     packing_.by_first_rows = true;
   }
-  // Where no block of a lane operand is kept, only that of the results, which every block of the reduction reads and writes.
-  // Rows are packed again for each.
+  // Where only a block of the results is kept, which every block of the reduction reads and writes. Rows are packed again for each.
   void widen_lane_block() {
-    const bool keeps_block = !packing_.lane_reads.empty() && !packing_.by_first_rows;
+    auto prepared = [&](std::uint32_t read) { return is_prepared(op_.reads[read]); };
+    const bool keeps_block = !packing_.by_first_rows && !std::ranges::all_of(packing_.lane_reads, prepared);
     if (keeps_block || !packing_.windows.empty() || size(*tile_.rows) > packing_.row_block) return;
-    const std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
-    const std::int64_t bytes = checked::mul(checked::mul(size(*tile_.rows), step), full_vector_bytes / tile_.lanes);
-    packing_.lane_block = std::max<std::int64_t>(machine_.l3_bytes / 4 / bytes, 1) * step;
+    const std::int64_t bytes = checked::mul(size(*tile_.rows), full_vector_bytes * tile_.vectors);
+    packing_.lane_block = std::max<std::int64_t>(machine_.l3_bytes / 4 / bytes, 1) * lane_step();
   }
   bool first_rows_may_copy(const Access& access) const {
     const std::int64_t rows = size(*tile_.rows);
-    if (access.tensor < prepared_.size() && prepared_[access.tensor]) return false;
-    if (!extents_.exact[*tile_.rows] || rows <= tile_.row_count || rows > packing_.row_block) return false;
+    if (is_prepared(access) || !extents_.exact[*tile_.rows] || rows <= tile_.row_count || rows > packing_.row_block)
+      return false;
     if (uses(access, *tile_.rows) || !can_be_packed(op_, access, extents_)) return false;
     if (!is_contiguous_along(access.projection.start.rows, tile_.dim)) return false;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (!uses(access, d) && (op_.dims[d].role == DimRole::reduction || (d != *tile_.rows && size(d) > 1)))
         return false;
     const auto [all, again] = bytes_of(access);
-    const auto near = static_cast<double>(machine_.l2_bytes);
-    return all > near && (again > near / 2 || crowds_along_reduction(access));
+    if (all <= static_cast<double>(machine_.l2_bytes)) return false;
+    return again > static_cast<double>(machine_.l2_bytes) / 2 || crowds_along_reduction(access);
   }
 
   // Otherwise every cell of a panel would be in a different cache line, which is loaded again for each point of the dim
@@ -142,6 +141,7 @@ class PackingChooser {
            });
   }
   std::int64_t size(std::size_t d) const { return extents_.sizes[d]; }
+  bool is_prepared(const Access& access) const { return access.tensor < prepared_.size() && prepared_[access.tensor]; }
   // Of all that is read, and of what is read between two uses: other parallel dims that it follows are outside.
   std::pair<double, double> bytes_of(const Access& access) const {
     double bytes = static_cast<double>(size_of(op_.operands[access.tensor].element)), again = bytes;
@@ -155,9 +155,8 @@ class PackingChooser {
   // A copy pays if it is used several times and its source is in far memory or in the wrong order. Rows that read along
   // the reduction use up each cache line before the next, if it stays cached that long.
   bool pays(const Access& access, bool lanes) const {
-    std::int64_t step = static_cast<std::int64_t>(tile_.lanes) * tile_.vectors;
     double uses_of_it = lanes ? uses_of_packed(op_, access, tile_, extents_)
-                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(step);
+                              : static_cast<double>(size(tile_.dim)) / static_cast<double>(lane_step());
     const auto [bytes, again] = bytes_of(access);
     const auto& rows = access.projection.start.rows;
     bool dense = !lanes || (!rows.empty() && rows.back().coefficients[tile_.dim] == 1);
@@ -165,7 +164,7 @@ class PackingChooser {
       if (op_.dims[d].role == DimRole::reduction && rows.back().coefficients[d] == 1 &&
           (size(d) >= line_cells || rows_are_adjacent(access, d)) && !crowds(access))
         return false;
-    const double enough = lanes && access.tensor < prepared_.size() && prepared_[access.tensor] ? 0 : 4;
+    const double enough = lanes && is_prepared(access) ? 0 : 4;
     if (!lanes && crowds(access)) return uses_of_it >= enough;
     if (!dense) return uses_of_it * tile_.row_count >= enough;
     const double near = static_cast<double>(machine_.l2_bytes) / 2;
@@ -227,7 +226,10 @@ class PackingChooser {
   void choose_blocks() {
     if (choose_blocks_of_windows()) return;
     const std::int64_t points = choose_chunk(most_depth());
-    packing_.row_block = equal_blocks(*tile_.rows, machine_.l2_bytes / 4, points, tile_.row_count);
+    packing_.row_block = equal_blocks(*tile_.rows, machine_.l2_bytes / 2, points, tile_.row_count);
+    // One block in place of two: what lanes read comes from far memory once.
+    if (size(*tile_.rows) > packing_.row_block)
+      packing_.row_block = equal_blocks(*tile_.rows, machine_.l2_bytes / 4, points, tile_.row_count);
     // If all rows are one block, a block of lanes is read once: it stays in the second cache until then.
     const bool once = size(*tile_.rows) <= packing_.row_block;
     packing_.lane_block =

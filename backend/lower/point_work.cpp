@@ -21,6 +21,13 @@ double weight(const CellNode& node) {
   return 1;
 }
 
+// Cells that are neighbours in memory differ there: axes of one cell may follow it.
+std::size_t innermost_axis(const Shape& shape) {
+  for (std::size_t axis = shape.size(); axis-- > 1;)
+    if (shape[axis] != 1) return axis;
+  return 0;
+}
+
 }  // namespace
 
 double instructions_of_point(const Operator& op) {
@@ -212,7 +219,7 @@ double PointWork::guard(const Access& access, const Tile& tile) const {
 double PointWork::line_cost(const Access& access, const Tile& tile) const {
   constexpr double line = reference_machine.line_cycles, cells = reference_machine.line_bytes / 4;
   if (!monoid_ || access.projection.start.rows.empty()) return 0;
-  const auto& last = access.projection.start.rows.back().coefficients;
+  const auto& last = access.projection.start.rows[innermost_axis(op_.operands[access.tensor].shape)].coefficients;
   if (tile.rows && std::abs(last[*tile.rows]) == 1) return line * lines_of_rows(access, tile) / tile.row_count;
   double run = 1;
   bool steps = false;

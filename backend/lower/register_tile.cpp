@@ -98,6 +98,14 @@ class Chooser {
       if (op_.dims[d].role != DimRole::reduction) points *= size(d);
     return points;
   }
+  // Over the results: a long reduction is processed in blocks (packing.h), all but the first of which read what they add to.
+  double passes() const {
+    constexpr double block = 768;
+    double points = 1;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (op_.dims[d].role == DimRole::reduction) points *= size(d);
+    return points <= 1.5 * block ? 1 : 2 * std::ceil(points / block) - 1;
+  }
   double scalar_cost() const {
     PointWork::Tile one{0, {}, 1, 1, 1};
     double step = std::max((work_.instructions(one) + 1) / 2, latency());
@@ -180,7 +188,7 @@ class Chooser {
       }
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
-    else cost += results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows, tile.row_count) / 2;
+    else cost += passes() * results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows, tile.row_count) / 2;
     if (cost > best_cost_) return;  // the last of equal ones: later dims of an index space are nearer in memory
     best_cost_ = cost;
     best_ = tile;

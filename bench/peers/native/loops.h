@@ -153,7 +153,7 @@ inline void limits(const std::vector<long>& size) {
     float total = 0;
 #pragma omp parallel reduction(+ : total)
     {
-      constexpr int lanes = 16, chains = 12;  // enough to hide the latency of two units
+      constexpr int lanes = 16, chains = 10;  // enough to hide the latency of two units
       float state[chains][lanes];
       std::memcpy(state, x, sizeof state);
       for (long i = 0; i < n / (lanes * chains); ++i)
