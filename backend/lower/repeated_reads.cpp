@@ -33,8 +33,8 @@ double share_of_parts(const Operator& op, const Extents& extents, std::size_t di
       return;
     }
     if (is_contiguous_along(access.projection.start.rows, dim)) at_once = lanes;
-    const double together = static_cast<double>(distance_along(type, access, dim)) *
-                            static_cast<double>(extents.sizes[dim]) / usual_parts;
+    const double together =
+        static_cast<double>(distance_along(type, access, dim)) * static_cast<double>(extents.sizes[dim]) / usual_parts;
     more += bytes * std::min(1.0, enough_bytes / std::max(together, 1.0));
   };
   for (const Access& read : op.reads) see(read, op.operands[read.tensor]);

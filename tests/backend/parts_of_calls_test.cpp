@@ -58,7 +58,9 @@ TEST(PartsOfCalls, OfAReductionReadLittleAgain) {
 // Of few rows and a large operand, columns.
 TEST(PartsOfCalls, OfAProductAreAlongTheLargerResultDim) {
   auto product = [](int m, int k, int n) {
-    return fmt::format("program p(a: f32[{0}, {1}], b: f32[{1}, {2}]) -> (c: f32[{0}, {2}]) {{ c[i, j] = sum[t] a[i, t] * b[t, j] }}", m, k, n);
+    return fmt::format(
+        "program p(a: f32[{0}, {1}], b: f32[{1}, {2}]) -> (c: f32[{0}, {2}]) {{ c[i, j] = sum[t] a[i, t] * b[t, j] }}",
+        m, k, n);
   };
   EXPECT_EQ(cut(product(512, 512, 512)), "i");
   EXPECT_EQ(cut(product(64, 4096, 4096)), "j");
