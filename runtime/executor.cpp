@@ -266,6 +266,7 @@ struct BatchRun {
     Reader tables(executor.code_.tables);
     const int64_t* tasks = tables.words(batch.tasks.at);
     KernelError error;
+    LatestCall latest;
     int64_t t = 0, before = 0;  // a task, and the number of tiles before it
     for (int64_t begin, end; portions.take(call.taken, thread, &begin, &end);) {
       note_portion(call);
@@ -274,7 +275,8 @@ struct BatchRun {
         const Task* task = tables.at<Task>(tasks[t]);
         for (; begin >= before + task->tiles; task = tables.at<Task>(tasks[++t])) before += task->tiles;
         int64_t stop = end < before + task->tiles ? end : before + task->tiles;
-        if (run_tiles(executor.code_, call, *task, depth, thread, {t, begin - before, stop - before}, &error) != 0)
+        if (run_tiles(executor.code_, call, *task, depth, thread, {t, begin - before, stop - before}, latest, &error) !=
+            0)
           fail(task->order);
         begin = stop;
       }
@@ -339,7 +341,8 @@ Status Executor::report(Call& call, const Batch& batch, int64_t depth, int64_t o
     int64_t operations = static_cast<const KernelCall&>(task).operations;  // only kernel calls fail
     for (int64_t tile = 0; tile < task.tiles; ++tile) {
       memset(&error, 0, sizeof error);
-      int32_t found = run_tiles(code_, call, task, depth, 0, {t, tile, tile + 1}, &error);
+      LatestCall latest;
+      int32_t found = run_tiles(code_, call, task, depth, 0, {t, tile, tile + 1}, latest, &error);
       if (found == 0) continue;
       const Operation& its = tables.all<Operation>(tables.head().operations)[operations + error.section];
       if (why != 0 && !earlier(its.dims.count)) continue;

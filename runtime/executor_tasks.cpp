@@ -53,7 +53,7 @@ void** arguments_of(const Reader& tables, const Call& call, const KernelCall& ta
 }
 
 int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int64_t number, int64_t depth,
-                 int64_t thread, Tiles tiles, KernelError* error) {
+                 int64_t thread, Tiles tiles, bool again, KernelError* error) {
   Reader tables(code.tables);
   int64_t box[2 * max_index_dims];
   const int64_t *first = tables.words(task.box.at), *step = tables.words(task.box_step);
@@ -73,6 +73,7 @@ int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int
   }
   void** arguments = arguments_of(tables, call, task, number, thread);
   char* scratch = call.own + (thread + 1) * call.own_bytes - tables.head().scratch_bytes;
+  if (!again && tables.head().scratch_bytes > 0) memset(scratch, 0, scratch_state);
   const int64_t parts = task.tiles / task.repeats;
   auto begin = [&task, parts](int64_t part) {
     return task.kernel_tiles / parts * part + task.kernel_tiles % parts * part / parts;
@@ -91,7 +92,7 @@ bool runs_here(const Reader& tables, const Call& call, const KernelCall& task, i
 }
 
 int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, int64_t depth, int64_t thread,
-                   Portion portion, KernelError* error) {
+                   Portion portion, LatestCall& latest, KernelError* error) {
   const int64_t parts = task.tiles / task.repeats;
   for (int64_t at = portion.first; at < portion.end;) {
     int64_t number = at / parts, begin = number * parts;
@@ -102,7 +103,9 @@ int32_t run_kernel(const Code& code, const Call& call, const KernelCall& task, i
       continue;
     }
     const Recording recording(call, thread, {portion.position, number, at - begin, end - begin, {}});
-    int32_t why = run_call(code, call, task, number, depth, thread, {at - begin, end - begin}, error);
+    const bool again = latest.position == portion.position && latest.number == number;
+    latest = {portion.position, number};
+    int32_t why = run_call(code, call, task, number, depth, thread, {at - begin, end - begin}, again, error);
     if (why != 0) return why;
     if (call.keeping) call.keeper->computed(call.keeper->self, portion.position, number, end - at);
     at = end;
@@ -145,10 +148,10 @@ void run_outside(const Code& code, const Call& call, const OutsideCall& task, in
 }  // namespace
 
 int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t depth, int64_t thread, Portion portion,
-                  KernelError* error) {
+                  LatestCall& latest, KernelError* error) {
   switch (static_cast<TaskKind>(task.kind)) {
     case kernel_call:
-      return run_kernel(code, call, static_cast<const KernelCall&>(task), depth, thread, portion, error);
+      return run_kernel(code, call, static_cast<const KernelCall&>(task), depth, thread, portion, latest, error);
     case copy_box: run_copy(code, call, static_cast<const Copy&>(task), thread, portion); return 0;
     case fill_buffer: run_fill(code, call, static_cast<const Fill&>(task), thread, portion); return 0;
     case outside_call: run_outside(code, call, static_cast<const OutsideCall&>(task), thread, portion); return 0;

@@ -32,8 +32,13 @@ struct Portion {
   int64_t first, end;
 };
 
+// The call that a thread's scratch memory is of, in a batch.
+struct LatestCall {
+  int64_t position = -1, number = -1;
+};
+
 // Returns a KernelFailure.
 int32_t run_tiles(const Code& code, const Call& call, const tables::Task& task, int64_t depth, int64_t thread,
-                  Portion portion, KernelError* error);
+                  Portion portion, LatestCall& latest, KernelError* error);
 
 }  // namespace tap::executor

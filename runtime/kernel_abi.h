@@ -28,8 +28,10 @@ struct KernelError {
 
 // box: lo, hi per index dim. buffers: operands, then results, each the address of the tensor's cell 0. strides: of all
 // tensors, per axis, in elements; that of the last axis is 1. scratch: as many bytes as the kernel needs, aligned to a
-// cache line, private to the call. The call computes the box's tiles from first to end: they share no work, whatever
+// cache line, private to the call; the first `scratch_state` of them are zero, or as the last call with the same box and buffers
+// left them, together with the rest. The call computes the box's tiles from first to end: they share no work, whatever
 // the number of threads. Returns a KernelFailure; the error is written only if that is not `none`.
+inline constexpr size_t scratch_state = 64;
 using KernelFunction = int32_t (*)(const int64_t* box, void* const* buffers, const int64_t* strides, void* scratch,
                                    int64_t first_tile, int64_t end_tile, KernelError* error);
 

@@ -10,7 +10,7 @@ namespace {
 // By how much variables increase if the box moves by one point along the dim. All bounds of a loop must increase alike.
 class Slopes {
  public:
-  Slopes(const Kernel& kernel, std::size_t dim) : slopes_(kernel.variables.size(), 0) {
+  Slopes(const Kernel& kernel, std::size_t dim) : kernel_(kernel), slopes_(kernel.variables.size(), 0) {
     slopes_[kernel.lo(dim)] = slopes_[kernel.hi(dim)] = 1;
   }
 
@@ -45,7 +45,7 @@ class Slopes {
     return are_alike(loop.body);
   }
   bool alike(const Guard& guard) {
-    return !guard.cell &&
+    return (!guard.cell || is_first_time(kernel_, guard)) &&
            std::all_of(guard.conditions.begin(), guard.conditions.end(),
                        [&](const ir::Constraint& condition) { return of(condition.expr) == 0; }) &&
            are_alike(guard.body);
@@ -62,6 +62,7 @@ class Slopes {
   static bool alike(const Prefetch&) { return true; }
   static bool alike(const FoldLanes&) { return true; }
 
+  const Kernel& kernel_;
   std::vector<std::int64_t> slopes_;  // by variable
 };
 

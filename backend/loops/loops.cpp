@@ -61,6 +61,17 @@ std::vector<std::size_t> memory_bytes(const Kernel& kernel) {
 
 }  // namespace
 
+bool is_first_time(const Kernel& kernel, const Guard& guard) {
+  if (!guard.cell || kernel.exprs[*guard.cell].op != CellOp::logical_not) return false;
+  const CellNode& read = kernel.exprs[kernel.exprs[*guard.cell].args[0]];
+  if (read.op != CellOp::read) return false;
+  const std::uint32_t tensor = kernel.loads[read.attribute].tensor;
+  return kernel.tensors[tensor].local && std::ranges::any_of(guard.body, [&](const Statement& statement) {
+           const auto* store = std::get_if<Store>(&statement.node);
+           return store && store->targets[0].tensor == tensor;
+         });
+}
+
 std::size_t scratch_offset(const Kernel& kernel, std::uint32_t tensor) {
   const std::vector<std::size_t> bytes = memory_bytes(kernel);
   return std::accumulate(bytes.begin(), bytes.begin() + memory_of(kernel, tensor), std::size_t{0});

@@ -230,6 +230,9 @@ Kernel lower(const ir::Program& program, const ir::Operator& op, const LowerOpti
 // The cells that this one directly depends on.
 std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id);
 
+// Whether it skips what the thread's first call on the box did: its cell reads local memory that its body changes.
+bool is_first_time(const Kernel& kernel, const Guard& guard);
+
 // The number of parts into which calls may split the box: 1 if it cannot be split.
 std::int64_t tile_count(const Kernel& kernel, const ir::Box& box);
 // The bytes of a call's scratch memory, and the offset of a tensor in it.

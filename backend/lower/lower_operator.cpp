@@ -11,6 +11,7 @@
 #include "backend/lower/merged_dims.h"
 #include "backend/lower/patterns.h"
 #include "backend/lower/point_work.h"
+#include "backend/lower/repeated_reads.h"
 #include "ir/graph.h"
 
 namespace tap::backend {
@@ -79,6 +80,19 @@ std::size_t dim_of_large_pieces(const Operator& op, const Extents& extents, cons
   return dim;
 }
 
+// Of a reduction: a dim along which parts have clearly less to repeat, or else `dim`.
+std::size_t dim_of_least_repeated(const Operator& op, const Extents& extents, const std::vector<std::size_t>& dims,
+                                  std::size_t dim) {
+  constexpr double clearly = 0.7;
+  if (!op.reduce()) return dim;
+  double least = share_of_parts(op, extents, dim) * clearly;
+  for (std::size_t d : dims) {
+    const double share = share_of_parts(op, extents, d);
+    if (share < least) dim = d, least = share;
+  }
+  return dim;
+}
+
 }  // namespace
 
 // Also records how many points are worth a call. Parts along a contiguous dim share cache lines, so such a dim must be
@@ -104,6 +118,7 @@ std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const Operator& op, c
     }
   if (!kernel.tile_dim) return {};
   kernel.tile_dim = dim_of_large_pieces(op, extents, dims, points / worth, *kernel.tile_dim);
+  kernel.tile_dim = dim_of_least_repeated(op, extents, dims, *kernel.tile_dim);
   double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.tile_dim], 1));
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
   return kernel.tile_dim;

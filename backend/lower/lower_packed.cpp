@@ -189,10 +189,13 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
                         step};
   PackedDim along_rows{*tile.rows, &rows, &row_panels, std::min(packing.row_block, extents.most(op_, *tile.rows)),
                        tile.row_count};
+  std::optional<std::uint32_t> done;
+  if (is_packed_once(tile, packing, extents)) done = done_flag();
   std::vector<Statement> fill_lanes;
   std::vector<Pack> copied;
   if (packing.by_first_rows) copied = panels_of_first_rows(along_lanes, chunk, packing, extents);
   else fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
+  if (done) fill_lanes = unless_done(*done, std::move(fill_lanes));
   std::vector<Statement> fill_rows = fill_all(packing.row_reads, along_rows, chunk, packing, tile, extents);
   next_windows_.clear();
   if (const auto next = dim_of_next_window(tile, packing, extents))

@@ -277,6 +277,9 @@ class Lowering {
   std::vector<Statement> fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
                                   const std::optional<Block>& chunk, const Packing& packing, const RegisterTile& tile,
                                   const Extents& extents);
+  bool is_packed_once(const RegisterTile& tile, const Packing& packing, const Extents& extents) const;
+  std::uint32_t done_flag();
+  std::vector<Statement> unless_done(std::uint32_t flag, std::vector<Statement> work);
   bool can_prepare(const ir::Access& access) const;
   std::vector<bool> preparable() const;
   std::optional<std::vector<std::size_t>> prepared_dims(std::uint32_t read, const PackedDim& along) const;

@@ -115,6 +115,7 @@ std::optional<std::string> try_kernel(const CheckCase& trial, KernelFunction fun
   const std::size_t scratch_bytes = trial.scratch + 2 * scratch_guard;
   const Aligned scratch(scratch_bytes);
   std::fill_n(scratch.data(), scratch_bytes, noise);
+  std::fill_n(scratch.data() + scratch_guard, std::min(trial.scratch, scratch_state), std::byte{0});
   bool failed = false;
   for (auto [first, end] : trial.calls) {
     KernelError error;

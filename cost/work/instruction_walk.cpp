@@ -96,7 +96,7 @@ class InstructionWalk {
     round_ = outer;
   }
   void see(const Guard& guard, double share) {
-    const double inside = share * share_of(guard, values_);
+    const double inside = share * share_of(kernel_, guard, values_);
     if (guard.cell) cells({*guard.cell}, share);
     if (inside > 0) visit(guard.body, inside);
   }

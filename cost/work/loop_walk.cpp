@@ -72,8 +72,8 @@ std::vector<Sample> samples_of(const For& loop, const Rounds& rounds, bool decid
   return {{(rounds.first + before) / 2, n - 1}, {rounds.last, 1}};
 }
 
-double share_of(const Guard& guard, const LoopValues& values) {
-  double share = guard.cell ? 0.5 : 1;
+double share_of(const Kernel& kernel, const Guard& guard, const LoopValues& values) {
+  double share = guard.cell && !is_first_time(kernel, guard) ? 0.5 : 1;
   for (const ir::Constraint& condition : guard.conditions) {
     const Interval value = values.of(condition.expr);
     if (condition.comparison == ir::Comparison::equal_zero) {

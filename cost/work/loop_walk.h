@@ -19,6 +19,6 @@ struct Sample {
 std::vector<Sample> samples_of(const backend::For& loop, const Rounds& rounds, bool decides);
 
 // The fraction of iterations in which the conditions hold.
-double share_of(const backend::Guard& guard, const LoopValues& values);
+double share_of(const backend::Kernel& kernel, const backend::Guard& guard, const LoopValues& values);
 
 }  // namespace tap::cost

@@ -142,7 +142,7 @@ void TouchWalk::touch(const Statement& statement, double times, TouchedAll& all)
   if (auto* define = std::get_if<Define>(&statement.node)) return values_.define(*define);
   for (const Access& access : accesses_of(statement)) touch(access, times, all);
   if (auto* guard = std::get_if<Guard>(&statement.node)) {
-    if (share_of(*guard, values_) > 0) touch(guard->body, times, all);
+    if (share_of(kernel_, *guard, values_) > 0) touch(guard->body, times, all);
   } else if (auto* section = std::get_if<Section>(&statement.node)) {
     touch(section->body, times, all);
   }

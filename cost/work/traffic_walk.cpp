@@ -119,7 +119,7 @@ class TrafficWalk {
     if (auto* loop = std::get_if<For>(&statement.node)) return misses_of(*loop);
     if (auto* guard = std::get_if<Guard>(&statement.node)) {
       Missed inside = all(0);
-      if (const double share = share_of(*guard, values_); share > 0) add(inside, misses_of(guard->body).all, share);
+      if (const double share = share_of(kernel_, *guard, values_); share > 0) add(inside, misses_of(guard->body).all, share);
       return inside;
     }
     if (auto* section = std::get_if<Section>(&statement.node)) return misses_of(section->body).all;

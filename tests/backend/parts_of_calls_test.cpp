@@ -39,6 +39,34 @@ TEST(PartsOfCalls, OfATransposeAreAlongTheLargerDim) {
   EXPECT_EQ(cut("program p(x: f32[5000, 100]) -> (y: f32[100, 5000]) { y[i, j] = x[j, i] }"), "j");
 }
 
+std::string convolution(int count, int size) {
+  return fmt::format(
+      "program p(x: f32[{0}, 64, {1}, {1}], w: f32[64, 64, 3, 3]) -> (y: f32[{0}, 64, {1}, {1}]) "
+      "{{ y[b, o, i, j] = sum[c, u, v] x[b, c, i + u - 1, j + v - 1 else 0] * w[o, c, u, v] }}",
+      count, size);
+}
+
+// Parts along the channels of the result would copy the windows of all images again. A single image has no other dim but rows.
+TEST(PartsOfCalls, OfAReductionReadLittleAgain) {
+  EXPECT_EQ(cut(convolution(32, 56)), "b");
+  EXPECT_EQ(cut(convolution(1, 224)), "i");
+  EXPECT_EQ(cut("program p(x: f32[384, 384, 384], w: f32[24, 384]) -> (y: f32[24, 384, 384]) "
+                "{ y[c, b, a] = sum[d] x[a, d, b] * w[c, d] }"),
+            "a");
+}
+
+// Of few rows and a large operand, columns.
+TEST(PartsOfCalls, OfAProductAreAlongTheLargerResultDim) {
+  auto product = [](int m, int k, int n) {
+    return fmt::format(
+        "program p(a: f32[{0}, {1}], b: f32[{1}, {2}]) -> (c: f32[{0}, {2}]) {{ c[i, j] = sum[t] a[i, t] * b[t, j] }}",
+        m, k, n);
+  };
+  EXPECT_EQ(cut(product(512, 512, 512)), "i");
+  EXPECT_EQ(cut(product(64, 4096, 4096)), "j");
+  EXPECT_EQ(cut(product(4096, 4096, 8)), "i");
+}
+
 std::int64_t points_worth_a_part(const std::string& expression) {
   const Kernel kernel = shared_kernel("program p(x: f32[100000]) -> (y: f32[100000]) { y[i] = " + expression + " }");
   return kernel.worth * kernel.grain;

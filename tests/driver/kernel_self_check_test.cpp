@@ -131,6 +131,7 @@ int main(int argc, char **argv) {
       sizes[k] = size;
     }
     memset(scratch, 0xff, scratch_size);
+    memset(scratch, 0, scratch_size < 64 ? scratch_size : 64);
     for (k = 0; k < calls && !failed; ++k)
       failed = t_kernels[which](box, buffers, strides, scratch, tiles[2 * k], tiles[2 * k + 1], error) != 0;
     fwrite(&failed, 1, 1, out);

@@ -1,0 +1,75 @@
+// Panels that all tiles of a call share are packed by a thread's first portion of the call, and kept for its others.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backend/llvm/executable.h"
+#include "backend/loops/equal_work.h"
+#include "backend/loops/loops_text.h"
+#include "backend/lower/lowered.h"
+#include "passes/splits/expand.h"
+#include "tests/backend/written_result.h"
+
+namespace tap::backend::test {
+namespace {
+
+std::string product_of(int m, int k, int n) {
+  return fmt::format(
+      "program p(a: f32[{0}, {1}], b: f32[{1}, {2}]) -> (c: f32[{0}, {2}]) {{ c[i, j] = sum[t] a[i, t] * b[t, j] }}", m,
+      k, n);
+}
+
+bool packs_once(const Kernel& kernel) { return print(kernel).find("if (not done[0])") != std::string::npos; }
+
+TEST(PackedOnce, IfEveryTileReadsTheSamePanels) {
+  const ir::Program program = written_program(product_of(512, 512, 512));
+  const Kernel kernel = lowered(program, program[program[program.main].operations[0].op], {});
+  EXPECT_TRUE(packs_once(kernel));
+  EXPECT_TRUE(has_equal_work(kernel, *kernel.tile_dim));  // in the portions of such batches
+}
+
+// Tiles along the lanes have panels of their own; of several blocks of the reduction only the last panels are kept.
+TEST(PackedOnce, NotIfTilesOrBlocksReadTheirOwn) {
+  for (const std::string& text : {product_of(64, 4096, 4096), product_of(2048, 4096, 512)}) {
+    const ir::Program program = written_program(text);
+    EXPECT_FALSE(packs_once(lowered(program, program[program[program.main].operations[0].op], {})));
+  }
+}
+
+std::vector<float> product_by_hand(const Tensor& a, const Tensor& b) {
+  const std::int64_t m = a.shape()[0], depth = a.shape()[1], n = b.shape()[1];
+  std::vector<float> c(static_cast<std::size_t>(m * n), 0);
+  const auto from = a.as<float>(), with = b.as<float>();
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t t = 0; t < depth; ++t)
+      for (std::int64_t j = 0; j < n; ++j)
+        c[static_cast<std::size_t>(i * n + j)] +=
+            from[static_cast<std::size_t>(i * depth + t)] * with[static_cast<std::size_t>(t * n + j)];
+  return c;
+}
+
+// The next call of a run has another operand, and the next run has other ones, too.
+TEST(PackedOnce, AgainForOtherOperands) {
+  const ir::Program program = written_program(
+      "program p(a: f32[224, 512], b: f32[512, 512], e: f32[512, 512]) -> (c: f32[224, 512], d: f32[224, 512]) {\n"
+      "  c[i, j] = sum[t] a[i, t] * b[t, j]\n  d[i, j] = sum[t] a[i, t] * e[t, j]\n}");
+  for (const ir::Operation& operation : program[program.main].operations)
+    EXPECT_TRUE(packs_once(lowered(program, program[operation.op], {})));
+  std::vector<Tensor> inputs = whole_inputs(program);
+  for (std::size_t threads : {1u, 2u}) {
+    ExecuteOptions options;
+    options.threads = threads;
+    Executable executable(passes::expand(program), options);
+    for (int run = 0; run < 2; ++run) {
+      const auto outputs = executable.run(inputs);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto cells = outputs[k].as<float>();
+        EXPECT_EQ(std::vector<float>(cells.begin(), cells.end()), product_by_hand(inputs[0], inputs[k + 1]));
+      }
+      std::swap(inputs[1], inputs[2]);
+      for (float& cell : inputs[2].as_mutable<float>()) cell = 1 - cell;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tap::backend::test
