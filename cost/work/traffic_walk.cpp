@@ -119,7 +119,8 @@ class TrafficWalk {
     if (auto* loop = std::get_if<For>(&statement.node)) return misses_of(*loop);
     if (auto* guard = std::get_if<Guard>(&statement.node)) {
       Missed inside = all(0);
-      if (const double share = share_of(kernel_, *guard, values_); share > 0) add(inside, misses_of(guard->body).all, share);
+      if (const double share = share_of(kernel_, *guard, values_); share > 0)
+        add(inside, misses_of(guard->body).all, share);
       return inside;
     }
     if (auto* section = std::get_if<Section>(&statement.node)) return misses_of(section->body).all;
@@ -189,7 +190,8 @@ class TrafficWalk {
         if (const double common = common_bytes(pieces[p], pieces[q], t); common >= most) last = q, most = common;
       for (std::size_t a = 0; a < amounts(); ++a)
         if (fresh[a][t] > 0)
-          sum.kept[a][t] += fresh[a][t] / sum.first[a][t] * share_kept_between(pieces, last, p + pieces.size(), level_of(a));
+          sum.kept[a][t] +=
+              fresh[a][t] / sum.first[a][t] * share_kept_between(pieces, last, p + pieces.size(), level_of(a));
     }
   }
 

@@ -131,7 +131,8 @@ TEST(Cost, ShortRunsTakeLonger) {
     return starts / missed;
   };
   EXPECT_LT(share_of_starts("program p(X: f32[2600, 8, 144]) -> (y: f32[2600]) { y[b] = sum[c, i] X[b, c, i] }"), 0.05);
-  EXPECT_NEAR(share_of_starts("program p(X: f32[2600, 8, 144]) -> (y: f32[8]) { y[c] = sum[b, i] X[b, c, i] }"), 2.0 / 9, 0.05);
+  EXPECT_NEAR(share_of_starts("program p(X: f32[2600, 8, 144]) -> (y: f32[8]) { y[c] = sum[b, i] X[b, c, i] }"),
+              2.0 / 9, 0.05);
 }
 
 // A row's data is loaded by the first of its loops; the second one, which computes, does not hide that.
