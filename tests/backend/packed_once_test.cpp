@@ -50,7 +50,7 @@ std::vector<float> product_by_hand(const Tensor& a, const Tensor& b) {
 // The next call of a run has another operand, and the next run has other ones, too.
 TEST(PackedOnce, AgainForOtherOperands) {
   const ir::Program program = written_program(
-      "program p(a: f32[224, 512], b: f32[512, 512], e: f32[512, 512]) -> (c: f32[224, 512], d: f32[224, 512]) {\n"
+      "program p(a: f32[512, 512], b: f32[512, 512], e: f32[512, 512]) -> (c: f32[512, 512], d: f32[512, 512]) {\n"
       "  c[i, j] = sum[t] a[i, t] * b[t, j]\n  d[i, j] = sum[t] a[i, t] * e[t, j]\n}");
   for (const ir::Operation& operation : program[program.main].operations)
     EXPECT_TRUE(packs_once(lowered(program, program[operation.op], {})));

@@ -224,7 +224,8 @@ TEST(LongestStep, IsNothingWithoutTasks) { EXPECT_EQ(longest_step({.sequences = 
 
 // One thread does what all devices of a batch do.
 TEST(LongestStep, CountsAllDevicesOfABatch) {
-  const std::string text = "program p(X: f32[600, 600]) -> (Y: f32[600, 600]) { Y[i, j] = sum[k] X[i, k] * X[k, j] }";
+  const std::string text =
+      "program p(X: f32[600, 600], Z: f32[600, 600]) -> (Y: f32[600, 600]) { Y[i, j] = sum[k] X[i, k] * Z[k, j] }";
   const double whole = longest_step_of(text);
   const double blocks = longest_step_of(text, "plan 2\nmesh m = [x: 4]\nsplit Y dim i into 4 over axis m.x\n");
   EXPECT_NEAR(blocks, whole, whole / 2);
