@@ -7,6 +7,8 @@
 //   for i … { … }                                the tiles: rows of the result
 //
 // `done` is the first of the local tensors: the executor clears it before a thread's first call on a box (kernel_abi.h).
+#include <algorithm>
+
 #include "backend/lower/lowering.h"
 
 namespace tap::backend {
