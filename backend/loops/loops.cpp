@@ -62,9 +62,9 @@ std::vector<std::size_t> memory_bytes(const Kernel& kernel) {
 }  // namespace
 
 bool is_first_time(const Kernel& kernel, const Guard& guard) {
-  if (!guard.cell || kernel.exprs[*guard.cell].op != CellOp::logical_not) return false;
-  const CellNode& read = kernel.exprs[kernel.exprs[*guard.cell].args[0]];
-  if (read.op != CellOp::read) return false;
+  if (!guard.cell || kernel.exprs[*guard.cell].op != ir::CellOp::logical_not) return false;
+  const ir::CellNode& read = kernel.exprs[kernel.exprs[*guard.cell].args[0]];
+  if (read.op != ir::CellOp::read) return false;
   const std::uint32_t tensor = kernel.loads[read.attribute].tensor;
   return kernel.tensors[tensor].local && std::ranges::any_of(guard.body, [&](const Statement& statement) {
            const auto* store = std::get_if<Store>(&statement.node);
