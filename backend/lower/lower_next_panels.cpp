@@ -45,8 +45,8 @@ std::vector<Lowering::NextPanel> Lowering::next_panels(const RegisterTile& tile,
   for (const Pack& pack : copied)
     if (!panel_crowds(pack.read, tile, packing))
       add(kernel_.loads[pack.source], frame_.at[tile.dim], static_cast<std::int64_t>(tile.lanes) * tile.vectors);
-  for (std::uint32_t read :
-       packing.lane_reads)  // panels that the kernel has made are on the way to memory, not from it
+  // Panels that the kernel has made are near.
+  for (std::uint32_t read : packing.lane_reads)
     if (!kernel_.tensors[kernel_.loads[loads_[read]].tensor].local) add(kernel_.loads[loads_[read]], columns.number, 1);
   return result;
 }

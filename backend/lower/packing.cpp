@@ -220,7 +220,8 @@ class PackingChooser {
   std::int64_t most_depth() const {
     const std::int64_t rows = tile_.row_count * (full_vector_bytes / tile_.lanes),
                        lanes = full_vector_bytes * tile_.vectors;
-    return std::clamp<std::int64_t>(std::min(machine_.l1_bytes / rows, machine_.l2_bytes / 4 / lanes), 256, 768);
+    return std::clamp<std::int64_t>(std::min(machine_.l1_bytes / rows, machine_.l2_bytes / 4 / lanes), 256,
+                                    most_packed_steps);
   }
 
   void choose_blocks() {

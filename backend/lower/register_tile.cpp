@@ -100,7 +100,7 @@ class Chooser {
   }
   // Over the results: a long reduction is processed in blocks (packing.h), all but the first of which read what they add to.
   double passes() const {
-    constexpr double block = 768;
+    constexpr auto block = static_cast<double>(most_packed_steps);
     double points = 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (op_.dims[d].role == DimRole::reduction) points *= size(d);

@@ -35,6 +35,8 @@ std::optional<std::size_t> ragged_along(const ir::Operator& op, std::size_t dim)
 
 // The number of lanes is based on this size, not on the machine's registers, since results must not depend on them.
 inline constexpr std::int64_t full_vector_bytes = ir::reference_machine.vector_bytes;
+// The most steps of a reduction in one block of packed operands (packing.h).
+inline constexpr std::int64_t most_packed_steps = 768;
 
 struct RegisterTile {
   std::size_t dim = 0;  // the dim of the lanes

@@ -107,16 +107,13 @@ void Model::all(Run& run, const Trace& trace, double times, bool priced) {
   }
 }
 
-void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, double threads) const {
+void Model::move(Cost& cost, std::size_t level, double bytes, bool writes, double threads, double starts) const {
+  const MemoryLevel& from = device().levels[level];
   cost.bytes.resize(device().levels.size(), 0);
   cost.moving.resize(device().levels.size(), 0);
   cost.bytes[level] += bytes;
-  cost.moving[level] += time_to_move(level, bytes, writes, threads);
-}
-double Model::time_to_move(std::size_t level, double bytes, bool writes, double threads) const {
-  const MemoryLevel& from = device().levels[level];
   const double one = writes ? from.write : from.read, all = writes ? from.write_shared : from.read_shared;
-  return one > 0 ? bytes / std::min(one * threads, std::max(all, one)) : 0;
+  if (one > 0) cost.moving[level] += (1 + starts) * bytes / std::min(one * threads, std::max(all, one));
 }
 
 // One thread begins at once; the others help as soon as they are awake. What is done by then takes as long as on one thread:
@@ -216,12 +213,10 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
         missed = std::max(tensor.missed[c] * repeated - held / (c + 1 < last ? threads : 1), 0.0);
         if (c > 0) missed = std::min(missed, nearer);
       }
-      if (c > 0 && nearer > missed) {
-        move(cost, c, nearer - missed, tensor.writes, threads);
-        // The second cache is fast in any order; stores do not wait.
-        const double starts = c > 1 && !tensor.writes ? tensor.starts[c - 1] / tensor.missed[c - 1] : 0;
-        cost.moving[c] += starts * time_to_move(c, nearer - missed, tensor.writes, threads);
-      }
+      // Starts of runs: the second cache is fast in any order; stores do not wait.
+      const bool waits = c > 1 && !tensor.writes && tensor.missed[c - 1] > 0;
+      const double starts = waits ? tensor.starts[c - 1] / tensor.missed[c - 1] : 0;
+      if (c > 0 && nearer > missed) move(cost, c, nearer - missed, tensor.writes, threads, starts);
       nearer = missed;
     }
   }
@@ -245,7 +240,7 @@ Cost Model::of(Run& run, const CopyEvent& event) {
     const double before = run.recency.since(touch.memory) + 2 * event.bytes;
     std::size_t level = 0;
     while (level + 1 < device().levels.size() && share_kept(before, device().levels[level].bytes) < 0.5) ++level;
-    if (level > 0) move(cost, level, event.bytes, writes != 0, 1);
+    if (level > 0) move(cost, level, event.bytes, writes != 0, 1, 0);
     run.recency.touch(touch.memory, std::min(event.bytes, touch.bytes * touch.members));
   }
   cost.hidden = device().overlap * std::min(cost.compute, std::accumulate(cost.moving.begin(), cost.moving.end(), 0.0));

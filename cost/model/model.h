@@ -48,8 +48,8 @@ class Model {
   Cost of(Run& run, const CopyEvent& event);
   Cost of(Run& run, const MessageEvent& event);
   Cost of(Run& run, const OutsideEvent& event);
-  void move(Cost& cost, std::size_t level, double bytes, bool writes, double threads) const;
-  double time_to_move(std::size_t level, double bytes, bool writes, double threads) const;
+  // `starts`: of the bytes, the share that takes twice as long.
+  void move(Cost& cost, std::size_t level, double bytes, bool writes, double threads, double starts) const;
   void finish(Cost& cost) const;
 
   Cluster cluster_;
