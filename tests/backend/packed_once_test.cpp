@@ -71,5 +71,23 @@ TEST(PackedOnce, AgainForOtherOperands) {
   }
 }
 
+// Blocks of columns and of the reduction have panels of their own; those of rows have the same, in calls of their own.
+TEST(PackedOnce, AgainForOtherBlocks) {
+  const ir::Program program = written_program(product_of(512, 512, 512));
+  const std::vector<Tensor> inputs = whole_inputs(program);
+  for (const char* dim : {"i", "j", "t"})
+    for (const char* over : {"sequential", "threads"})
+      for (std::size_t threads : {1u, 2u, 3u}) {
+        ExecuteOptions options;
+        options.threads = threads;
+        const std::string plan = fmt::format("plan 2\nsplit c dim {} into 4 over {}\n", dim, over);
+        Executable native = executable(program, std::get<Plan>(parse_plan(plan)), options);
+        const auto outputs = native.run(inputs);
+        const auto cells = outputs[0].as<float>();
+        EXPECT_EQ(std::vector<float>(cells.begin(), cells.end()), product_by_hand(inputs[0], inputs[1]))
+            << plan << threads;
+      }
+}
+
 }  // namespace
 }  // namespace tap::backend::test
