@@ -1,5 +1,5 @@
 // Lanes along a reduction read vectors of consecutive points. An operand whose cells are not contiguous there, or whose rows do not
-// begin at whole cache lines, is copied first, if many points of other dims read the copy (uses_of_lane_copy in packing.h).
+// begin at whole cache lines, is copied first, if many points of other dims read the copy (uses_of_lane_copy in packable.h).
 //
 //   y[i, j] = sum[k] a[i, k] * b[k, j]     lanes along k; b: f32[512, 3]
 //

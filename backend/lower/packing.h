@@ -13,6 +13,7 @@
 // itself, while others follow, and keep what they read in a panel for the other rows.
 #pragma once
 
+#include "backend/lower/packable.h"
 #include "backend/lower/register_tile.h"
 #include "ir/machine.h"
 
@@ -29,23 +30,6 @@ struct Packing {
   bool by_first_rows = false;  // the first rows of a block copy the lane operands, panel by panel, as they use them
   bool operator==(const Packing&) const = default;
 };
-// Whether an operand may be packed, or copied as a window; and how often a register tile uses each cell of a packed
-// lane operand.
-bool can_be_packed(const ir::Operator& op, const ir::Access& access, const Extents& extents);
-bool can_be_window(const ir::Operator& op, const ir::Access& access, const Extents& extents);
-// The dim outside the tile along which a lane operand is contiguous, so that it is packed by transposing vectors
-// (emit_transposed.h): a reduction dim or a parallel one.
-std::optional<std::size_t> transposed_along(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
-                                            std::size_t rows, const Extents& extents);
-double uses_of_packed(const ir::Operator& op, const ir::Access& access, const RegisterTile& tile,
-                      const Extents& extents);
-
-// Whether vectors along the dim cross cache lines in some rows of the operand, since these do not begin at whole lines.
-bool crosses_lines(const ir::Operator& op, const ir::Access& access, std::size_t dim);
-// For lanes along a reduction: how often each cell of a copy is read whose rows along the lanes are contiguous and begin at whole
-// cache lines. None if a copy would not pay, or is not possible.
-std::optional<double> uses_of_lane_copy(const ir::Operator& op, const ir::Access& access, std::size_t lanes,
-                                        const Extents& extents);
 
 // Empty if the operands stay in near caches anyway. `accumulates_into_result`: partial results can be kept in memory,
 // so the reduction may be processed in blocks. `prepared`: as in choose_tile. Pre: the tile is for this operator, not

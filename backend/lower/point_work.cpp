@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backend/lower/cache_sets.h"
-#include "backend/lower/packing.h"
+#include "backend/lower/packable.h"
 #include "backend/lower/patterns.h"
 #include "ir/graph.h"
 
