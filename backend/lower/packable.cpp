@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/lower/cache_sets.h"
 #include "backend/lower/patterns.h"
 #include "ir/machine.h"
 
