@@ -117,9 +117,10 @@ void KernelEmitter::emit_tensors(Value* buffers, Value* strides, Value* scratch)
     }
     s_.bases.push_back(b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), buffers, t)));
     std::size_t rank = tensor.type.shape.size();
+    const std::vector<std::int64_t> known = row_major_strides(tensor.type.shape);
     for (std::size_t axis = 0; axis < rank; ++axis, ++next) {
-      Value* stride = b_.getInt64(1);
-      if (axis + 1 < rank)
+      Value* stride = b_.getInt64(static_cast<std::uint64_t>(known[axis]));
+      if (axis + 1 + tensor.whole < rank)
         stride = b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), strides, next));
       s_.strides.back().push_back(stride);
     }

@@ -22,6 +22,16 @@ bool Kernel::operator==(const Kernel& o) const {
          loads == o.loads && sections == o.sections && body == o.body;
 }
 
+bool has_known_strides(const TensorArgument& tensor, const Shape& memory) {
+  const std::size_t rank = tensor.type.shape.size();
+  if (tensor.whole == 0) return true;
+  if (memory.size() != rank) return false;
+  const std::vector<std::int64_t> real = row_major_strides(memory), known = row_major_strides(tensor.type.shape);
+  for (std::size_t axis = rank - 1 - tensor.whole; axis < rank; ++axis)
+    if (tensor.type.shape[axis] > 1 && real[axis] != known[axis]) return false;
+  return true;
+}
+
 std::vector<ir::CellId> needs(const Kernel& kernel, ir::CellId id) {
   const ir::CellNode& node = kernel.exprs[id];
   std::vector<ir::CellId> all = node.args;

@@ -47,8 +47,14 @@ struct TensorArgument {
   ir::TensorType type;  // of the whole tensor; coordinates are relative to it
   std::optional<Local> local = {};
   bool non_temporal = false;  // a result: stores of whole cache lines bypass the caches
+  // The last axes that its memory has from end to end in every call, so that the distances along them and along the axis
+  // before are constants (known_strides.h).
+  std::uint32_t whole = 0;
   bool operator==(const TensorArgument&) const = default;
 };
+
+// Whether memory of this shape has the axes that are whole.
+bool has_known_strides(const TensorArgument& tensor, const Shape& memory);
 
 // One coordinate of an access: affine, or the value of a cell (data-dependent).
 struct Coordinate {

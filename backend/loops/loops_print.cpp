@@ -259,6 +259,8 @@ void Printer::header() {
   if (kernel_.exact_arithmetic) line("exact arithmetic");
   for (const TensorArgument& tensor : kernel_.tensors)
     if (tensor.non_temporal) line("nontemporal " + tensor.name);
+  for (const TensorArgument& tensor : kernel_.tensors)
+    if (tensor.whole > 0) line(fmt::format("whole {} {}", tensor.name, tensor.whole));
   std::vector<std::uint32_t> defined = variables_defined(kernel_), unused;
   for (std::uint32_t v = static_cast<std::uint32_t>(3 * kernel_.dims); v < kernel_.variables.size(); ++v)
     if (std::find(defined.begin(), defined.end(), v) == defined.end()) unused.push_back(v);

@@ -51,6 +51,8 @@ class Tables {
       const TensorArgument& tensor = kernel_.tensors[t];
       Violations::Scope at(out_, "tensor {}", t);
       out_.expect(tensor.local.has_value() == (t >= arguments), "local memory occurs among the arguments");
+      out_.expect(tensor.whole == 0 || (!tensor.local && tensor.whole < tensor.type.shape.size()),
+                  "{} whole axes of {}", tensor.whole, tensor.type.shape.size());
       if (!tensor.local) continue;
       std::size_t rank = tensor.type.shape.size();
       out_.expect(tensor.local->extents.size() == rank, "{} extents for {} axes", tensor.local->extents.size(), rank);

@@ -2,6 +2,7 @@
 
 #include "backend/loops/loops_text.h"
 #include "backend/loops/loops_verify.h"
+#include "backend/lower/known_strides.h"
 #include "backend/lower/non_temporal_results.h"
 
 namespace tap::backend {
@@ -11,6 +12,7 @@ Kernel lowered(const ir::Program& program, const ir::Operator& op, const LowerOp
   require_verified(kernel, "lowering");
   kernel = normal(kernel);
   mark_non_temporal_results(kernel, options.machine);
+  mark_known_strides(kernel, op, options);
   return kernel;
 }
 

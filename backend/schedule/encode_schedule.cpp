@@ -85,7 +85,10 @@ Schedule with_rows_of_calls(Schedule schedule) {
 class Encoder {
  public:
   Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels, const std::vector<BufferDevice>& devices)
-      : schedule_(with_rows_of_calls(by_memory(schedule))), equal_tiles_(kernels), scratch_(most_scratch(kernels)) {
+      : schedule_(with_rows_of_calls(by_memory(schedule))),
+        kernels_(kernels),
+        equal_tiles_(kernels),
+        scratch_(most_scratch(kernels)) {
     for (std::size_t b = 0; b < devices.size(); ++b)
       for (std::int64_t device : devices_of(devices[b], schedule.buffers[b].row)) devices_.push_back(device);
   }
@@ -306,6 +309,9 @@ class Encoder {
   Words encode(const ScheduledTask& task, const KernelCall& call) { return encode(task, call, row_from({task}, 0)); }
   Words encode(const ScheduledTask& task, const KernelCall& call, const Row& row) {
     TAP_CHECK(call.box.rank() <= max_index_dims, "a kernel has more dims than the executor supports");
+    for (std::size_t k = 0; k < call.buffers.size() && !kernels_.empty(); ++k)
+      TAP_CHECK(has_known_strides(kernels_[call.kernel].tensors[k], at(call.buffers[k].id).box.shape()),
+                "a kernel is called with other strides than its loops know");
     std::vector<tables::Counter> counters;
     for (const Counter& c : call.counters) counters.push_back({c.dim, c.level});
     tables::Task shared = head(tables::kernel_call, task);
@@ -355,7 +361,8 @@ class Encoder {
     return deepest;
   }
 
-  const Schedule schedule_;  // without rows of buffers
+  const Schedule schedule_;             // without rows of buffers
+  const std::vector<Kernel>& kernels_;  // empty: only calls are asked for
   EqualTiles equal_tiles_;
   const std::int64_t scratch_;
   std::vector<std::int64_t> devices_;  // by buffer; empty: all are everywhere

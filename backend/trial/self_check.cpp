@@ -141,7 +141,7 @@ class CaseMaker {
     return made;
   }
 
-  // By axis, the cells from one to the next of the axis outside it, if the kernel relies on it (merged_dims.h).
+  // By axis, the cells from one to the next of the axis outside it, if the kernel relies on it (merged_dims.h, known_strides.h).
   using JoinedExtents = std::vector<std::optional<std::int64_t>>;
   static JoinedExtents not_joined(const TensorPart& part) { return JoinedExtents(part.box.rank()); }
   // Pre: not a prepared operand, whose axes are others.
@@ -153,7 +153,7 @@ class CaseMaker {
     bool is_inside = false;
     for (std::size_t axis = 0; axis < own.size(); ++axis) {
       if (own[axis] == 1) continue;
-      if (is_inside) extents[axis] = own[axis];
+      if (is_inside || (axis > 0 && axis + kernel_.tensors[tensor].whole >= own.size())) extents[axis] = own[axis];
       is_inside = merged[axis] == 1;
     }
     if (!own.empty() && own.back() != merged.back() && own.back() == 1) extents.back() = 1;  // another axis comes last

@@ -149,6 +149,9 @@ bool KernelParser::declaration() {
     kernel_.exact_arithmetic = true;
   } else if (one.eat_word("nontemporal")) {
     kernel_.tensors[cells(one).tensor()].non_temporal = true;
+  } else if (one.eat_word("whole")) {
+    TensorArgument& tensor = kernel_.tensors[cells(one).tensor()];
+    tensor.whole = static_cast<std::uint32_t>(one.integer());
   } else if (one.eat_word("unused")) {
     one.take(one.rest().size());
   } else if (one.eat_word("local")) {
