@@ -24,7 +24,7 @@ bool Kernel::operator==(const Kernel& o) const {
 
 bool has_known_strides(const TensorArgument& tensor, const Shape& memory) {
   const std::size_t rank = tensor.type.shape.size();
-  if (tensor.whole == 0) return true;
+  if (tensor.whole == 0 || element_count(memory) == 0) return true;
   if (memory.size() != rank) return false;
   const std::vector<std::int64_t> real = row_major_strides(memory), known = row_major_strides(tensor.type.shape);
   for (std::size_t axis = rank - 1 - tensor.whole; axis < rank; ++axis)

@@ -53,7 +53,7 @@ struct TensorArgument {
   bool operator==(const TensorArgument&) const = default;
 };
 
-// Whether memory of this shape has the axes that are whole.
+// Whether memory of this shape, if it has any cells, has the axes that are whole.
 bool has_known_strides(const TensorArgument& tensor, const Shape& memory);
 
 // One coordinate of an access: affine, or the value of a cell (data-dependent).

@@ -134,7 +134,8 @@ Cost Model::of(Run& run, const KernelEvent& event) {
       works_.of(run.numbers[event.kernel], run.kernels[event.kernel], event.box, device()).tensors;
   for (std::size_t t = 0; t < event.touches.size() && t < tensors.size(); ++t) {
     const Touch& touch = event.touches[t];
-    run.recency.touch(touch.memory, std::min(tensors[t].bytes * event.calls, touch.bytes * touch.members));
+    run.recency.touch(touch.memory, std::min(tensors[t].bytes * event.calls, touch.bytes * touch.members),
+                      event.kernel);
   }
   return cost;
 }
@@ -201,6 +202,10 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
     const TensorWork& tensor = work.tensors[t];
     const double distinct = distinct_bytes(event, tensor.bytes * repeated, t).value_or(0);
     const double before = distinct > 0 ? run.recency.since(event.touches[t].memory) : 0;
+    // Calls with the same tiles give a thread the same parts again, which it finds in its own caches. Otherwise any thread may
+    // have had them, as the one that needs what several read.
+    const bool is_own = distinct > 0 && tensor.bytes * repeated <= distinct * 1.01 &&
+                        run.recency.user(event.touches[t].memory) == event.kernel;
     double nearer = 0;  // bytes that missed the previous level
     for (std::size_t c = 0; c <= last; ++c) {
       double missed = 0;
@@ -208,9 +213,12 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
         const double first = std::min(tensor.bytes, tensor.missed[c]) * repeated, fresh = std::min(first, distinct);
         // All threads together have the shares of all in a cache that they share.
         const double shares = c + 1 == last ? static_cast<double>(std::min(threads_, device().threads)) : 1;
-        const double held = fresh * share_kept(before + of_all, device().levels[c].bytes * shares) +
-                            (first - fresh) * share_kept(of_part, device().levels[c].bytes);
-        missed = std::max(tensor.missed[c] * repeated - held / (c + 1 < last ? threads : 1), 0.0);
+        const bool is_private = c + 1 < last;
+        const double among = is_private && !is_own ? threads : 1, each = is_private && is_own ? threads : 1;
+        const double held =
+            fresh * share_kept((before + of_all) / each, device().levels[c].bytes * shares) / among +
+            (first - fresh) * share_kept(of_part, device().levels[c].bytes) / (is_private ? threads : 1);
+        missed = std::max(tensor.missed[c] * repeated - held, 0.0);
         if (c > 0) missed = std::min(missed, nearer);
       }
       // Starts of runs: the second cache is fast in any order; stores do not wait.

@@ -4,17 +4,21 @@
 
 namespace tap::cost {
 
-double Recency::since(std::size_t memory) const {
-  double bytes = 0, largest = 0, since = 2 * most_ + 1;
+Recency::Latest Recency::latest(std::size_t memory) const {
+  double bytes = 0, largest = 0;
+  Latest found{2 * most_ + 1, {}};
   for (auto one = last_.rbegin(); one != last_.rend() && bytes <= most_; ++one) {
     if (one->memory != memory) bytes += one->bytes;
-    else if (one->bytes > largest) largest = one->bytes, since = bytes;
+    else if (one->bytes > largest) largest = one->bytes, found = {bytes, one->kernel};
   }
-  return since;
+  return found;
 }
 
+double Recency::since(std::size_t memory) const { return latest(memory).since; }
+std::optional<std::size_t> Recency::user(std::size_t memory) const { return latest(memory).kernel; }
+
 // Forgets data that no cache can still hold.
-void Recency::touch(std::size_t memory, double bytes) {
+void Recency::touch(std::size_t memory, double bytes, std::optional<std::size_t> kernel) {
   double left = bytes;
   for (auto one = last_.rbegin(); one != last_.rend(); ++one) {
     if (one->memory != memory) continue;
@@ -23,7 +27,7 @@ void Recency::touch(std::size_t memory, double bytes) {
     left -= again;
   }
   std::erase_if(last_, [](const Touched& t) { return t.bytes <= 0; });
-  last_.push_back({memory, bytes});
+  last_.push_back({memory, bytes, kernel});
   double all = 0;
   std::size_t kept = 0;
   while (kept < last_.size() && all <= 2 * most_) all += last_[last_.size() - ++kept].bytes;

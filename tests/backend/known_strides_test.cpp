@@ -71,6 +71,7 @@ TEST(KnownStrides, AreThoseOfTheMemory) {
   EXPECT_FALSE(has_known_strides(tensor, {3, 1, 6}));
   EXPECT_FALSE(has_known_strides(tensor, {3, 2, 7}));
   EXPECT_FALSE(has_known_strides(tensor, {3, 7}));
+  EXPECT_TRUE(has_known_strides(tensor, {0, 0, 0}));  // of a block without points
   tensor.whole = 0;
   EXPECT_TRUE(has_known_strides(tensor, {3, 2, 6}));
 }

@@ -122,6 +122,20 @@ TEST(Cost, ThreadsShareTheLastCache) {
   EXPECT_LT(memory_of(2), 1e6);
 }
 
+// The tiles of a kernel are the same in each run, so that a thread finds its parts in its own caches; what all threads read, or
+// another kernel wrote, may be in the cache of any.
+TEST(Cost, ThreadsKeepTheirPartsBetweenRuns) {
+  auto from_l3 = [](const char* text) {
+    Model model({{builtin({}, 2)}}, 2);
+    return cost_of(model, compiled(text)).total.bytes.at(2);
+  };
+  EXPECT_LT(from_l3("program p(X: f32[80, 1000]) -> (Y: f32[80, 1000]) { Y[i, j] = exp(exp(X[i, j])) }"), 1e5);
+  EXPECT_GT(from_l3("program p(X: f32[300, 1000]) -> (Y: f32[300, 1000], Z: f32[300, 1000]) {\n"
+                    "  Y[i, j] = X[i, j] * 2\n"
+                    "  Z[i, j] = max[k] Y[k, j] + X[i, j] }"),
+            1e6);
+}
+
 // The same bytes in the same order, but in runs of nine lines.
 TEST(Cost, ShortRunsTakeLonger) {
   auto share_of_starts = [](const char* text) {
@@ -268,8 +282,10 @@ TEST(Cost, ReuseDistances) {
   EXPECT_GT(recency.since(9), 1000);
   recency.exchange(1, 3);
   EXPECT_EQ(recency.since(1), 0);
-  recency.touch(2, 300);
+  recency.touch(2, 300, 7);
   EXPECT_EQ(recency.since(1), 300);
+  EXPECT_EQ(recency.user(2), 7u);
+  EXPECT_EQ(recency.user(1), std::nullopt);
 }
 
 // What was accessed last is a small part of it.
