@@ -122,21 +122,26 @@ Justify::Result Justify::justify(const ir::FoldOf& j) {
   auto is_new = [&](ir::ValueId v) { return !claim_.values[v.index()]; };
   if (std::ranges::all_of(side_.operation->results, is_new)) return {obligation, {}};
   Side before = numbering_.side(j.of);
-  unless(before.op->reduce() && a.reduce() && !a.dims.empty(), "the folded operation is not a reduction");
+  unless(before.op->reduce() && (a.map() || (a.reduce() && !a.dims.empty())),
+         "the folded operation is not a reduction");
   Folded fold{before, context_.after, claim_, classes_};
   fold.look_at(j);
-  const auto block = static_cast<std::uint32_t>(a.dims.size() - 1);
+  const bool one = a.map() != nullptr;  // combine(identity, x) → x, by the law of the identity
+  unless(!one || fold.box.dims.back().hi == 1, "it does not combine its blocks");
+  std::optional<std::uint32_t> block;
+  if (!one) block = static_cast<std::uint32_t>(a.dims.size() - 1);
   Match match(side_, before, in_order(fold.op, a.dims.size(), obligation, fold.reduced, block), obligation);
   Form expected = match.form();
-  match.insert(expected, block, {"", fold.box.dims.back(), ir::DimRole::reduction});
+  if (one) expected.monoid.reset(), expected.body = a.body.index();
+  else match.insert(expected, *block, {"", fold.box.dims.back(), ir::DimRole::reduction});
   Cells own(match.terms(), side_, in_order(a, a.dims.size(), obligation));
   Dims dims;
   for (std::uint32_t d = 0; d < fold.over; ++d)
-    if (fold.reduced.count(d) == 0) dims.push_back(unit(fold.over, d));
+    if (fold.reduced.count(d) == 0 && (!one || d + 1 < fold.over)) dims.push_back(unit(fold.over, d));
   unless(a.writes.size() == expected.values.size() && dims.size() == a.dims.size(),
          "it does not combine the values of the fold");
   for (std::size_t k = 0; k < expected.values.size(); ++k) {
-    ir::CellId cell = a.reduce()->operands[k], root = fold.monoid.fold->roots[k];
+    ir::CellId cell = one ? a.map()->values[k] : a.reduce()->operands[k], root = fold.monoid.fold->roots[k];
     bool same = fold.cell_of(*side_.operation, dims, cell) == fold.cells[root.index()];
     match.expect(same, "component {} does not agree with the fold", k);
     expected.values[k] = own.term(cell);

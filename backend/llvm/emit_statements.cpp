@@ -6,9 +6,10 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include <algorithm>
-#include <numeric>
+#include <span>
 #include <utility>
 
+#include "backend/llvm/emit_folds.h"
 #include "backend/llvm/emit_lazy.h"
 #include "backend/llvm/emit_straight.h"
 #include "backend/llvm/emit_transposed.h"
@@ -25,7 +26,7 @@ namespace {
 class StatementEmitter {
  public:
   explicit StatementEmitter(EmitState& state) : kernel_(state.kernel), b_(state.b), s_(state) {}
-  void emit(const std::vector<Statement>& body);
+  void emit(std::span<const Statement> body);
 
  private:
   void emit(const For& loop);
@@ -39,7 +40,7 @@ class StatementEmitter {
   bool is_dense(const Store::Target& target) const;
   template <class Run>
   void in_lanes(const For& loop, Run run);
-  void emit_straight(const std::vector<Statement>& body);
+  void emit_straight(std::span<const Statement> body);
   void emit(const Guard& guard);
   void emit(const Define& define);
   void emit(const Let& let);
@@ -47,6 +48,8 @@ class StatementEmitter {
   void emit(const Store& store);
   void emit(const Prefetch& prefetch);
   void emit(const FoldLanes& fold);
+  void emit_folded(const For& loop, std::size_t at);
+  Value* accumulated(std::uint32_t slot);
   void emit(const Section& section);
   void forget_loads_of(const Store& store);
   std::pair<EmitState::Turn*, bool> turn(const For& loop, std::uint32_t trip);
@@ -61,7 +64,7 @@ class StatementEmitter {
   EmitState& s_;
 };
 
-void StatementEmitter::emit(const std::vector<Statement>& body) {
+void StatementEmitter::emit(std::span<const Statement> body) {
   for (const Statement& statement : body) {
     llvm::DILocation* around = b_.getCurrentDebugLocation().get();
     if (s_.lines) b_.SetCurrentDebugLocation(s_.location_of(statement, around));
@@ -151,7 +154,7 @@ void StatementEmitter::emit_serial(const For& loop) {
 }
 
 // Known values stay valid until a branch.
-void StatementEmitter::emit_straight(const std::vector<Statement>& body) {
+void StatementEmitter::emit_straight(std::span<const Statement> body) {
   bool outermost = !std::exchange(s_.straight, true);
   emit(body);
   s_.straight = !outermost;
@@ -174,6 +177,7 @@ void StatementEmitter::emit_unrolled(const For& loop) {
   if (StoredAcross across = stored_across(loop); across.lanes && is_dense(*across.target))
     return emit_across(loop, across);
   if (!s_.straight) s_.forget();
+  if (const auto fold = fold_of_rows(kernel_, loop)) return emit_folded(loop, *fold);
   Value* lower = tightest(loop.lower, true);
   for (std::uint32_t trip = 0; trip < loop.count; ++trip) {
     begin_turn(loop, lower, trip);
@@ -346,28 +350,36 @@ void StatementEmitter::forget_loads_of(const Store& store) {
       return s_.forget();
 }
 
+Value* StatementEmitter::accumulated(std::uint32_t slot) {
+  llvm::Type* one = register_type(b_.getContext(), kernel_.accumulators[kernel_.slots[slot].accumulator].type);
+  return b_.CreateLoad(llvm::FixedVectorType::get(one, lanes_of_slot(slot)), s_.slot(slot));
+}
+
 void StatementEmitter::emit(const FoldLanes& fold) {
   std::vector<Value*> now;
-  for (std::uint32_t slot : fold.from) {
-    llvm::Type* one = register_type(b_.getContext(), kernel_.accumulators[kernel_.slots[slot].accumulator].type);
-    now.push_back(b_.CreateLoad(llvm::FixedVectorType::get(one, lanes_of_slot(slot)), s_.slot(slot)));
-  }
-  auto part = [&](Value* v, std::uint32_t first, std::uint32_t count) -> Value* {
-    if (count == 1) return b_.CreateExtractElement(v, first);
-    std::vector<int> which(count);
-    std::iota(which.begin(), which.end(), static_cast<int>(first));
-    return b_.CreateShuffleVector(v, which);
-  };
-  for (std::uint32_t lanes = lanes_of_slot(fold.from[0]) / 2; lanes > 0; lanes /= 2) {
-    std::map<std::uint32_t, Value*> slots;
-    for (std::size_t k = 0; k < now.size(); ++k) {
-      slots[fold.first[k]] = part(now[k], 0, lanes);
-      slots[fold.second[k]] = part(now[k], lanes, lanes);
-    }
-    StraightCells cell(s_, std::move(slots));
-    for (std::size_t k = 0; k < now.size(); ++k) now[k] = cell.splat(cell(fold.values[k]), lanes);
-  }
+  for (std::uint32_t slot : fold.from) now.push_back(accumulated(slot));
+  now = folded(s_, fold, std::move(now));
   for (std::size_t k = 0; k < now.size(); ++k) b_.CreateStore(now[k], s_.slot(fold.to[k]));
+}
+
+// Each pass up to the fold, all folds together, then the rest of each pass.
+void StatementEmitter::emit_folded(const For& loop, std::size_t at) {
+  const auto& fold = std::get<FoldLanes>(loop.body[at].node);
+  const std::span<const Statement> body(loop.body);
+  Value* lower = tightest(loop.lower, true);
+  std::vector<Value*> rows;
+  for (std::uint32_t trip = 0; trip < loop.count; ++trip) {
+    begin_turn(loop, lower, trip);
+    emit_straight(body.first(at));
+    rows.push_back(accumulated(fold.from[0]));
+  }
+  rows = folded_together(s_, fold, rows);
+  for (std::uint32_t trip = 0; trip < loop.count; ++trip) {
+    begin_turn(loop, lower, trip);
+    b_.CreateStore(rows[trip], s_.slot(fold.to[0]));
+    emit_straight(body.subspan(at + 1));
+  }
+  end_turns(loop);
 }
 
 void StatementEmitter::emit(const Section& section) {

@@ -59,6 +59,7 @@ class GroupLowering {
   struct Tile {  // a loop over the tiles of a dim
     For loop;
     std::vector<Statement> before;
+    std::size_t dim = 0;
   };
   struct Level {  // a loop over steps
     For loop;     // not for level 0
@@ -95,6 +96,7 @@ class GroupLowering {
   std::size_t level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
                                  std::vector<std::size_t>& level_of_value) const;
   std::vector<Ending> endings_of(std::size_t number, const OperatorInKernel& frame) const;
+  std::vector<Lowering::NextTile> next_tiles(std::size_t operation) const;
   std::vector<bool> constant_operands(std::size_t number) const;
   void add_stream(std::size_t number, std::size_t level, OperatorInKernel frame, const std::vector<DimSpan>& box);
   Extents extents_of_box(const std::vector<DimSpan>& box) const;

@@ -109,6 +109,7 @@ std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, c
   lowering.note_steps(steps_);
   lowering.end_with(endings_of(number, frame));
   lowering.may_prepare(constant_operands(number));
+  lowering.fetch(next_tiles(number));
   if (as_one_nest_ && kernel_.tile_dim) lowering.split_calls_along(at_[*kernel_.tile_dim]);
   auto body = lowering.run(extents_of_box(box), kernel_.exact_arithmetic);
   for (PreparedOperand& prepared : lowering.take_prepared()) {

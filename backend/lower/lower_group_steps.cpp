@@ -33,7 +33,7 @@ void GroupLowering::open_tiles() {
   for (std::size_t d = 0; d < spans_.size(); ++d) {
     const IndexDim& dim = group_.dims[d];
     if (dim.role != DimRole::parallel || points_[d] >= spans_[d].most) continue;
-    Tile tile{part_loop(dim.name + "t", spans_[d], points_[d]), {}};
+    Tile tile{part_loop(dim.name + "t", spans_[d], points_[d]), {}, d};
     spans_[d] = part_of(spans_[d], variable(tile.loop.variable), points_[d], dim.name, tile.before);
     tiles_.push_back(std::move(tile));
   }

@@ -268,7 +268,11 @@ AffineExpr Lowering::tile_number(const RegisterTile& tile) const {
 }
 
 std::vector<Statement> Lowering::one_tile(const RegisterTile& tile, const Part* rows, const Part* lanes) {
-  if (op_.map()) return store_across(tile, rows, *lanes, store(result_values()));
+  if (op_.map()) {
+    auto result = prefetch_tiles(tile, rows, *lanes);
+    append(result, store_across(tile, rows, *lanes, store(result_values())));
+    return result;
+  }
   return lanes ? reduce_across(tile, rows, *lanes) : reduce_along(tile, rows);
 }
 

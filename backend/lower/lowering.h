@@ -54,6 +54,12 @@ class Lowering {
   // Whether a map's cells can be computed wherever its operands are available.
   static bool cannot_fail(const ir::Program& program, const ir::Operator& map);
 
+  struct NextTile {  // of an operand of a map in a group (lower_next_tiles.cpp)
+    std::uint32_t operand = 0;
+    std::vector<std::int64_t> distance;  // from a cell to the next tile's, by axis
+  };
+  void fetch(std::vector<NextTile> next) { next_tiles_ = std::move(next); }
+
   // These operands may be prepared; after `run`, it is known which are.
   void may_prepare(std::vector<bool> constant) { constant_ = std::move(constant); }
   std::vector<PreparedOperand> take_prepared() { return std::move(prepared_); }
@@ -254,6 +260,7 @@ class Lowering {
                                      const Panels& columns, const Panels& rows) const;
   bool panel_crowds(std::uint32_t read, const RegisterTile& tile, const Packing& packing) const;
   std::vector<Statement> prefetch_panels(const RegisterTile& tile, std::vector<Statement>& before);
+  std::vector<Statement> prefetch_tiles(const RegisterTile& tile, const Part* rows, const Part& lanes) const;
   std::optional<std::size_t> dim_of_next_window(const RegisterTile& tile, const Packing& packing,
                                                 const Extents& extents) const;
   std::vector<NextWindow> next_windows(std::uint32_t read, const RegisterTile& tile, std::size_t next) const;
@@ -302,6 +309,7 @@ class Lowering {
   State tile_state_;
   std::vector<NextWindow> next_windows_;
   std::vector<NextPanel> next_panels_;
+  std::vector<NextTile> next_tiles_;
   std::vector<std::optional<ir::CellId>> cells_;
   bool accumulates_into_result_ = false;
   std::optional<std::uint32_t> calls_;

@@ -98,8 +98,8 @@ class OperationWriter {
     body.add_operands(generic);
     std::vector<ElementType> types;
     for (std::size_t k = 0; k < op_.writes.size(); ++k) {
-      generic.outs.push_back(target(k, op_.constraints.empty()));
       types.push_back(result_type(k).element);
+      generic.outs.push_back(writes_every_loop(k) ? target(k, op_.constraints.empty()) : at_every_point(types[k]));
     }
     generic.indices = body.needed_loops(op_.constraints, true);
     const std::vector<std::string> parts = write_generic(text_, std::move(generic), [&](const GenericBody& names) {
@@ -111,18 +111,27 @@ class OperationWriter {
         return values;
       });
     });
-    for (std::size_t k = 0; k < parts.size(); ++k) finish(k, parts[k]);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      writes_every_loop(k) ? finish(k, parts[k]) : copy(k, parts[k], types[k]);
+  }
+  GenericTensor at_every_point(ElementType type) {
+    return {empty_tensor(text_, type, parallel_shape()), type, parallel_shape(), parallel_rows(), "out"};
   }
 
   bool is_written_by(std::size_t write, std::size_t loop) const {
     const std::vector<Row>& rows = targets_[write].rows;
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.coefficients[loop] != 0; });
   }
-  // There is no order between points of a map that write one cell.
+  bool writes_every_loop(std::size_t write) const {
+    return std::ranges::all_of(parallel_,
+                               [&](std::size_t loop) { return loops_.sizes[loop] <= 1 || is_written_by(write, loop); });
+  }
+  // There is no order between points of a map that write one cell, unless they write the same.
   void require_every_loop_written() const {
     for (std::size_t k = 0; k < op_.writes.size(); ++k)
       for (std::size_t loop : parallel_)
-        if (loops_.sizes[loop] > 1 && !is_written_by(k, loop))
+        if (loops_.sizes[loop] > 1 && !is_written_by(k, loop) &&
+            (!op_.constraints.empty() || std::ranges::count(op_.writes[k].invariant_dims, loops_.dims[loop]) == 0))
           throw Refused{
               fmt::format("`{}` writes one cell at many points of `{}`", in_.name, op_.dims[loops_.dims[loop]].name),
               "remove that index from the equation"};

@@ -4,7 +4,7 @@
 //   run.py → peer    openblas 0.1                     call it for about 0.1 s, once to warm up first
 //   peer → run.py    {"wall": [0.0021, …], "cpu": [0.0020, …], "probes": [0.25, …], "norm": 13.5, "peak": 73400320}
 //
-// wall and cpu: seconds of each call, by the steady clock and by the CPU time of the process; probes: cells spread
+// wall and cpu: seconds of each call, by the steady clock and by the CPU time of the process, of short calls the mean of several; probes: cells spread
 // over the result; norm: the mean of |cell|; peak: the peak memory of the process.
 #pragma once
 
@@ -78,17 +78,30 @@ inline void print_list(const char* key, const std::vector<double>& values) {
   std::printf("], ");
 }
 
-// At least one call is timed, at most 1000.
+// Reading the clocks takes more than a microsecond, so that short calls are timed together. The first call warms up.
+inline int calls_together(const Peer& peer) {
+  constexpr double least = 50e-6, surely = 1e-3;  // seconds
+  const double first = Clocks::now().wall;
+  peer.call();
+  if (Clocks::now().wall - first >= surely) return 1;
+  for (int calls = 1;; calls *= 2) {
+    const double before = Clocks::now().wall;
+    for (int k = 0; k < calls; ++k) peer.call();
+    if (Clocks::now().wall - before >= least) return calls;
+  }
+}
+
+// At least one time is taken, at most 1000.
 inline void answer(const Peer& peer, double budget) {
   Clocks start = Clocks::now();
-  peer.call();
+  const int calls = calls_together(peer);
   std::vector<double> wall, cpu;
   while (wall.empty() || (Clocks::now().wall - start.wall < budget && wall.size() < 1000)) {
     Clocks before = Clocks::now();
-    peer.call();
+    for (int k = 0; k < calls; ++k) peer.call();
     Clocks after = Clocks::now();
-    wall.push_back(after.wall - before.wall);
-    cpu.push_back(after.cpu - before.cpu);
+    wall.push_back((after.wall - before.wall) / calls);
+    cpu.push_back((after.cpu - before.cpu) / calls);
   }
   auto [cells, count] = peer.result();
   double norm = 0;

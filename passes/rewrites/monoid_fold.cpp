@@ -210,16 +210,19 @@ class FoldBuilder {
     return node.op == CellOp::reduce ? made_.monoids[node.attribute].name : "e";
   }
 
-  // y = the blocks in order, combined by the monoid.
+  // y = the blocks in order, combined by the monoid; combine(identity, x) → x, if there is one.
   void combine() {
-    DimSet dims = DimSet{1} << space_.block;
+    const bool blocks = space_.count != 1;
+    DimSet dims = blocks ? DimSet{1} << space_.block : 0;
     for (std::uint32_t k = 0; k < space_.block; ++k)
       if (space_.dims[k].role != DimRole::reduction) dims |= DimSet{1} << k;
     Draft d = draft(dims, op_.name);
-    std::rotate(d.dims.begin(), d.dims.begin() + 1, d.dims.end());  // the block number last
-    std::rotate(d.op.dims.begin(), d.op.dims.begin() + 1, d.op.dims.end());
-    for (std::size_t k = 0; k < d.dims.size(); ++k) d.inverse[d.dims[k]] = k;
-    d.op.dims.back().role = DimRole::reduction;
+    if (blocks) {
+      std::rotate(d.dims.begin(), d.dims.begin() + 1, d.dims.end());  // the block number last
+      std::rotate(d.op.dims.begin(), d.op.dims.begin() + 1, d.op.dims.end());
+      for (std::size_t k = 0; k < d.dims.size(); ++k) d.inverse[d.dims[k]] = k;
+      d.op.dims.back().role = DimRole::reduction;
+    }
     d.op.results = op_.results;
     d.op.result_names = op_.result_names;
     for (Access write : op_.writes) {
@@ -228,9 +231,10 @@ class FoldBuilder {
       for (std::uint32_t& dim : write.invariant_dims) dim = static_cast<std::uint32_t>(d.inverse[dim]);
       d.op.writes.push_back(std::move(write));
     }
-    ReduceBody body{op_.reduce()->monoid, {}};
-    for (CellId root : fold_.roots) body.operands.push_back(read_computed(d, computed_.at(root)));
-    d.op.body = std::move(body);
+    std::vector<CellId> values;
+    for (CellId root : fold_.roots) values.push_back(read_computed(d, computed_.at(root)));
+    if (blocks) d.op.body = ReduceBody{op_.reduce()->monoid, std::move(values)};
+    else d.op.body = MapBody{std::move(values)};
     for (std::size_t k = 0; k < op_.results.size(); ++k)
       d.operation.results.push_back(add_value(fmt::format("y{}", k), op_.results[k]));
     graph_.outputs = d.operation.results;

@@ -91,6 +91,17 @@ TEST(MonoidFold, ContractionIsPickedByDefault) {
   EXPECT_EQ(operations_of(pick(program, {}, strict).after), std::vector<std::string>{"M"});
 }
 
+// combine(identity, x) = x: values of one block are copied, and not combined with the identity. Several blocks are combined.
+TEST(MonoidFold, OneBlockIsNotCombined) {
+  Program program = lowered(weighted(7));
+  for (std::uint32_t k : {1u, 2u}) {
+    Picked picked = pick(program, {{PlannedChoice{"M", k}}});
+    const Graph& graph = picked.after[picked.after.main];
+    EXPECT_EQ(picked.after[graph.operations.back().op].map() != nullptr, k == 1);
+    expect_certified(picked.before, picked.after, picked.step);
+  }
+}
+
 // A plan that mentions what was written keeps it.
 TEST(MonoidFold, SplitOrFusedOperationsAreKept) {
   Program program = lowered(weighted(8));

@@ -329,6 +329,14 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
                 self.assertEqual("movntp" in code, bypasses, target)
                 self.assertEqual("sfence" in code, bypasses, target)
 
+    def test_sums_of_rows_are_folded_together(self):
+        """No lane is added alone."""
+        self.compile("program p(x: f32[160, 32]) -> (y: f32[160]) { y[i] = sum[j] x[i, j] }", "--target=x86-64-v4", "--machine=builtin",
+                     "--emit=llvm", name="rows")
+        code = (self.folder / "rows.ll").read_text()
+        self.assertRegex(code, r"fadd (\w+ )*<16 x float>")
+        self.assertNotRegex(code, r"fadd (\w+ )*<2 x float>")
+
     def test_targets(self):
         self.compile(MLP, "--target=x86-64-v3", "--emit=asm", name="mlp")
         self.assertNotIn("zmm", (self.folder / "mlp.s").read_text())

@@ -106,6 +106,8 @@ class Mlir(TapcTest):
             "monoid affine(a: f64, b: f64) {\n    identity (1, 0)\n    combine (x, y) = (x.a * y.a, x.b * y.a + y.b)\n}\n"
             "program p(x: f64[3, 4]) -> (V: f64[3], N: i64[3], H: f64[3]) {\n    (V[i], N[i]) = best[k] (x[i, k], k)\n"
             "    (p[i], H[i]) = affine[k] (x[i, k], 1)\n}",
+            # The fold of attention: a map with components that have fewer indices.
+            "use std\nprogram p(q: f32[2, 4, 8], k: f32[2, 16, 8], v: f32[2, 16, 12]) -> (Y: f32[2, 4, 12]) { Y = attention(q, k, v) }",
             # Data-dependent reads with and without a fill; a scatter; a repetition that sees its counter.
             "program p(t: f32[2, 3], n: i64[5]) -> (A: f32[5, 3], B: f32[5], C: f32[2], D: f32[3]) {\n"
             "    A[i, d] = t[n[i], d]\n    B[i] = t[0, n[i] + 2 else -1]\n    C[v] = sum[i] (if n[i] == v then f32(i) else 0) for v in 0..2\n"
