@@ -48,7 +48,7 @@ struct TensorArgument {
   std::optional<Local> local = {};
   bool non_temporal = false;  // a result: stores of whole cache lines bypass the caches
   // The last axes that its memory has from end to end in every call, so that the distances along them and along the axis
-  // before are constants (known_strides.h).
+  // before are constants (lowered.cpp).
   std::uint32_t whole = 0;
   bool operator==(const TensorArgument&) const = default;
 };

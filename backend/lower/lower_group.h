@@ -98,6 +98,8 @@ class GroupLowering {
   std::vector<Ending> endings_of(std::size_t number, const OperatorInKernel& frame) const;
   std::vector<Lowering::NextTile> next_tiles(std::size_t operation) const;
   std::vector<bool> constant_operands(std::size_t number) const;
+  std::vector<Lowering::TileLoop> tile_loops() const;
+  std::vector<bool> inputs_of_group(std::size_t number) const;
   void add_stream(std::size_t number, std::size_t level, OperatorInKernel frame, const std::vector<DimSpan>& box);
   Extents extents_of_box(const std::vector<DimSpan>& box) const;
   std::vector<Statement> lowered(const ir::Operator& op, const OperatorInKernel& frame, const std::vector<DimSpan>& box,

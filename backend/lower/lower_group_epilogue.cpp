@@ -100,6 +100,13 @@ std::vector<bool> GroupLowering::constant_operands(std::size_t number) const {
   return result;
 }
 
+// By operand of the operation.
+std::vector<bool> GroupLowering::inputs_of_group(std::size_t number) const {
+  std::vector<bool> result;
+  for (ValueId v : graph_.operations[number].operands) result.push_back(std::ranges::count(graph_.inputs, v) > 0);
+  return result;
+}
+
 std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, const OperatorInKernel& frame,
                                                            const std::vector<DimSpan>& box) {
   const Operation& operation = graph_.operations[number];
@@ -110,6 +117,7 @@ std::vector<Statement> GroupLowering::lowered_with_endings(std::size_t number, c
   lowering.end_with(endings_of(number, frame));
   lowering.may_prepare(constant_operands(number));
   lowering.fetch(next_tiles(number));
+  lowering.inside(tile_loops(), inputs_of_group(number));
   if (as_one_nest_ && kernel_.tile_dim) lowering.split_calls_along(at_[*kernel_.tile_dim]);
   auto body = lowering.run(extents_of_box(box), kernel_.exact_arithmetic);
   for (PreparedOperand& prepared : lowering.take_prepared()) {

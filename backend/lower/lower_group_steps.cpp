@@ -39,6 +39,31 @@ void GroupLowering::open_tiles() {
   }
 }
 
+// Innermost first, with what follows each tile: variables that are defined from its first point. Those of steps follow all.
+std::vector<Lowering::TileLoop> GroupLowering::tile_loops() const {
+  std::vector<Lowering::TileLoop> result;
+  for (std::size_t t = tiles_.size(); t-- > 0;) {
+    const For& loop = tiles_[t].loop;
+    std::vector<bool> moves(kernel_.variables.size(), false);
+    moves[loop.variable] = true;
+    for (std::size_t k = 1; k < levels_.size(); ++k) moves[levels_[k].loop.variable] = true;
+    const auto follow = [&](const std::vector<Statement>& statements) {
+      for (const Statement& statement : statements) {
+        if (const auto* let = std::get_if<Let>(&statement.node)) moves[let->variable] = true;
+        const auto* define = std::get_if<Define>(&statement.node);
+        if (!define) continue;
+        for (const Bound& b : define->bounds)
+          for (std::size_t v = 0; v < b.expr.coefficients.size(); ++v)
+            if (b.expr.coefficients[v] != 0 && moves[v]) moves[define->variable] = true;
+      }
+    };
+    for (const Tile& tile : tiles_) follow(tile.before);
+    for (const Level& level : levels_) follow(level.before);
+    result.push_back({loop.variable, loop.lower[0].expr, std::move(moves)});
+  }
+  return result;
+}
+
 // Block dims first, then steps with as many points of the other dims as fit.
 void GroupLowering::open_steps() {
   auto open = [&](std::size_t d, std::int64_t step) {

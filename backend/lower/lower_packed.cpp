@@ -196,6 +196,7 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
   if (packing.by_first_rows) copied = panels_of_first_rows(along_lanes, chunk, packing, extents);
   else fill_lanes = fill_all(packing.lane_reads, along_lanes, chunk, packing, tile, extents);
   if (done) fill_lanes = unless_done(*done, std::move(fill_lanes));
+  else fill_lanes = in_first_tile(tile, packing, extents, std::move(fill_lanes));
   std::vector<Statement> fill_rows = fill_all(packing.row_reads, along_rows, chunk, packing, tile, extents);
   next_windows_.clear();
   if (const auto next = dim_of_next_window(tile, packing, extents))

@@ -49,6 +49,16 @@ class Lowering {
   // The variable of the dim along which calls split the kernel.
   void split_calls_along(std::uint32_t variable) { calls_ = variable; }
 
+  // The operator runs in these loops over tiles of a group, the innermost first; `kept`: by operand, whether they leave it as it is.
+  struct TileLoop {
+    std::uint32_t variable = 0;
+    ir::AffineExpr first;     // its value in the first tile
+    std::vector<bool> moves;  // by variable: what depends on it
+  };
+  void inside(std::vector<TileLoop> tiles, std::vector<bool> kept) {
+    around_ = std::move(tiles), kept_ = std::move(kept);
+  }
+
   // Applies these maps to each completed point of a reduction that is not a scan or scatter.
   void end_with(std::vector<Ending> endings);
   // Whether a map's cells can be computed wherever its operands are available.
@@ -284,7 +294,10 @@ class Lowering {
   std::vector<Statement> fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
                                   const std::optional<Block>& chunk, const Packing& packing, const RegisterTile& tile,
                                   const Extents& extents);
+  bool lanes_are_one_block(const RegisterTile& tile, const Packing& packing, const Extents& extents) const;
   bool is_packed_once(const RegisterTile& tile, const Packing& packing, const Extents& extents) const;
+  std::vector<Statement> in_first_tile(const RegisterTile& tile, const Packing& packing, const Extents& extents,
+                                       std::vector<Statement> work) const;
   std::uint32_t done_flag();
   std::vector<Statement> unless_done(std::uint32_t flag, std::vector<Statement> work);
   bool can_prepare(const ir::Access& access) const;
@@ -313,6 +326,8 @@ class Lowering {
   std::vector<std::optional<ir::CellId>> cells_;
   bool accumulates_into_result_ = false;
   std::optional<std::uint32_t> calls_;
+  std::vector<TileLoop> around_;
+  std::vector<bool> kept_;  // by operand
   std::vector<Ending> endings_;
   // The ending's result that keeps a reduction's partial value, if its own result does not.
   std::optional<std::pair<std::size_t, std::size_t>> keeper_;

@@ -141,7 +141,7 @@ class CaseMaker {
     return made;
   }
 
-  // By axis, the cells from one to the next of the axis outside it, if the kernel relies on it (merged_dims.h, known_strides.h).
+  // By axis, the cells from one to the next of the axis outside it, if the kernel relies on it (merged_dims.h, lowered.cpp).
   using JoinedExtents = std::vector<std::optional<std::int64_t>>;
   static JoinedExtents not_joined(const TensorPart& part) { return JoinedExtents(part.box.rank()); }
   // Pre: not a prepared operand, whose axes are others.

@@ -1,4 +1,5 @@
-// Panels that all tiles of a call share are packed by a thread's first portion of the call, and kept for its others.
+// Panels that all tiles of a call share are packed by a thread's first portion of the call, and kept for its others; those that all
+// tiles of a group share, by its first tile.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -87,6 +88,34 @@ TEST(PackedOnce, AgainForOtherBlocks) {
         EXPECT_EQ(std::vector<float>(cells.begin(), cells.end()), product_by_hand(inputs[0], inputs[1]))
             << plan << threads;
       }
+}
+
+// Of rows of q and all rows of k; with `later`, of those that are not later.
+ir::Program largest_products(const std::string& operand, const std::string& range, const std::string& before = "") {
+  return written_program("program p(q: f32[2, 400, 16], k: f32[2, 400, 16]) -> (y: f32[2, 400]) {\n" + before +
+                             "  t[b, i, j] = sum[c] q[b, i, c] * " + operand + "\n  y[b, i] = max[" + range +
+                             "] t[b, i, j]\n}",
+                         before.empty() ? "fuse t, y over b, i\n" : "fuse z, t, y over b, i\n");
+}
+
+std::string loops_of_group(const ir::Program& program) {
+  return print(lowered(program, program[program[program.main].operations.back().op], {}));
+}
+
+TEST(PackedOnce, ByTheFirstTileOfAGroup) {
+  const ir::Program program = largest_products("k[b, j, c]", "j");
+  EXPECT_NE(loops_of_group(program).find("if -lo_i + it == 0"), std::string::npos) << loops_of_group(program);
+  expect_native_is_oracle_on({}, program, "all");
+}
+
+// What a tile needs grows with its rows, or is made by the tile itself.
+TEST(PackedOnce, NotByTheFirstTileIfOthersNeedMore) {
+  for (const ir::Program& program :
+       {largest_products("k[b, j, c]", "j in 0..i + 1"),
+        largest_products("z[b, i, j, c]", "j", "  z[b, i, j, c] = k[b, j, c] + q[b, i, c]\n")}) {
+    EXPECT_EQ(loops_of_group(program).find("if -lo_i + it == 0"), std::string::npos) << loops_of_group(program);
+    expect_native_is_oracle_on({}, program, "some");
+  }
 }
 
 }  // namespace

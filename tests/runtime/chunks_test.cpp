@@ -1,3 +1,4 @@
+// Row H08: messages of more bytes than an int counts.
 #include "runtime/mpi/chunks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Sets of outputs whose process has died between two renames.
+// Row H13: sets of outputs whose process has died between two renames.
 #include "runtime/output_journal.h"
 
 #include <fcntl.h>
