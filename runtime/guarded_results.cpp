@@ -17,8 +17,11 @@ constexpr std::byte guard{0xa7};
 }  // namespace
 
 bool tests_are_thorough() {
-  const char* mode = std::getenv("TAPC_SELF_CHECK");
-  return mode && std::strcmp(mode, "thorough") == 0;
+  static const bool thorough = [] {  // every run asks
+    const char* mode = std::getenv("TAPC_SELF_CHECK");
+    return mode && std::strcmp(mode, "thorough") == 0;
+  }();
+  return thorough;
 }
 
 void* GuardedResults::add(Tensor& result) {

@@ -1,5 +1,7 @@
 #include "backend/llvm/executable.h"
 
+#include <llvm/ADT/SmallVector.h>
+
 #include <algorithm>
 
 #include "backend/compiled_program.h"
@@ -191,8 +193,10 @@ Executable::Executable(Executable&&) noexcept = default;
 namespace {
 
 // Kernels do not write inputs.
-std::vector<executor::TensorView> views_of(const std::vector<Tensor>& inputs) {
-  std::vector<executor::TensorView> views;
+using Views = llvm::SmallVector<executor::TensorView, 8>;  // short runs allocate nothing
+
+Views views_of(const std::vector<Tensor>& inputs) {
+  Views views;
   for (const Tensor& input : inputs) views.push_back({const_cast<std::byte*>(input.data()), nullptr});
   return views;
 }
@@ -227,7 +231,7 @@ void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& out
     if (outputs[k].type() != type.element || outputs[k].shape() != type.shape || !outputs[k].data())
       outputs[k] = Tensor(type.element, type.shape);
   }
-  std::vector<executor::TensorView> in = views_of(inputs), out;
+  Views in = views_of(inputs), out;
   out.reserve(outputs.size() + 1);  // not null, even if this process has no part of any result
   GuardedResults guarded;
   const bool guard = tests_are_thorough();
