@@ -42,6 +42,7 @@ enum class Status : int32_t {
   no_mpi = 7,           // MPI cannot be used, or its shim is missing
 };
 
+struct Bound;
 struct Call;
 struct BatchRun;
 
@@ -68,6 +69,8 @@ class Executor {
   // Inputs and outputs as in the tables; outputs must not alias anything. `result`, if given, receives the name of the
   // value whose operation failed.
   Status run(const TensorView* inputs, const TensorView* outputs, Message& message, Message* result = nullptr);
+  // For tensors that stay where they are (executor_bound.h).
+  void list_calls(Bound& bound);
   const Code& code() const { return code_; }
   int64_t threads() const { return pool_.threads(); }
 
@@ -87,6 +90,7 @@ class Executor {
   static void share(void* batch, int64_t thread);
 
   friend struct BatchRun;
+  friend void unbind(Bound* bound);
   Code code_;
   Pool pool_;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;

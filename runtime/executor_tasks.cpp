@@ -42,22 +42,12 @@ char* address(const Call& call, const Argument& argument) {
   return static_cast<char*>(call.addresses[argument.buffer]) + argument.offset;
 }
 
-// For call number `call`.
-void** arguments_of(const Reader& tables, const Call& call, const KernelCall& task, int64_t number, int64_t thread) {
-  auto** room = static_cast<void**>(room_of(call, thread));
-  const auto* first = tables.all<Argument>(task.arguments);
-  const auto* step = tables.at<Argument>(task.argument_steps);
-  for (int64_t k = 0; k < task.arguments.count; ++k)
-    room[k] = address(call, {first[k].buffer + number * step[k].buffer, first[k].offset + number * step[k].offset});
-  return room;
-}
-
 int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int64_t number, int64_t depth,
                  int64_t thread, Tiles tiles, bool again, KernelError* error) {
   Reader tables(code.tables);
   int64_t box[2 * max_index_dims];
-  const int64_t *first = tables.words(task.box.at), *step = tables.words(task.box_step);
-  for (int64_t k = 0; k < task.box.count; ++k) box[k] = first[k] + number * step[k];
+  auto** arguments = static_cast<void**>(room_of(call, thread));
+  place_call(tables, call, task, number, box, arguments);
   const auto* counters = tables.all<Counter>(task.counters);
   for (int64_t c = 0; c < task.counters.count; ++c) {
     int64_t step = call.counters[depth - 1 - counters[c].level];
@@ -71,7 +61,6 @@ int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int
                         : tables.all<Argument>(task.arguments)[last].buffer +
                               number * tables.at<Argument>(task.argument_steps)[last].buffer);
   }
-  void** arguments = arguments_of(tables, call, task, number, thread);
   char* scratch = call.own + (thread + 1) * call.own_bytes - tables.head().scratch_bytes;
   if (!again && tables.head().scratch_bytes > 0) memset(scratch, 0, scratch_state);
   const int64_t parts = task.tiles / task.repeats;
@@ -146,6 +135,16 @@ void run_outside(const Code& code, const Call& call, const OutsideCall& task, in
 }
 
 }  // namespace
+
+void place_call(const Reader& tables, const Call& call, const KernelCall& task, int64_t number, int64_t* box,
+                void** arguments) {
+  const int64_t *first = tables.words(task.box.at), *step = tables.words(task.box_step);
+  for (int64_t k = 0; k < task.box.count; ++k) box[k] = first[k] + number * step[k];
+  const auto* of = tables.all<Argument>(task.arguments);
+  const auto* by = tables.at<Argument>(task.argument_steps);
+  for (int64_t k = 0; k < task.arguments.count; ++k)
+    arguments[k] = address(call, {of[k].buffer + number * by[k].buffer, of[k].offset + number * by[k].offset});
+}
 
 int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t depth, int64_t thread, Portion portion,
                   LatestCall& latest, KernelError* error) {

@@ -37,6 +37,10 @@ struct LatestCall {
   int64_t position = -1, number = -1;
 };
 
+// The box of call number `number`, without counters, and the addresses of its arguments.
+void place_call(const tables::Reader& tables, const Call& call, const tables::KernelCall& task, int64_t number,
+                int64_t* box, void** arguments);
+
 // Returns a KernelFailure.
 int32_t run_tiles(const Code& code, const Call& call, const tables::Task& task, int64_t depth, int64_t thread,
                   Portion portion, LatestCall& latest, KernelError* error);

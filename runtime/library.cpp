@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "runtime/executor_bound.h"
 #include "runtime/executor_copy.h"
 #include "runtime/library_context.h"
 #include "runtime/library_views.h"
@@ -171,6 +172,45 @@ int32_t tap_library_run(Context* context, const TensorView* inputs, const Tensor
   if (status == Status::lost_process) message.add("a message of another process did not arrive");
   free(all);
   return report(*context, status, message);
+}
+
+// Checked once; the tensors are the same in each call.
+int32_t tap_library_bind(Context* context, const TensorView* inputs, const TensorView* outputs, BoundRun** bound) {
+  *bound = nullptr;
+  Message message;
+  if (!context || !context->started) return static_cast<int32_t>(Status::wrong_argument);
+  Reader tables(context->program.tables);
+  TensorView* all = all_inputs(*context, inputs);
+  Status status = all ? check_views(tables, tables.head().inputs, all, false, message) : Status::no_memory;
+  if (status == Status::done) status = check_views(tables, tables.head().outputs, outputs, true, message);
+  if (status == Status::done) status = check_overlap(tables, all, outputs, message);
+  if (status == Status::done) {
+    auto* made = static_cast<BoundRun*>(malloc(sizeof(BoundRun)));
+    tap::executor::Bound* calls = made ? tap::executor::bind(context->executor, all, outputs) : nullptr;
+    if (calls) {
+      *made = {calls, context};
+      *bound = made;
+    } else {
+      free(made);
+      status = Status::no_memory;
+    }
+  }
+  free(all);
+  return report(*context, status, message);
+}
+
+int32_t tap_library_call(BoundRun* bound) {
+  if (tap::executor::run_listed(*bound->calls)) return 0;
+  Message message;
+  Status status = tap::executor::run_unlisted(*bound->calls, message);
+  if (status == Status::lost_process) message.add("a message of another process did not arrive");
+  return report(*bound->context, status, message);
+}
+
+void tap_library_unbind(BoundRun* bound) {
+  if (!bound) return;
+  tap::executor::unbind(bound->calls);
+  free(bound);
 }
 
 int32_t tap_library_prepare_dlpack(const Program* program, Context** context, const DlTensor* const* constants,

@@ -68,6 +68,7 @@ struct DlTensor {
 inline constexpr uint8_t dl_codes[] = {2, 2, 2, 4, 0, 0, 0, 0, 1, 6};
 
 struct Context;
+struct BoundRun;
 
 }  // namespace tap::library
 
@@ -79,6 +80,11 @@ int32_t tap_library_prepare(const tap::library::Program* program, tap::library::
                             const tap::library::TensorView* constants, const tap::library::Options* options);
 int32_t tap_library_run(tap::library::Context* context, const tap::library::TensorView* inputs,
                         const tap::library::TensorView* outputs);
+// A run with tensors that stay where they are, to be called often, by one thread at a time; unbound before the context is released.
+int32_t tap_library_bind(tap::library::Context* context, const tap::library::TensorView* inputs,
+                         const tap::library::TensorView* outputs, tap::library::BoundRun** bound);
+int32_t tap_library_call(tap::library::BoundRun* bound);
+void tap_library_unbind(tap::library::BoundRun* bound);
 int32_t tap_library_prepare_dlpack(const tap::library::Program* program, tap::library::Context** context,
                                    const tap::library::DlTensor* const* constants,
                                    const tap::library::Options* options);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "runtime/executor_bound.h"
 #include "runtime/library_views.h"
 #include "runtime/mpi_job.h"
 
@@ -18,6 +19,11 @@ struct Context {
   TensorView* constants = nullptr;     // copies, by number of the input; null data for other inputs
   executor::MpiJob job = {};           // if other processes take part
   executor::Distribution among = {};
+};
+
+struct BoundRun {
+  executor::Bound* calls;
+  Context* context;
 };
 
 // Null: out of memory.

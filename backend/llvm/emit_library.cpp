@@ -52,8 +52,11 @@ class LibraryEmitter {
     emit_kernels();
     emit_program();
     // As declared in runtime/library.h: the number of pointer arguments, and whether the program is the first.
-    constexpr std::array<Exported, 6> exported = {{{"prepare", 3, true},
+    constexpr std::array<Exported, 9> exported = {{{"prepare", 3, true},
                                                    {"run", 3, false},
+                                                   {"bind", 4, false},
+                                                   {"call", 1, false},
+                                                   {"unbind", 1, false},
                                                    {"prepare_dlpack", 3, true},
                                                    {"run_dlpack", 3, false},
                                                    {"message", 3, false},
@@ -122,7 +125,7 @@ class LibraryEmitter {
   // Forwards its arguments, preceded by the program if the runtime function expects it.
   void emit(const Exported& e) {
     bool message = e.word == "message";
-    llvm::Type* result = e.word == "release" ? b_.getVoidTy() : message ? b_.getInt64Ty() : b_.getInt32Ty();
+    llvm::Type* result = e.word == "release" || e.word == "unbind" ? b_.getVoidTy() : message ? b_.getInt64Ty() : b_.getInt32Ty();
     std::vector<llvm::Type*> types(e.arguments, b_.getPtrTy());
     if (message) types[2] = b_.getInt64Ty();
     std::vector<llvm::Type*> inner = types;

@@ -3,6 +3,8 @@
 #include <llvm/ADT/SmallVector.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 
 #include "backend/compiled_program.h"
 #include "backend/llvm/shared_objects.h"
@@ -11,6 +13,7 @@
 #include "ir/graph.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/executor.h"
+#include "runtime/executor_bound.h"
 #include "runtime/guarded_results.h"
 #include "support/check.h"
 
@@ -242,6 +245,19 @@ void Executable::run(const std::vector<Tensor>& inputs, std::vector<Tensor>& out
   if (status == executor::Status::done) status = impl_->executor.run(in.data(), out.data(), message, &result);
   require_done(status, message, result);
   guarded.take();
+}
+
+std::function<void()> Executable::bound(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  run(inputs, outputs);  // makes the outputs, and prepares constants
+  Views in = views_of(inputs), out;
+  for (Tensor& output : outputs) out.push_back({output.mutable_data(), nullptr});
+  std::shared_ptr<executor::Bound> bound(executor::bind(impl_->executor, in.data(), out.data()), executor::unbind);
+  if (!bound) throw std::bad_alloc();
+  return [bound] {
+    if (executor::run_listed(*bound)) return;
+    executor::Message message;
+    require_done(executor::run_unlisted(*bound, message), message, {});
+  };
 }
 
 std::size_t Executable::inner_bytes() const {

@@ -74,6 +74,9 @@ class Executable {
   std::vector<Tensor> run(const std::vector<Tensor>& inputs);
   // Writes the results to `outputs` if these have the graph's types, else to new memory. Undefined after a failure.
   void run(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
+  // Runs once, then again with each call, from and to the same memory; the executable and the tensors must stay
+  // (runtime/executor_bound.h).
+  std::function<void()> bound(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   const std::vector<HeldPart>& input_parts() const;                // of shared runs, of this process
   const std::vector<std::vector<HeldPart>>& result_parts() const;  // by process
   const ir::Schedule& schedule() const;                            // what this process runs

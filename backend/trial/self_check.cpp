@@ -152,8 +152,9 @@ class CaseMaker {
     JoinedExtents extents = not_joined(part);
     bool is_inside = false;
     for (std::size_t axis = 0; axis < own.size(); ++axis) {
+      const bool is_whole = axis + kernel_.tensors[tensor].whole >= own.size();
+      if (is_whole || (is_inside && own[axis] != 1)) extents[axis] = own[axis];
       if (own[axis] == 1) continue;
-      if (is_inside || (axis > 0 && axis + kernel_.tensors[tensor].whole >= own.size())) extents[axis] = own[axis];
       is_inside = merged[axis] == 1;
     }
     if (!own.empty() && own.back() != merged.back() && own.back() == 1) extents.back() = 1;  // another axis comes last

@@ -1,6 +1,7 @@
 // The runtime of a compiled library as one source: compiled into an object that `tapc compile` links in, and
 // installed for targets that tapc cannot link.
 #include "runtime/executor.cpp"
+#include "runtime/executor_bound.cpp"
 #include "runtime/executor_copy.cpp"
 #include "runtime/executor_exchange.cpp"
 #include "runtime/executor_message.cpp"

@@ -107,6 +107,9 @@ typedef int32_t (*kernel)(const int64_t *, void *const *, const int64_t *, void 
 extern const kernel t_kernels[];
 void tap_library_prepare(void) {}
 void tap_library_run(void) {}
+void tap_library_bind(void) {}
+void tap_library_call(void) {}
+void tap_library_unbind(void) {}
 void tap_library_prepare_dlpack(void) {}
 void tap_library_run_dlpack(void) {}
 void tap_library_message(void) {}

@@ -211,7 +211,7 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
     def test_exports_and_dependencies_of_a_library(self):
         self.compile(MLP, name="mlp")
         listed = subprocess.run(["nm", "-D", "--defined-only", "mlp.so"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
-        words = ("abi_version", "message", "prepare", "prepare_dlpack", "release", "run", "run_dlpack")
+        words = ("abi_version", "bind", "call", "message", "prepare", "prepare_dlpack", "release", "run", "run_dlpack", "unbind")
         self.assertEqual(sorted(line.split()[2] for line in listed.splitlines()), ["mlp_" + w for w in words])
         needed = subprocess.run(["readelf", "-d", "mlp.so"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
         self.assertEqual([l.split("[")[1].rstrip("]") for l in needed.splitlines() if "NEEDED" in l], ["libc.so.6"])

@@ -113,6 +113,7 @@ extern "C" {{
 #endif
 
 typedef struct {0}_context {0}_context;
+typedef struct {0}_bound {0}_bound;
 
 /* 1, as TAPESTRY_ABI_1. */
 int32_t {0}_abi_version(void);
@@ -123,6 +124,13 @@ int32_t {0}_prepare({0}_context **context, const tapestry_tensor *constants, con
 
 /* May run on any number of threads concurrently, also with one context. Outputs must not alias. */
 int32_t {0}_run({0}_context *context, const tapestry_tensor *inputs, const tapestry_tensor *outputs);
+
+/* For short runs that are repeated: `bind` checks the tensors once, `call` runs with what they contain by then. They must stay
+   where they are until `unbind`, which comes before `release`. One thread at a time may call what is bound; any number may
+   be bound. */
+int32_t {0}_bind({0}_context *context, const tapestry_tensor *inputs, const tapestry_tensor *outputs, {0}_bound **bound);
+int32_t {0}_call({0}_bound *bound);
+void {0}_unbind({0}_bound *bound);
 
 /* The same with DLPack tensors, whose types and shapes are checked. */
 int32_t {0}_prepare_dlpack({0}_context **context, const tapestry_dltensor *const *constants, const tapestry_options *options);
