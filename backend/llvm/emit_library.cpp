@@ -125,7 +125,9 @@ class LibraryEmitter {
   // Forwards its arguments, preceded by the program if the runtime function expects it.
   void emit(const Exported& e) {
     bool message = e.word == "message";
-    llvm::Type* result = e.word == "release" || e.word == "unbind" ? b_.getVoidTy() : message ? b_.getInt64Ty() : b_.getInt32Ty();
+    llvm::Type* result = e.word == "release" || e.word == "unbind" ? b_.getVoidTy()
+                         : message                                 ? b_.getInt64Ty()
+                                                                   : b_.getInt32Ty();
     std::vector<llvm::Type*> types(e.arguments, b_.getPtrTy());
     if (message) types[2] = b_.getInt64Ty();
     std::vector<llvm::Type*> inner = types;

@@ -33,8 +33,8 @@ class LoadedObject {
     library.addGenerator(
         loaded(DynamicLibrarySearchGenerator::GetForCurrentProcess(jit_->getDataLayout().getGlobalPrefix())));
     SymbolMap runtime;
-    for (const char* word :
-         {"prepare", "run", "bind", "call", "unbind", "prepare_dlpack", "run_dlpack", "message", "release", "prepare_mpi", "part"})
+    for (const char* word : {"prepare", "run", "bind", "call", "unbind", "prepare_dlpack", "run_dlpack", "message",
+                             "release", "prepare_mpi", "part"})
       runtime[jit_->mangleAndIntern(std::string("tap_library_") + word)] = {ExecutorAddr::fromPtr(&never_called),
                                                                             llvm::JITSymbolFlags::Exported};
     TAP_CHECK(!library.define(absoluteSymbols(std::move(runtime))), "the runtime's functions are defined twice");

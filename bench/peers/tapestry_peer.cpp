@@ -71,7 +71,7 @@ int run(const Arguments& arguments) {
   auto end = peers::Clocks::now();
   std::fprintf(stderr, "tapestry: %zu kernels compiled in %.3f s\n", executable.kernel_count(), end.wall - begin.wall);
   executable.prepare(inputs);
-  peers::Peer peer{"tapestry", [&] { executable.run(inputs, outputs); },
+  peers::Peer peer{"tapestry", executable.bound(inputs, outputs),  // as rivals: what is called has its tensors
                    [&] { return std::pair(outputs.at(0).as<float>().data(), outputs[0].as<float>().size()); }};
   return peers::serve({peer});
 }
