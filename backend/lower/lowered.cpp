@@ -40,6 +40,7 @@ std::uint32_t whole_axes(const std::vector<Access>& accesses, std::uint32_t numb
       return false;
     });
   };
+  if (element_count(type.shape) == 0) return 0;
   std::uint32_t count = 0;
   auto stride = static_cast<std::int64_t>(size_of(type.element));
   for (std::size_t axis = type.shape.size(); axis-- > 1; ++count) {

@@ -62,6 +62,7 @@ TEST(KnownStrides, AreShort) {
   };
   EXPECT_EQ(of(1 << 16), (std::vector<std::uint32_t>{1, 1, 1}));
   EXPECT_EQ(of((1 << 16) + 1), (std::vector<std::uint32_t>{0, 1, 0}));
+  EXPECT_EQ(of(0), (std::vector<std::uint32_t>{0, 0, 0}));
 }
 
 TEST(KnownStrides, AreThoseOfTheMemory) {

@@ -57,7 +57,7 @@ class Shards(TapcTest):
     def test_blocks_that_write_the_same_cells_do_so_one_after_another(self):
         """`mx` and `s` hang on no `c`: each block of `c` writes all of them."""
         self.write("p.tap", ONLINE)
-        self.expect(0, "^$", "run", "p.tap", "-i", "T=randn:1", "-i", "V=randn:2", "--no-cache", "-o", "O=@whole.npy")
+        self.expect(0, "^$", "run", "p.tap", "-i", "T=randn:1", "-i", "V=randn:2", "--no-cache", "-o", "O=@whole.npy", "--evaluations", "0")
         for dims, turns in ((["c into 4"], 4), (["i into 5"], 1), (["i into 3", "c into 7"], 7)):
             self.plan(*(f"o dim {dim}" for dim in dims))
             self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", "--plan", "p.plan", "--emit=schedule", "--evaluations", "0")
@@ -65,7 +65,7 @@ class Shards(TapcTest):
             self.assertEqual(sum(bool(re.search("kernel . of 4 ", batch)) for batch in batches), turns)
             for threads in ("1", "4"):
                 self.expect(0, "^$", "run", "p.tap", "-i", "T=randn:1", "-i", "V=randn:2", "--plan", "p.plan",
-                            "--threads", threads, "-o", "O=@blocks.npy")
+                            "--threads", threads, "-o", "O=@blocks.npy", "--evaluations", "0")
                 self.assertEqual((self.folder / "blocks.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
 
     def test_a_failure_in_a_row_has_its_location(self):
