@@ -87,6 +87,21 @@ TensorView* views_of(const Reader& tables, const tables::List& list, Which which
   return nullptr;
 }
 
+// Does something with all inputs, if these and the outputs are valid.
+template <class Do>
+int32_t with_checked(Context* context, const TensorView* inputs, const TensorView* outputs, Do what) {
+  Message message;
+  if (!context || !context->started) return static_cast<int32_t>(Status::wrong_argument);
+  Reader tables(context->program.tables);
+  TensorView* all = all_inputs(*context, inputs);
+  Status status = all ? check_views(tables, tables.head().inputs, all, false, message) : Status::no_memory;
+  if (status == Status::done) status = check_views(tables, tables.head().outputs, outputs, true, message);
+  if (status == Status::done) status = check_overlap(tables, all, outputs, message);
+  if (status == Status::done) status = what(all, message);
+  free(all);
+  return report(*context, status, message);
+}
+
 }  // namespace
 
 int32_t report(Context& context, Status status, const Message& message) {
@@ -161,42 +176,27 @@ int32_t tap_library_prepare(const Program* program, Context** context, const Ten
 }
 
 int32_t tap_library_run(Context* context, const TensorView* inputs, const TensorView* outputs) {
-  Message message;
-  if (!context || !context->started) return static_cast<int32_t>(Status::wrong_argument);
-  Reader tables(context->program.tables);
-  TensorView* all = all_inputs(*context, inputs);
-  Status status = all ? check_views(tables, tables.head().inputs, all, false, message) : Status::no_memory;
-  if (status == Status::done) status = check_views(tables, tables.head().outputs, outputs, true, message);
-  if (status == Status::done) status = check_overlap(tables, all, outputs, message);
-  if (status == Status::done) status = context->executor.run(all, outputs, message);
-  if (status == Status::lost_process) message.add("a message of another process did not arrive");
-  free(all);
-  return report(*context, status, message);
+  return with_checked(context, inputs, outputs, [&](const TensorView* all, Message& message) {
+    Status status = context->executor.run(all, outputs, message);
+    if (status == Status::lost_process) message.add("a message of another process did not arrive");
+    return status;
+  });
 }
 
 // Checked once; the tensors are the same in each call.
 int32_t tap_library_bind(Context* context, const TensorView* inputs, const TensorView* outputs, BoundRun** bound) {
   *bound = nullptr;
-  Message message;
-  if (!context || !context->started) return static_cast<int32_t>(Status::wrong_argument);
-  Reader tables(context->program.tables);
-  TensorView* all = all_inputs(*context, inputs);
-  Status status = all ? check_views(tables, tables.head().inputs, all, false, message) : Status::no_memory;
-  if (status == Status::done) status = check_views(tables, tables.head().outputs, outputs, true, message);
-  if (status == Status::done) status = check_overlap(tables, all, outputs, message);
-  if (status == Status::done) {
+  return with_checked(context, inputs, outputs, [&](const TensorView* all, Message&) {
     auto* made = static_cast<BoundRun*>(malloc(sizeof(BoundRun)));
     tap::executor::Bound* calls = made ? tap::executor::bind(context->executor, all, outputs) : nullptr;
-    if (calls) {
-      *made = {calls, context};
-      *bound = made;
-    } else {
+    if (!calls) {
       free(made);
-      status = Status::no_memory;
+      return Status::no_memory;
     }
-  }
-  free(all);
-  return report(*context, status, message);
+    *made = {calls, context};
+    *bound = made;
+    return Status::done;
+  });
 }
 
 int32_t tap_library_call(BoundRun* bound) {

@@ -51,26 +51,28 @@ class LibraryEmitter {
   void run() {
     emit_kernels();
     emit_program();
-    // As declared in runtime/library.h: the number of pointer arguments, and whether the program is the first.
-    constexpr std::array<Exported, 9> exported = {{{"prepare", 3, true},
-                                                   {"run", 3, false},
-                                                   {"bind", 4, false},
-                                                   {"call", 1, false},
-                                                   {"unbind", 1, false},
-                                                   {"prepare_dlpack", 3, true},
-                                                   {"run_dlpack", 3, false},
-                                                   {"message", 3, false},
-                                                   {"release", 1, false}}};
+    // As declared in runtime/library.h.
+    constexpr std::array<Exported, 9> exported = {{{"prepare", Result::status, 3, true},
+                                                   {"run", Result::status, 3},
+                                                   {"bind", Result::status, 4},
+                                                   {"call", Result::status, 1},
+                                                   {"unbind", Result::nothing, 1},
+                                                   {"prepare_dlpack", Result::status, 3, true},
+                                                   {"run_dlpack", Result::status, 3},
+                                                   {"message", Result::length, 3},
+                                                   {"release", Result::nothing, 1}}};
     for (const Exported& e : exported) emit(e);
     if (!library_.processes.empty()) emit_for_mpi();
     emit_version();
   }
 
  private:
+  enum class Result : std::uint8_t { nothing, status, length };
   struct Exported {
     std::string_view word;
-    std::size_t arguments;
-    bool program;
+    Result result;
+    std::size_t arguments;  // pointers; one that returns a length has the size of a text last
+    bool program = false;   // the runtime's function has the program before them
   };
 
   void emit_kernels() {
@@ -122,14 +124,13 @@ class LibraryEmitter {
     program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
 
-  // Forwards its arguments, preceded by the program if the runtime function expects it.
+  // Forwards its arguments.
   void emit(const Exported& e) {
-    bool message = e.word == "message";
-    llvm::Type* result = e.word == "release" || e.word == "unbind" ? b_.getVoidTy()
-                         : message                                 ? b_.getInt64Ty()
-                                                                   : b_.getInt32Ty();
+    llvm::Type* result = e.result == Result::nothing  ? b_.getVoidTy()
+                         : e.result == Result::length ? b_.getInt64Ty()
+                                                      : b_.getInt32Ty();
     std::vector<llvm::Type*> types(e.arguments, b_.getPtrTy());
-    if (message) types[2] = b_.getInt64Ty();
+    if (e.result == Result::length) types.back() = b_.getInt64Ty();
     std::vector<llvm::Type*> inner = types;
     if (e.program) inner.insert(inner.begin(), b_.getPtrTy());
     auto callee = module_.getOrInsertFunction(fmt::format("tap_library_{}", e.word),

@@ -202,8 +202,8 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
     const TensorWork& tensor = work.tensors[t];
     const double distinct = distinct_bytes(event, tensor.bytes * repeated, t).value_or(0);
     const double before = distinct > 0 ? run.recency.since(event.touches[t].memory) : 0;
-    // Calls with the same tiles give a thread the same parts again, which it finds in its own caches. Otherwise any thread may
-    // have had them, as the one that needs what several read.
+    // Calls with the same tiles give a thread the same parts again, and it needs to keep only these in its own caches. Otherwise
+    // any thread may have had what it needs.
     const bool is_own = distinct > 0 && tensor.bytes * repeated <= distinct * 1.01 &&
                         run.recency.user(event.touches[t].memory) == event.kernel;
     double nearer = 0;  // bytes that missed the previous level
@@ -214,11 +214,10 @@ Cost Model::on_threads(const Run& run, const KernelEvent& event, std::int64_t wa
         // All threads together have the shares of all in a cache that they share.
         const double shares = c + 1 == last ? static_cast<double>(std::min(threads_, device().threads)) : 1;
         const bool is_private = c + 1 < last;
-        const double among = is_private && !is_own ? threads : 1, each = is_private && is_own ? threads : 1;
-        const double held =
-            fresh * share_kept((before + of_all) / each, device().levels[c].bytes * shares) / among +
-            (first - fresh) * share_kept(of_part, device().levels[c].bytes) / (is_private ? threads : 1);
-        missed = std::max(tensor.missed[c] * repeated - held, 0.0);
+        const double apart = is_private && is_own ? threads : 1;
+        const double held = fresh * share_kept((before + of_all) / apart, device().levels[c].bytes * shares) * apart +
+                            (first - fresh) * share_kept(of_part, device().levels[c].bytes);
+        missed = std::max(tensor.missed[c] * repeated - held / (is_private ? threads : 1), 0.0);
         if (c > 0) missed = std::min(missed, nearer);
       }
       // Starts of runs: the second cache is fast in any order; stores do not wait.

@@ -10,22 +10,15 @@
 #include "backend/lower/lowered.h"
 #include "backend/trial/self_check.h"
 #include "ir/interpret/interpret.h"
-#include "tests/backend/compare.h"
-#include "tests/frontend/compile_source.h"
+#include "tests/backend/written_result.h"
 #include "tests/ir/parse_plan.h"
 
 namespace tap::backend::test {
 namespace {
 
-ir::Program strided_program(const std::string& text) {
-  auto outcome = tap::test::compile_text(text);
-  if (!outcome.compiled) throw std::runtime_error(outcome.messages);
-  return outcome.compiled->program;
-}
-
 // The loops of the first operation.
 Kernel first_kernel(const std::string& text, const LowerOptions& options = {}) {
-  const ir::Program program = strided_program(text);
+  const ir::Program program = written_program(text);
   return lowered(program, program[program[program.main].operations.at(0).op], options);
 }
 
@@ -84,14 +77,8 @@ TEST(KnownStrides, GiveTheSameInBlocksAndOverDevices) {
                          "split Y dim k into 4 over sequential",
                          "split Y dim j into 2 over axis m.x",
                          "split Y dim k into [0, 3, 10] over axis m.x"};
-  const ir::Program program = strided_program("mesh m = [x: 2]\n" + fmt::format(transposed_sum));
-  std::vector<Tensor> inputs;
-  for (ValueId id : program[program.main].inputs) {
-    const TensorType& type = program[program.main][id].type;
-    inputs.emplace_back(type.element, type.shape);
-    for (std::int64_t c = 0; c < inputs.back().size(); ++c)
-      inputs.back().store_f64(c, static_cast<double>((7 * c + 3) % 11 - 5));
-  }
+  const ir::Program program = written_program("mesh m = [x: 2]\n" + fmt::format(transposed_sum));
+  const std::vector<Tensor> inputs = whole_inputs(program);
   const auto oracle = interpret(program, program.main, inputs).outputs;
   for (const char* plan : plans) {
     ExecuteOptions options;

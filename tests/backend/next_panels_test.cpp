@@ -10,21 +10,16 @@
 #include "backend/lower/register_tile.h"
 #include "ir/graph.h"
 #include "tests/backend/written_result.h"
-#include "tests/frontend/compile_source.h"
 
 namespace tap::backend::test {
 namespace {
 
-Program compiled_panels(const std::string& text) {
-  auto outcome = tap::test::compile_text(text);
-  if (!outcome.compiled) throw std::runtime_error(outcome.messages);
-  return outcome.compiled->program;
-}
 Program product_in_panels(int m, int n, int k) {
-  return compiled_panels(fmt::format(
+  return written_program(fmt::format(
       "program p(A: f32[{0}, {2}], B: f32[{2}, {1}]) -> (C: f32[{0}, {1}]) {{ C[i, j] = sum[t] A[i, t] * B[t, j] }}", m,
       n, k));
 }
+
 const Operator& operator_in_panels(const Program& program) {
   return program[program[program.main].operations.at(0).op];
 }
@@ -97,7 +92,7 @@ TEST(NextPanels, LanesOfLongReductionsAreContiguousInResults) {
 
 // The weights' axes of one cell come last: neighbouring cells are those along c nevertheless.
 TEST(NextPanels, LanesOfPointwiseConvolutionsRunAlongPixels) {
-  const Program program = compiled_panels(
+  const Program program = written_program(
       "program p(X: f32[8, 64, 3136], K: f32[256, 64, 1, 1]) -> (Y: f32[8, 256, 3136]) { Y[b, o, i] = sum[c] X[b, c, "
       "i] "
       "* K[o, c, 0, 0] }");

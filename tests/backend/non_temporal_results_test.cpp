@@ -8,18 +8,11 @@
 #include "backend/lower/non_temporal_results.h"
 #include "backend/machine_of.h"
 #include "ir/interpret/interpret.h"
-#include "tests/backend/compare.h"
-#include "tests/frontend/compile_source.h"
+#include "tests/backend/written_result.h"
 #include "tests/ir/parse_plan.h"
 
 namespace tap::backend::test {
 namespace {
-
-ir::Program built(const std::string& text) {
-  auto outcome = tap::test::compile_text(text);
-  if (!outcome.compiled) throw std::runtime_error(outcome.messages);
-  return outcome.compiled->program;
-}
 
 // Every result is larger than its last cache.
 ir::Machine without_last_cache() {
@@ -40,7 +33,7 @@ std::vector<Tensor> inputs_of_small_numbers(const ir::Program& program) {
 }
 
 void expect_as_interpreted(const std::string& text, const std::string& plan) {
-  const ir::Program program = built(text);
+  const ir::Program program = written_program(text);
   const std::vector<Tensor> inputs = inputs_of_small_numbers(program);
   const auto oracle = interpret(program, program.main, inputs).outputs;
   ExecuteOptions options;
@@ -76,7 +69,7 @@ TEST(NonTemporalResults, AreLargeAndHaveRowsOfWholeLines) {
 // What a kernel reads again must be in the caches.
 TEST(NonTemporalResults, AreNotRead) {
   auto loops = [](const std::string& text) {
-    const ir::Program program = built(text);
+    const ir::Program program = written_program(text);
     LowerOptions options;
     options.machine = without_last_cache();
     return print(lowered(program, program[program[program.main].operations.at(0).op], options));

@@ -53,6 +53,47 @@ int main(int argc, char **argv) {
   return 0;
 }
 """
+LARGE = """program p(A: f32[130, 300], const B: f32[300, 150], k: i64[150]) -> (Y: f32[130, 150], n: i64[130]) {
+  Y[i, j] = sum[t] A[i, t] * B[t, j]
+  n[i] = sum[j] (if Y[i, j] < 0 then k[j] else 1)
+}
+"""
+AT_ONCE = r"""
+#include <pthread.h>
+#include <string.h>
+#include "p.h"
+enum { AT_ONCE = 3 };
+static float B[300 * 150];
+static struct { float A[130 * 300], Y[130 * 150], Z[130 * 150]; int64_t k[150], n[130], o[130]; int failed; } own[AT_ONCE];
+static p_context *c;
+static void *work(void *which) {
+  int me = (int)(intptr_t)which, round, i;
+  tapestry_tensor in[2] = {{own[me].A, 0}, {own[me].k, 0}}, out[2] = {{own[me].Y, 0}, {own[me].n, 0}}, again[2] = {{own[me].Z, 0}, {own[me].o, 0}};
+  p_bound *bound;
+  if (p_bind(c, in, out, &bound)) { own[me].failed = 1; return 0; }
+  for (round = 0; round < 8; ++round) {
+    for (i = 0; i < 130 * 300; ++i) own[me].A[i] = (float)((i * 7 + round + me) % 13 - 6);
+    for (i = 0; i < 150; ++i) own[me].k[i] = (int64_t)i << (round + 20);
+    if (p_call(bound) || p_run(c, in, again)) own[me].failed = 2;
+    if (memcmp(own[me].Y, own[me].Z, sizeof own[me].Y) || memcmp(own[me].n, own[me].o, sizeof own[me].n)) own[me].failed = 3;
+  }
+  p_unbind(bound);
+  return 0;
+}
+int main(int argc, char **argv) {
+  tapestry_tensor constants[1] = {{B, 0}};
+  tapestry_options options = {0, 0};
+  pthread_t threads[AT_ONCE];
+  int i, failed = 0;
+  options.threads = argv[argc - 1][0] - '0';
+  for (i = 0; i < 300 * 150; ++i) B[i] = (float)((i * 5) % 11 - 5) / 8;
+  if (p_prepare(&c, constants, &options)) return 9;
+  for (i = 0; i < AT_ONCE; ++i) pthread_create(threads + i, 0, work, (void *)(intptr_t)i);
+  for (i = 0; i < AT_ONCE; ++i) { pthread_join(threads[i], 0); failed |= own[i].failed; }
+  p_release(c);
+  return failed;
+}
+"""
 FAILS = r"""
 #include <stdio.h>
 #include "p.h"
@@ -85,7 +126,7 @@ class Bound(TapcTest):
             self.write("p.plan", plan)
             options = ["--plan", "p.plan"]
         self.expect(0, "^$", "compile", "p.tap", "-o", "p.so", *options)
-        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "main.c", "./p.so", "-Wl,-rpath,$ORIGIN", "-o", "main"], cwd=self.folder, check=True)
+        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "main.c", "./p.so", "-Wl,-rpath,$ORIGIN", "-pthread", "-o", "main"], cwd=self.folder, check=True)
 
     def test_results_are_those_of_run(self):
         for what, source in PROGRAMS.items():
@@ -94,6 +135,13 @@ class Bound(TapcTest):
                 with self.subTest(program=what, arguments=arguments):
                     done = subprocess.run(["./main", *arguments], cwd=self.folder)
                     self.assertEqual(done.returncode, 0)
+
+    def test_several_threads_have_their_own_at_once(self):
+        """With a constant that is packed before, panels in scratch memory, and results of two types."""
+        self.build(LARGE, AT_ONCE)
+        for threads in ("1", "2"):
+            with self.subTest(threads=threads):
+                self.assertEqual(subprocess.run(["./main", threads], cwd=self.folder).returncode, 0)
 
     def test_a_failure_has_its_message(self):
         self.build("program p(a: i32[3], b: i32[3]) -> (y: i32[3]) { y[i] = a[i] / b[i] }", FAILS)
