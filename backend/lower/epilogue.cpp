@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/lower/lowering.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 
 namespace tap::backend {

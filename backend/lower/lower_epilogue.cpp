@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "backend/lower/lowering.h"
-#include "backend/lower/point_work.h"
+#include "backend/tiles/point_work.h"
 #include "ir/graph.h"
 #include "support/check.h"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "backend/lower/direct_copies.h"
-#include "backend/lower/group_tiles.h"
-#include "backend/lower/overlapping_tiles.h"
 #include "backend/lower/reused_memory.h"
+#include "backend/tiles/group_tiles.h"
+#include "backend/tiles/overlapping_tiles.h"
 #include "ir/graph.h"
 #include "support/check.h"
 

@@ -23,8 +23,8 @@
 
 #include "backend/lower/epilogue.h"
 #include "backend/lower/lowering.h"
-#include "backend/lower/needed_ranges.h"
-#include "backend/lower/stream_parts.h"
+#include "backend/tiles/needed_ranges.h"
+#include "backend/tiles/stream_parts.h"
 #include "ir/graphs/demand.h"
 
 namespace tap::backend {

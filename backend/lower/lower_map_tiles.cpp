@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "backend/lower/lowering.h"
-#include "backend/lower/window_rows.h"
+#include "backend/tiles/window_rows.h"
 #include "ir/graph.h"
 #include "support/checked.h"
 

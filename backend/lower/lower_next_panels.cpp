@@ -11,9 +11,9 @@
 //           …
 #include <algorithm>
 
-#include "backend/lower/cache_sets.h"
 #include "backend/lower/lowering.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/patterns.h"
 
 namespace tap::backend {
 

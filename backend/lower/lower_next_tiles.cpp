@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "backend/lower/lower_group.h"
-#include "backend/lower/overlapping_tiles.h"
+#include "backend/tiles/overlapping_tiles.h"
 #include "ir/graph.h"
 #include "support/checked.h"
 

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "backend/lower/cache_sets.h"
 #include "backend/lower/lowering.h"
+#include "backend/tiles/cache_sets.h"
 #include "support/checked.h"
 
 namespace tap::backend {

@@ -5,13 +5,13 @@
 #include <iterator>
 #include <limits>
 
-#include "backend/lower/cache_sets.h"
 #include "backend/lower/lower_group.h"
 #include "backend/lower/lowering.h"
 #include "backend/lower/merged_dims.h"
-#include "backend/lower/patterns.h"
-#include "backend/lower/point_work.h"
-#include "backend/lower/repeated_reads.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/patterns.h"
+#include "backend/tiles/point_work.h"
+#include "backend/tiles/repeated_reads.h"
 #include "ir/graph.h"
 
 namespace tap::backend {

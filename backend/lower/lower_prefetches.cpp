@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "backend/lower/lowering.h"
-#include "backend/lower/non_temporal_results.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/non_temporal_results.h"
+#include "backend/tiles/patterns.h"
 #include "support/checked.h"
 
 namespace tap::backend {

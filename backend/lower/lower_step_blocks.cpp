@@ -1,6 +1,6 @@
 // Register tiles that do a block of steps at a time (step_blocks.h).
 #include "backend/lower/lowering.h"
-#include "backend/lower/step_blocks.h"
+#include "backend/tiles/step_blocks.h"
 #include "ir/graph.h"
 
 namespace tap::backend {

@@ -6,11 +6,11 @@
 #include <functional>
 
 #include "backend/loops/loops.h"
-#include "backend/lower/packing.h"
-#include "backend/lower/patterns.h"
-#include "backend/lower/register_tile.h"
-#include "backend/lower/repeated_rows.h"
-#include "backend/lower/step_blocks.h"
+#include "backend/tiles/packing.h"
+#include "backend/tiles/patterns.h"
+#include "backend/tiles/register_tile.h"
+#include "backend/tiles/repeated_rows.h"
+#include "backend/tiles/step_blocks.h"
 
 namespace tap::backend {
 

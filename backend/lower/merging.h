@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 
 namespace tap::backend {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "backend/lower/patterns.h"
+#include "backend/tiles/patterns.h"
 #include "cost/decide/part.h"
 #include "ir/author_names.h"
 #include "ir/graphs/graph_algorithms.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <numeric>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "cost/search/holding_table.h"
 #include "cost/search/label.h"
 #include "cost/search/state_table.h"
+#include "cost/search/thinning.h"
 
 namespace tap::cost {
 
@@ -210,28 +210,16 @@ class Sweep {
     return true;
   }
 
-  // Keeps the best in each objective, and others at even distances in the order of the goal.
+  // Sorts them by the goal, and keeps only as many as `most_labels`.
   void shorten(std::vector<Label>& labels) {
     std::stable_sort(labels.begin(), labels.end(),
                      [this](const Label& a, const Label& b) { return goal(a) < goal(b); });
     const std::size_t most = std::max<std::size_t>(limits_.most_labels, 1);
     if (labels.size() <= most) return;
     front_.is_exact = false;
-    auto least = [&](auto key) {
-      auto best = std::min_element(labels.begin(), labels.end(), [&](const Label& a, const Label& b) {
-        return key(a.so_far.cost) < key(b.so_far.cost);
-      });
-      return static_cast<std::size_t>(best - labels.begin());
-    };
-    std::set<std::size_t> kept{0};
-    for (Goal other : {Goal::seconds, Goal::memory, Goal::traffic})
-      if (most >= 3) kept.insert(least([&](const Objectives& own) { return value_of(own, other); }));
-    const std::size_t others = most - kept.size();
-    for (std::size_t k = 0; k < others; ++k)
-      kept.insert((k + 1) * (labels.size() - 1) / std::max<std::size_t>(others, 1));
-    std::vector<Label> shorter;
-    for (std::size_t k : kept) shorter.push_back(labels[k]);
-    labels = std::move(shorter);
+    std::vector<Label> fewer;
+    for (std::size_t k : kept_after_thinning(labels, most)) fewer.push_back(labels[k]);
+    labels = std::move(fewer);
   }
 
   double goal(const Label& label) const { return value_of(label.so_far.cost, limits_.goal); }

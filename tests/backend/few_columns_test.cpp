@@ -8,10 +8,10 @@
 
 #include "backend/llvm/library.h"
 #include "backend/loops/loops.h"
-#include "backend/lower/cache_sets.h"
 #include "backend/lower/lowered.h"
-#include "backend/lower/register_tile.h"
 #include "backend/machine_of.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/register_tile.h"
 #include "ir/graph.h"
 #include "tests/backend/compare.h"
 #include "tests/frontend/compile_source.h"

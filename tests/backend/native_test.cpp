@@ -1,7 +1,7 @@
 // Every form of operator, native against the oracle.
 #include <limits>
 
-#include "backend/lower/patterns.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 #include "tests/backend/compare.h"
 

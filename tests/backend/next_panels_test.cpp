@@ -6,8 +6,8 @@
 
 #include "backend/loops/loops.h"
 #include "backend/lower/lowered.h"
-#include "backend/lower/packing.h"
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/packing.h"
+#include "backend/tiles/register_tile.h"
 #include "ir/graph.h"
 #include "tests/backend/written_result.h"
 

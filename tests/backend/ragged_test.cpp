@@ -5,7 +5,7 @@
 
 #include "backend/loops/loops_text.h"
 #include "backend/lower/lowered.h"
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 #include "tests/backend/written_result.h"
 
 namespace tap::backend::test {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "backend/lower/patterns.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 #include "ir/graphs/streamed_reduction.h"
 #include "tests/backend/compare.h"

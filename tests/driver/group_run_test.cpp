@@ -7,8 +7,8 @@
 
 #include "backend/llvm/executable.h"
 #include "backend/llvm/jit.h"
-#include "backend/lower/group_tiles.h"
 #include "backend/lower/lowered.h"
+#include "backend/tiles/group_tiles.h"
 #include "ir/block_program.h"
 #include "ir/interpret/interpret_blocks.h"
 #include "passes/splits/expand.h"

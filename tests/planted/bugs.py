@@ -111,7 +111,7 @@ KERNEL_BUGS = [
      "late.lower = {bound(from), bound(end)};", "late.lower = {bound(from), bound(plus(end, number(1)))};"),
     ("rows share the longest of their ranges", "backend/lower/lower_ragged.cpp",
      "const bool first = (c > 0) == upper;", "const bool first = (c > 0) != upper;"),
-    ("the last needed cell is not computed", "backend/lower/needed_ranges.cpp",
+    ("the last needed cell is not computed", "backend/tiles/needed_ranges.cpp",
      "ranges[d].hi = shifted(rest, 1);", "ranges[d].hi = rest;"),
     ("what the first row needs is all that is computed", "backend/lower/lower_group_steps.cpp",
      "(c > 0) == greatest ? plus(spans_[g].hi, number(-1)) : spans_[g].lo, c);",

@@ -13,8 +13,8 @@
 // itself, while others follow, and keep what they read in a panel for the other rows.
 #pragma once
 
-#include "backend/lower/packable.h"
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/packable.h"
+#include "backend/tiles/register_tile.h"
 #include "ir/machine.h"
 
 namespace tap::backend {

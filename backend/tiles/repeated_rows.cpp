@@ -1,8 +1,8 @@
-#include "backend/lower/repeated_rows.h"
+#include "backend/tiles/repeated_rows.h"
 
 #include <algorithm>
 
-#include "backend/lower/patterns.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 
 namespace tap::backend {

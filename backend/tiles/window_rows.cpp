@@ -1,10 +1,10 @@
-#include "backend/lower/window_rows.h"
+#include "backend/tiles/window_rows.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "backend/lower/cache_sets.h"
+#include "backend/tiles/cache_sets.h"
 #include "ir/graph.h"
 #include "support/checked.h"
 #include "support/element_type.h"

@@ -1,11 +1,11 @@
-#include "backend/lower/packing.h"
+#include "backend/tiles/packing.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "backend/lower/cache_sets.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/patterns.h"
 #include "support/checked.h"
 
 namespace tap::backend {

@@ -1,4 +1,4 @@
-#include "backend/lower/overlapping_tiles.h"
+#include "backend/tiles/overlapping_tiles.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,9 +1,9 @@
-#include "backend/lower/stream_parts.h"
+#include "backend/tiles/stream_parts.h"
 
 #include <algorithm>
 #include <map>
 
-#include "backend/lower/patterns.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 
 namespace tap::backend {

@@ -17,7 +17,7 @@
 //         for j in 0..784 { y[r, i, j] = x[r, i, j] * copy[j] }
 #pragma once
 
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 
 namespace tap::backend {
 

@@ -8,7 +8,7 @@
 //       for j in register tiles              reads 8 rows of b side by side
 #pragma once
 
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 
 namespace tap::backend {
 

@@ -1,7 +1,7 @@
 // What an operand allows: whether and how it can be copied, and how often a copy would be read.
 #pragma once
 
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 
 namespace tap::backend {
 

@@ -1,4 +1,4 @@
-#include "backend/lower/needed_ranges.h"
+#include "backend/tiles/needed_ranges.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "backend/lower/patterns.h"
+#include "backend/tiles/patterns.h"
 
 #include <algorithm>
 #include <cstdlib>

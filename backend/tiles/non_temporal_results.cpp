@@ -1,4 +1,4 @@
-#include "backend/lower/non_temporal_results.h"
+#include "backend/tiles/non_temporal_results.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "backend/lower/packable.h"
+#include "backend/tiles/packable.h"
 
 #include <algorithm>
 
-#include "backend/lower/cache_sets.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/patterns.h"
 #include "ir/machine.h"
 
 namespace tap::backend {

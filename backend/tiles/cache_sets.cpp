@@ -1,4 +1,4 @@
-#include "backend/lower/cache_sets.h"
+#include "backend/tiles/cache_sets.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 //   parts along o read all of x again; along b, all of w, which is small; along j, a part of each row of x and y
 #pragma once
 
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 
 namespace tap::backend {
 

@@ -1,9 +1,9 @@
-#include "backend/lower/repeated_reads.h"
+#include "backend/tiles/repeated_reads.h"
 
 #include <algorithm>
 
-#include "backend/lower/cache_sets.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 
 namespace tap::backend {

@@ -1,11 +1,11 @@
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "backend/lower/patterns.h"
-#include "backend/lower/point_work.h"
+#include "backend/tiles/patterns.h"
+#include "backend/tiles/point_work.h"
 #include "ir/block_graph.h"
 #include "ir/graph.h"
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/register_tile.h"
 #include "ir/graph_ids.h"
 
 namespace tap::backend {

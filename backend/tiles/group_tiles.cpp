@@ -1,12 +1,12 @@
-#include "backend/lower/group_tiles.h"
+#include "backend/tiles/group_tiles.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
 
-#include "backend/lower/needed_ranges.h"
-#include "backend/lower/overlapping_tiles.h"
-#include "backend/lower/register_tile.h"
+#include "backend/tiles/needed_ranges.h"
+#include "backend/tiles/overlapping_tiles.h"
+#include "backend/tiles/register_tile.h"
 #include "ir/graph.h"
 
 namespace tap::backend {

@@ -1,9 +1,9 @@
-#include "backend/lower/step_blocks.h"
+#include "backend/tiles/step_blocks.h"
 
 #include <algorithm>
 
-#include "backend/lower/cache_sets.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 #include "support/checked.h"
 

@@ -1,11 +1,11 @@
-#include "backend/lower/point_work.h"
+#include "backend/tiles/point_work.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "backend/lower/cache_sets.h"
-#include "backend/lower/packable.h"
-#include "backend/lower/patterns.h"
+#include "backend/tiles/cache_sets.h"
+#include "backend/tiles/packable.h"
+#include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 
 namespace tap::backend {
