@@ -12,7 +12,8 @@ namespace {
 // values were spilled, one of them in the innermost loop: a product of 2048 × 2048 × 2048 took twice the time.
 TEST(PackedBlocks, BeginWithIdentitiesOnAnyPath) {
   const ir::Program program = written_program(
-      "program p(a: f32[2048, 2048], b: f32[2048, 2048]) -> (c: f32[2048, 2048]) { c[i, j] = sum[t] a[i, t] * b[t, j] }");
+      "program p(a: f32[2048, 2048], b: f32[2048, 2048]) -> (c: f32[2048, 2048]) { c[i, j] = sum[t] a[i, t] * b[t, j] "
+      "}");
   const std::string loops = print(lowered(program, program[program[program.main].operations[0].op], {}));
   EXPECT_EQ(loops.find("tc == 0"), std::string::npos) << loops;
   const std::size_t zero = loops.find("acc0[2*i + v] = 0.0"), later = loops.find("if -lo_t + tc - 1 >= 0"),
