@@ -45,8 +45,9 @@ void shorten(llvm::IntrinsicInst& call, Intrinsic::ID range) {
   std::vector<llvm::Value*> arguments{x, y, b.getInt32(call.getIntrinsicID() == Intrinsic::minimum ? least : greatest),
                                       llvm::PoisonValue::get(type), llvm::Constant::getAllOnesValue(mask)};
   if (lanes * type->getScalarSizeInBits() == 512) arguments.push_back(b.getInt32(current_rounding));
+  llvm::Value* unordered = b.CreateFCmpUNO(x, y);  // first, so that an accumulator is replaced at its last use
   llvm::Value* ordered = b.CreateIntrinsic(type, range, arguments);
-  call.replaceAllUsesWith(b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y), ordered));
+  call.replaceAllUsesWith(b.CreateSelect(unordered, llvm::ConstantFP::getNaN(type), ordered));
   call.eraseFromParent();
 }
 
