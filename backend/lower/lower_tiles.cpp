@@ -296,7 +296,8 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
     if (d != tile.dim && d != tile.rows) outer.push_back(d);
 
   if (op_.map() && !tile.rows) {
-    if (const auto repeated = choose_repeated_rows(op_, tile, extents); repeated && !has_local_rows(*repeated))
+    if (const auto repeated = choose_repeated_rows(op_, tile, extents, machine_);
+        repeated && !has_local_rows(*repeated))
       return in_repeated_rows(tile, *repeated);
     const auto together = outer.empty() ? std::nullopt : rows_together(tile, extents, outer.back());
     if (!together) return full_nest(outer, map_tiles(tile, extents, nullptr));
