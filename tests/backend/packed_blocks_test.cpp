@@ -1,4 +1,4 @@
-// A product whose reduction is processed in blocks adds each block to the results of the one before.
+// Register tiles of blocks and of tails: a product whose reduction is processed in blocks adds each block to the results of the one before.
 #include <gtest/gtest.h>
 
 #include "backend/loops/loops_text.h"
@@ -21,6 +21,16 @@ TEST(PackedBlocks, BeginWithIdentitiesOnAnyPath) {
   ASSERT_NE(loaded, std::string::npos) << loops;
   EXPECT_LT(zero, later);
   EXPECT_LT(later, loaded);
+}
+
+// 37 columns are three vectors, the last of which has a mask that is known: one tile, not two vectors and then one.
+TEST(TailsOfLanes, AreOneTileOfAllTheirVectors) {
+  const ir::Program program = written_program(
+      "program p(a: f32[64, 31, 41], b: f32[64, 41, 37]) -> (c: f32[64, 31, 37]) { c[r, i, j] = sum[t] a[r, i, t] * "
+      "b[r, t, j] }");
+  const std::string loops = print(lowered(program, program[program[program.main].operations[0].op], {}));
+  EXPECT_NE(loops.find("unroll v in 0 of 3"), std::string::npos) << loops;
+  EXPECT_NE(loops.find("..j0 + 37 of 16"), std::string::npos) << loops;
 }
 
 }  // namespace
