@@ -9,6 +9,7 @@
 #include "backend/llvm/idle_lanes.h"
 #include "backend/llvm/narrow_masks.h"
 #include "backend/llvm/run_passes.h"
+#include "backend/llvm/vector_minima.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -23,6 +24,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   make_masks_exact(module);
   skip_idle_lanes(module);
   widen_narrow_masks(module, machine);
+  shorten_minima(module, machine);
 }
 
 }  // namespace tap::backend

@@ -104,18 +104,20 @@ void Lowering::read_from(const Pack& pack) {
   kernel_.loads.push_back(std::move(load));
 }
 
-// Loads the result so far, except in the first block of the reduction.
+// Loads the result so far, except in the first block of the reduction. The identities are assigned before it is known which, so that no
+// path leaves the registers as the last tile did: the values of that one would be live until then, and be spilled.
 std::vector<Statement> Lowering::begin_tile(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                             const State& state, const Block* chunk, std::size_t chunked) {
   const Monoid& monoid = program_[op_.reduce()->monoid];
   auto identities = across(tile, rows, &lanes, {{assign(state.slots, beginning(monoid))}});
   if (!chunk || accumulates_into_result_) return identities;
   AffineExpr done = plus(variable(chunk->from), variable(frame_.lo[chunked]), -1);
-  Guard first{{{done, Comparison::equal_zero}}, {}, std::move(identities)};
   Guard later{{{plus(done, number(-1)), Comparison::at_least_zero}},
               {},
               across(tile, rows, &lanes, {{assign(state.slots, result_cells(monoid, true))}})};
-  return {{std::move(first)}, {std::move(later)}};
+  auto result = std::move(identities);
+  result.push_back({std::move(later)});
+  return result;
 }
 
 std::vector<Statement> Lowering::packed_tile(const RegisterTile& tile, const Part& rows, const Part& lanes,

@@ -19,7 +19,7 @@ namespace tap::backend {
 using namespace ir;
 
 // The range in steps: as many whole steps as fit, then a tail. Rows: a tail of known size is one step, otherwise steps
-// of 8, 4, 2, 1. Lanes: the tail is vector by vector.
+// of 8, 4, 2, 1. Lanes: a tail of known size is one step of as many vectors as it takes, otherwise vector by vector.
 std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t dim, std::uint32_t count,
                                             std::uint32_t each) {
   const std::uint32_t step = count * each;
@@ -49,8 +49,8 @@ std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t 
     part.loop.step = part_count * each;
     result.push_back(std::move(part));
   };
-  // A row tail is unrolled, and lanes without a tail have no mask.
-  assume(dim, !exact ? 1 : each == 1 || size % step == 0 ? step : size % each == 0 ? each : 1, step);
+  // A tail is unrolled, and lanes without a tail have no mask.
+  assume(dim, exact ? step : 1, step);
   if (exact && size % step == 0) {
     add(end, count, true);
     return result;
@@ -67,7 +67,8 @@ std::vector<Lowering::Part> Lowering::parts(const Extents& extents, std::size_t 
   };
   if (!exact || size >= step) steps_of(count);
   if (each > 1) {
-    add(end, 1, exact && size % each == 0);
+    add(end, exact ? static_cast<std::uint32_t>((size % step + each - 1) / each) : 1, exact && size % each == 0);
+    if (exact) result.back().cells = size % step;
     return result;
   }
   if (exact) {
@@ -107,7 +108,8 @@ std::vector<Statement> Lowering::across(const RegisterTile& tile, const Part* ro
     vector.count = tile.lanes;
     AffineExpr first = variable(lanes->loop.variable);
     vector.lower = {bound(tile.vectors > 1 ? plus(first, variable(vector_variable_), tile.lanes) : first)};
-    if (!lanes->whole) vector.upper = lanes->loop.upper;
+    if (!lanes->whole && lanes->cells > 0) vector.upper = {bound(plus(first, number(lanes->cells)))};
+    else if (!lanes->whole) vector.upper = lanes->loop.upper;
     vector.body = std::move(inner);
     inner = {{std::move(vector)}};
   }
@@ -296,7 +298,8 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
     if (d != tile.dim && d != tile.rows) outer.push_back(d);
 
   if (op_.map() && !tile.rows) {
-    if (const auto repeated = choose_repeated_rows(op_, tile, extents); repeated && !has_local_rows(*repeated))
+    if (const auto repeated = choose_repeated_rows(op_, tile, extents, machine_);
+        repeated && !has_local_rows(*repeated))
       return in_repeated_rows(tile, *repeated);
     const auto together = outer.empty() ? std::nullopt : rows_together(tile, extents, outer.back());
     if (!together) return full_nest(outer, map_tiles(tile, extents, nullptr));

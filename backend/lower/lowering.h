@@ -135,6 +135,7 @@ class Lowering {
     For loop;                       // over the first of each step
     std::uint32_t count = 1;        // rows or vectors in a step
     bool whole = true;              // all lanes are in range
+    std::int64_t cells = 0;         // otherwise how many are, if that is known
   };
   std::vector<Statement> scan_of(const ir::Scan& scan, const std::optional<RegisterTile>& tile, const Part* part);
   std::optional<std::vector<Statement>> single_step(const For& admitted, const Bound& moving,

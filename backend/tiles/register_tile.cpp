@@ -49,7 +49,9 @@ class Chooser {
     registers_ = static_cast<std::uint32_t>(std::max<std::int64_t>(all - std::max<std::int64_t>(all / 16, 1), 1));
   }
 
-  std::optional<RegisterTile> run(bool reassociate) {
+  // With `masks_tails`, all vectors of a tail of known size are one tile. Not to decide what affects the bits of a result.
+  std::optional<RegisterTile> run(bool reassociate, bool masks_tails = false) {
+    masks_tails_ = masks_tails;
     std::uint32_t natural = static_cast<std::uint32_t>(full_vector_bytes) / work_.bytes();
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
       if (extents_.sizes[d] < 2) continue;
@@ -121,7 +123,8 @@ class Chooser {
       return try_across({dim, lanes, 1, along, {}, 1});
     }
     for (std::uint32_t vectors = 1; vectors <= most_vectors; ++vectors) {
-      if (vectors > 1 && static_cast<std::int64_t>(vectors * lanes) > extents_.sizes[dim]) break;
+      const std::uint32_t filled = masks_tails_ && extents_.exact[dim] && !along ? vectors - 1 : vectors;
+      if (vectors > 1 && static_cast<std::int64_t>(filled * lanes) >= extents_.sizes[dim] + (filled == vectors)) break;
       try_rows({dim, lanes, vectors, along, {}, 1});
     }
   }
@@ -168,7 +171,10 @@ class Chooser {
   Parts lane_parts(const RegisterTile& tile) const {
     std::int64_t step = tile.lanes * tile.vectors, size = extents_.sizes[tile.dim];
     Parts parts{{static_cast<double>(size / step), tile.vectors}};
-    if (size % step > 0) parts.push_back({std::ceil(static_cast<double>(size % step) / tile.lanes), 1});
+    const std::int64_t vectors = (size % step + tile.lanes - 1) / tile.lanes;
+    if (vectors > 0 && masks_tails_ && extents_.exact[tile.dim])
+      parts.push_back({1, static_cast<std::uint32_t>(vectors)});
+    else if (vectors > 0) parts.push_back({static_cast<double>(vectors), 1});
     return parts;
   }
 
@@ -198,6 +204,7 @@ class Chooser {
   const Extents& extents_;
   PointWork work_;
   std::uint32_t registers_;  // with some left for temporaries
+  bool masks_tails_ = false;
   std::optional<RegisterTile> best_;
   double best_cost_ = std::numeric_limits<double>::infinity();
 };
@@ -292,7 +299,7 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
       return Chooser(program, op, extents, machine).with_rows_for(row);
     }
   }
-  auto tile = Chooser(program, op, extents, machine, prepared).run(false);
+  auto tile = Chooser(program, op, extents, machine, prepared).run(false, true);
   // Enough rows that their sums overlap; the lines of more would crowd a set of the first cache.
   constexpr std::uint32_t rows_of_stencil = 4;
   if (tile && is_stencil(op, *tile, extents)) tile->row_count = std::min(tile->row_count, rows_of_stencil);

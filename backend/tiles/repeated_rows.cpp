@@ -1,6 +1,7 @@
 #include "backend/tiles/repeated_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/tiles/patterns.h"
 #include "ir/graph.h"
@@ -79,6 +80,23 @@ class RowsInOrder {
   const std::int64_t length_;
 };
 
+// Whether vectors over several rows take clearly fewer loads and stores than those of each row, with its operands and its last mask. Of
+// images on Zen 5: near data of 33 cells in a row take 0.64 of the time, of 49 cells 1.07; far data of 9 cells 0.62, of 33 cells 1.16.
+bool saves_enough(const Operator& op, const RepeatedRows& rows, const RegisterTile& tile, const Extents& extents,
+                  const Machine& machine) {
+  constexpr double around_row = 4, enough = 1.25, enough_if_far = 2;
+  double bytes = 0;
+  for (const TensorType& type : op.operands)
+    bytes += static_cast<double>(element_count(type.shape)) * static_cast<double>(size_of(type.element));
+  for (const TensorType& type : op.results)
+    bytes += static_cast<double>(element_count(type.shape)) * static_cast<double>(size_of(type.element));
+  const auto spread = static_cast<double>(rows.spread.size());
+  const auto accesses = static_cast<double>(op.reads.size() + op.writes.size());
+  const double vectors = static_cast<double>(extents.sizes[tile.dim]) / tile.lanes;
+  const double each_row = std::ceil(vectors) * (accesses - spread) + spread + around_row;
+  return each_row >= vectors * accesses * (bytes > static_cast<double>(machine.l2_bytes) ? enough_if_far : enough);
+}
+
 // Whether the copies of some rows, of whatever is repeated, are used often enough.
 bool spreading_pays(const Operator& op, const Extents& extents, const RepeatedRows& rows, std::size_t lanes) {
   std::int64_t uses_of_copy = 1;
@@ -98,7 +116,8 @@ std::size_t axis_of_rows(const Shape& shape) {
   return axis;
 }
 
-std::optional<RepeatedRows> choose_repeated_rows(const Operator& op, const RegisterTile& tile, const Extents& extents) {
+std::optional<RepeatedRows> choose_repeated_rows(const Operator& op, const RegisterTile& tile, const Extents& extents,
+                                                 const Machine& machine) {
   const IndexDim& lanes = op.dims[tile.dim];
   const std::int64_t length = lanes.range.size();
   if (!op.map() || tile.rows || tile.lanes < 2 || lanes.range.lo != 0 || is_constrained(op, tile.dim)) return {};
@@ -108,7 +127,9 @@ std::optional<RepeatedRows> choose_repeated_rows(const Operator& op, const Regis
     if (d == tile.dim || op.dims[d].role != DimRole::parallel || is_constrained(op, d)) continue;
     RepeatedRows found{d, count, {}, {}};
     if (!RowsInOrder(op, tile.dim, d, length).find(found)) continue;
-    if (found.spread.empty() ? extents.sizes[d] >= 4 * count : spreading_pays(op, extents, found, tile.dim))
+    if (found.spread.empty()
+            ? extents.sizes[d] >= 4 * count
+            : spreading_pays(op, extents, found, tile.dim) && saves_enough(op, found, tile, extents, machine))
       return found;
   }
   return {};

@@ -7,7 +7,8 @@
 //     for i in steps of 32
 //       for j in 0..320 { y[i, j] = x[i, j] + copy[j] }      cells behind a row are those of the next
 //
-// An operand with one cell for each row is repeated along the rows, if the rows are read again for other points:
+// An operand with one cell for each row is repeated along the rows, if the rows are read again for other points, and if vectors that are
+// full save enough. From memory less than that: pieces of some rows come more slowly than all rows in order.
 //
 //   y[r, i, j] = x[r, i, j] * g[i], with 49 cells in a row
 //
@@ -30,7 +31,7 @@ struct RepeatedRows {
 // Empty if rows are wide, or some operand is neither read by whole rows that follow each other nor repeated as above.
 // The tile's lanes run along the rows.
 std::optional<RepeatedRows> choose_repeated_rows(const ir::Operator& op, const RegisterTile& tile,
-                                                 const Extents& extents);
+                                                 const Extents& extents, const ir::Machine& machine);
 
 // Which axis of such a tensor has its rows: between it and the last one are only axes of one cell.
 std::size_t axis_of_rows(const Shape& shape);

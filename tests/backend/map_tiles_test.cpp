@@ -171,6 +171,21 @@ TEST(RepeatedRows, OneCellForEachRowOnlyIfUsedOften) {
   EXPECT_FALSE(is_spread("a = 8, c = 64, m = 49", "x[r, 63 - k, i] * g[k]"));
 }
 
+// Vectors that are full save much of short rows, and little of others: with far data, whose rows come fastest in order, not enough.
+TEST(RepeatedRows, OneCellForEachRowOnlyIfItSavesEnough) {
+  auto is_spread = [](int images, int cells) {
+    return loops_of(fmt::format("dim a = {}, c = 256, m = {}\nprogram p(x: f32[a, c, m], g: f32[c], f: f32[c]) -> "
+                                "(y: f32[a, c, m]) {{ y[r, k, i] = x[r, k, i] * g[k] + f[k] }}",
+                                images, cells))
+               .find("local") != std::string::npos;
+  };
+  EXPECT_TRUE(is_spread(4, 9));
+  EXPECT_TRUE(is_spread(4, 33));
+  EXPECT_FALSE(is_spread(4, 49));
+  EXPECT_TRUE(is_spread(64, 9));
+  EXPECT_FALSE(is_spread(64, 33));
+}
+
 // The operand takes more than the last cache. Sums of whole numbers are exact.
 TEST(StepBlocks, FewRowsOfALargeOperand) {
   for (auto [rows, columns] : {std::pair{1, 2080}, {2, 2087}, {1, 6200}}) {
