@@ -87,6 +87,8 @@ StretchSteps StepTable::of(const Stretch& stretch, const TaskTimes* times) const
       });
       if (const auto* call = std::get_if<KernelCall>(&batch[t].what)) one.step.may_fail |= may_fail_[call->kernel];
       one.step.may_fail |= std::holds_alternative<OutsideCall>(batch[t].what);
+      if (const auto* copy = std::get_if<CopyBox>(&batch[t].what); copy && !times && shared_ && is_message(*copy))
+        one.step.latency = 1;
       if (times) add_times(one, batch[t], times->seconds[stretch.sequence][b][t], *times);
     }
   }

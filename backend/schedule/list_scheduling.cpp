@@ -327,6 +327,15 @@ bool has_freedom(const Steps& steps, const Arrangement& program) {
       if (batch < b) return true;
       for (std::uint32_t use : graph.after[s]) least[use] = std::max(least[use], batch + 1);
     }
+  if (std::ranges::none_of(steps.steps, has_messages)) return false;
+  std::vector<std::size_t> most(graph.users.size(), program.size());  // the batch before which each use ends
+  for (std::size_t b = program.size(); b-- > 0;)
+    for (std::uint32_t s : program[b]) {
+      std::size_t before = program.size();
+      for (std::uint32_t use : graph.after[s]) before = std::min(before, most[use]);
+      if (before > b + 1) return true;
+      for (std::uint32_t use : graph.before[s]) most[use] = std::min(most[use], b);
+    }
   return false;
 }
 

@@ -47,7 +47,7 @@ struct Saving {
 };
 Saving saving(const Steps& steps, const Arrangement& program, const ListingPolicy& policy);
 
-// Whether any step could run in an earlier batch.
+// Whether any step could run in an earlier batch or, where there are messages, in a later one.
 bool has_freedom(const Steps& steps, const Arrangement& program);
 double predicted_seconds(const Steps& steps, const Arrangement& batches);
 std::int64_t peak_bytes(const Steps& steps, const Arrangement& batches);
