@@ -312,7 +312,9 @@ Arrangement by_list(const Steps& steps, const Arrangement& program, const Listin
 Saving saving(const Steps& steps, const Arrangement& program, const ListingPolicy& policy) {
   Arrangement made = by_list(steps, program, policy);
   const double before = predicted_seconds(steps, program), after = predicted_seconds(steps, made);
-  const double least = made.size() > program.size() ? worth_batches : worth_it;
+  const bool more = made.size() > program.size();
+  if (more && std::ranges::none_of(steps.steps, has_messages)) return {};
+  const double least = more ? worth_batches : worth_it;
   if (after >= (1 - least) * before || peak_bytes(steps, made) > peak_bytes(steps, program)) return {};
   return {std::move(made), before - after};
 }

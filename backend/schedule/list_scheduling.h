@@ -40,7 +40,8 @@ struct ListingPolicy {
 // Pre: `program` is in_program_order(steps).
 Arrangement by_list(const Steps& steps, const Arrangement& program, const ListingPolicy& policy);
 
-// by_list() where it is predicted to save time and needs no more memory at a time than program order; else nothing.
+// by_list() where it is predicted to save time and needs no more memory at a time than program order; else nothing. More
+// batches than in program order have to let messages travel during other work.
 struct Saving {
   Arrangement batches;
   double seconds = 0;
