@@ -159,7 +159,8 @@ class Arranger {
       rebuild(program, chosen);
       std::vector<Lifetime> made = Lives(schedule_, facts_).run();
       plan_memory(schedule_, made);
-      if (schedule_.arena_bytes <= bytes && (!arenas || std::ranges::equal(arenas->bytes(made), each, std::less_equal()))) {
+      if (schedule_.arena_bytes <= bytes &&
+          (!arenas || std::ranges::equal(arenas->bytes(made), each, std::less_equal()))) {
         lifetimes_ = std::move(made);
         return;
       }

@@ -10,9 +10,10 @@ namespace tap::backend {
 
 // What a schedule in program order does not say of its tasks.
 struct TaskFacts {
-  std::vector<std::vector<std::vector<std::uint32_t>>> steps;  // by sequence, batch, task: those of one step are independent
-  std::vector<std::size_t> buffers_before;                     // by sequence of an iterate's body: how many are older
-  std::vector<std::pair<BufferId, BufferId>> exchanged;        // by iterates
+  std::vector<std::vector<std::vector<std::uint32_t>>>
+      steps;                                             // by sequence, batch, task: those of one step are independent
+  std::vector<std::size_t> buffers_before;               // by sequence of an iterate's body: how many are older
+  std::vector<std::pair<BufferId, BufferId>> exchanged;  // by iterates
 };
 
 // Pre: `lifetimes` are of the schedule, whose memory is planned. Afterwards they are of the arranged one, likewise.

@@ -28,7 +28,8 @@ bool kernel_may_fail(const Kernel& kernel) {
 template <class Each>
 void for_each_use(const ScheduledTask& task, const std::vector<Kernel>& kernels, const Each& each) {
   if (const auto* call = std::get_if<KernelCall>(&task.what)) {
-    for (std::size_t k = 0; k < call->buffers.size(); ++k) each(call->buffers[k].id, k >= kernels[call->kernel].operands);
+    for (std::size_t k = 0; k < call->buffers.size(); ++k)
+      each(call->buffers[k].id, k >= kernels[call->kernel].operands);
   } else if (const auto* copy = std::get_if<CopyBox>(&task.what)) {
     each(copy->from.id, false);
     each(copy->to.id, true);
@@ -52,12 +53,7 @@ bool is_contiguous(const Box& box, const Box& buffer) {
 
 StepTable::StepTable(const Schedule& schedule, const TaskFacts& facts, const std::vector<Kernel>& kernels,
                      const std::vector<BufferDevice>& devices, bool shared, const std::vector<Lifetime>& lifetimes)
-    : schedule_(schedule),
-      facts_(facts),
-      kernels_(kernels),
-      devices_(devices),
-      shared_(shared),
-      lifetimes_(lifetimes) {
+    : schedule_(schedule), facts_(facts), kernels_(kernels), devices_(devices), shared_(shared), lifetimes_(lifetimes) {
   for (const Kernel& kernel : kernels) may_fail_.push_back(kernel_may_fail(kernel));
 }
 
@@ -161,9 +157,8 @@ bool StepTable::is_message(const CopyBox& copy) const {
   if (from.first == ir::everywhere) return false;
   if (to.first == ir::everywhere || from.first != to.first || from.steps != to.steps) return true;
   const std::size_t rank = copy.box.rank();
-  return copy.from.number != copy.to.number || std::ranges::any_of(copy.row, [&](const Level& level) {
-           return level.steps[rank] != level.steps[rank + 1];
-         });
+  return copy.from.number != copy.to.number ||
+         std::ranges::any_of(copy.row, [&](const Level& level) { return level.steps[rank] != level.steps[rank + 1]; });
 }
 
 }  // namespace tap::backend

@@ -8,11 +8,11 @@
 namespace tap::backend {
 namespace {
 
-constexpr double sharing = 4;          // that share a batch: a schedule is for any number
+constexpr double sharing = 4;           // that share a batch: a schedule is for any number
 constexpr double worth_joining = 0.03;  // of the time of both: less would not make up for colder caches
-constexpr double worth_it = 0.002;     // of the time of program order
+constexpr double worth_it = 0.002;      // of the time of program order
 constexpr double worth_batches = 0.01;  // likewise, if there are more batches
-constexpr std::size_t looked_at = 32;  // ready steps, for each batch
+constexpr std::size_t looked_at = 32;   // ready steps, for each batch
 
 // What a batch does so far.
 struct BatchLoad {
@@ -31,9 +31,7 @@ struct BatchLoad {
     both.add(step);
     return both;
   }
-  double computing(double batch) const {
-    return parts > 1 ? std::max(work / sharing, longest) + batch : work;
-  }
+  double computing(double batch) const { return parts > 1 ? std::max(work / sharing, longest) + batch : work; }
   double messages() const { return latency + travel; }
   double seconds(double batch) const { return std::max(computing(batch), messages()); }
 };

@@ -10,12 +10,12 @@
 namespace tap::backend {
 
 struct Step {
-  double work = 0;         // seconds of one thread on the busiest device
-  double longest = 0;      // of them, what no thread can share
-  std::int64_t parts = 1;  // that threads can take
-  double latency = 0, travel = 0;     // seconds of its messages between devices; 0: it has none
-  std::int64_t packed = 0;            // bytes of its messages that are put together first
-  bool may_fail = false;              // failures are reported in program order
+  double work = 0;                           // seconds of one thread on the busiest device
+  double longest = 0;                        // of them, what no thread can share
+  std::int64_t parts = 1;                    // that threads can take
+  double latency = 0, travel = 0;            // seconds of its messages between devices; 0: it has none
+  std::int64_t packed = 0;                   // bytes of its messages that are put together first
+  bool may_fail = false;                     // failures are reported in program order
   std::vector<std::uint32_t> reads, writes;  // memories, each once; what is both read and written is written
 };
 struct StepMemory {
@@ -33,8 +33,8 @@ using Arrangement = std::vector<std::vector<std::uint32_t>>;  // the steps of ea
 Arrangement in_program_order(const Steps& steps);
 
 struct ListingPolicy {
-  bool by_path = false;   // the step with the longest path opens a batch; else the first one of the program
-  std::size_t ahead = 0;  // how many batches of program order a step may be ahead …
+  bool by_path = false;            // the step with the longest path opens a batch; else the first one of the program
+  std::size_t ahead = 0;           // how many batches of program order a step may be ahead …
   std::size_t messages_ahead = 0;  // … and messages
 };
 // Pre: `program` is in_program_order(steps).

@@ -46,7 +46,8 @@ bool uses(const std::vector<std::uint32_t>& list, std::uint32_t memory) {
 }
 bool depends(const Step& earlier, const Step& later) {
   auto writes = [](const Step& one, const Step& other) {
-    return std::ranges::any_of(one.writes, [&](std::uint32_t m) { return uses(other.reads, m) || uses(other.writes, m); });
+    return std::ranges::any_of(one.writes,
+                               [&](std::uint32_t m) { return uses(other.reads, m) || uses(other.writes, m); });
   };
   return writes(earlier, later) || writes(later, earlier);
 }
