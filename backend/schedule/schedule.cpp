@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "backend/schedule/arrange_batches.h"
 #include "backend/schedule/conflicting_writes.h"
 #include "backend/schedule/gather.h"
 #include "backend/schedule/operation_texts.h"
@@ -107,11 +108,11 @@ Schedule Scheduler::run() {
   tasks_.in_use_together(exchanged_);
   tasks_.end_preparation();
   plan_memory(schedule_, tasks_.lifetimes());
-  if (options_.facts) {
-    options_.facts->devices.assign(schedule_.buffers.size(), {});
-    for (const auto& [id, device] : devices_) options_.facts->devices[id.index()] = device;
-    options_.facts->lifetimes = tasks_.lifetimes();
-  }
+  std::vector<BufferDevice> devices(schedule_.buffers.size());
+  for (const auto& [id, device] : devices_) devices[id.index()] = device;
+  if (options_.times)
+    arrange_batches(schedule_, tasks_.facts(), kernels_.kernels, devices, options_, tasks_.lifetimes());
+  if (options_.facts) *options_.facts = {std::move(devices), std::move(tasks_.lifetimes())};
   return std::move(schedule_);
 }
 

@@ -2,6 +2,8 @@
 // executor runs (runtime/schedule_tables.h).
 #pragma once
 
+#include <functional>
+
 #include "backend/loops/kernel_source.h"
 #include "ir/block_graph.h"
 #include "ir/schedule.h"
@@ -31,11 +33,19 @@ struct BufferFacts {  // by buffer
   std::vector<Lifetime> lifetimes;
 };
 
+// What list scheduling goes by (list_scheduling.h). The same in all processes of a job, or their schedules would differ.
+struct TaskTimes {
+  std::vector<std::vector<std::vector<double>>> seconds;  // of one thread, by sequence, batch, task
+  double batch = 0;                                       // to begin and end a batch of several threads
+  double latency = 0, bytes_per_second = 1;               // of messages between devices
+};
 struct ScheduleOptions {
   std::int64_t parts = 0;  // parts of a kernel's box, if it can be split that far; 0: as many as pay
   const std::vector<std::string>* output_names = nullptr;  // null: the values' names
   BufferFacts* facts = nullptr;                            // receives them
   bool shared = false;  // by several processes: what one device computes is not in the caller's memory
+  // The times of a schedule in program order. Without them it stays in program order.
+  std::function<TaskTimes(const Schedule&)> times = {};
 };
 // Pre: the block program covers all devices.
 Schedule schedule(const ir::BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options = {});

@@ -61,11 +61,14 @@ BufferId ScheduleTasks::new_buffer(std::string name, ElementType element, ir::Bo
 
 void ScheduleTasks::add(ScheduledTask task, std::size_t order, const std::vector<BufferId>& reads,
                         const std::vector<BufferId>& writes) {
-  if (!open_.fits(order, reads, writes)) close();
+  if (!open_.fits(order, reads, writes)) end_batch();
+  if (order != latest_order_) ++step_;
+  latest_order_ = order;
   open_.add(order, reads, writes);
   for (const auto* list : {&reads, &writes})
     for (BufferId id : *list) use(id);
   batch_.push_back(std::move(task));
+  steps_.push_back(step_);
 }
 
 void ScheduleTasks::copy(CopyBox copy, std::size_t order) {
@@ -81,18 +84,29 @@ void ScheduleTasks::use(BufferId id) {
 }
 
 void ScheduleTasks::close() {
+  latest_order_ = SIZE_MAX;
+  end_batch();
+}
+
+void ScheduleTasks::end_batch() {
   open_ = {};
   if (batch_.empty()) return;
-  schedule_.sequences[sequence_].push_back(std::move(batch_));
-  batch_ = {};
+  schedule_.sequences[sequence_].push_back(std::exchange(batch_, {}));
+  facts_.steps[sequence_].push_back(std::exchange(steps_, {}));
   ++time_;
+}
+
+void ScheduleTasks::new_sequence() {
+  schedule_.sequences.emplace_back();
+  facts_.steps.emplace_back();
+  facts_.buffers_before.push_back(schedule_.buffers.size());
 }
 
 ScheduleTasks::Body ScheduleTasks::begin_body() {
   close();
   Body body{schedule_.sequences.size(), sequence_, schedule_.buffers.size(), time_++};
   sequence_ = body.sequence;
-  schedule_.sequences.emplace_back();
+  new_sequence();
   return body;
 }
 
@@ -105,6 +119,7 @@ void ScheduleTasks::end_body(const Body& body, Iteration loop) {
     if (Lifetime& life = lifetimes_[b]; life.last >= body.begin) life.last = end;
   for (const ir::ExchangedState& one : loop.states) of(one.now).last = end;
   schedule_.sequences[sequence_].push_back({{std::move(loop), 1}});
+  facts_.steps[sequence_].push_back({++step_});
 }
 
 BufferId ScheduleTasks::prepared(BufferId constant, const Preparation& how, const Kernel& kernel,
@@ -139,6 +154,7 @@ void ScheduleTasks::in_use_together(const std::vector<std::pair<BufferId, Buffer
     of(a).first = of(b).first = std::min(of(a).first, of(b).first);
     of(a).last = of(b).last = std::max(of(a).last, of(b).last);
   }
+  facts_.exchanged = exchanged;
 }
 
 }  // namespace tap::backend

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "backend/schedule/arrange_batches.h"
 #include "backend/schedule/schedule.h"
 
 namespace tap::backend {
@@ -14,7 +15,7 @@ std::int64_t parts_that_pay(const Kernel& kernel, std::int64_t tiles);
 
 class ScheduleTasks {
  public:
-  explicit ScheduleTasks(Schedule& schedule) : schedule_(schedule) { schedule_.sequences.emplace_back(); }
+  explicit ScheduleTasks(Schedule& schedule) : schedule_(schedule) { new_sequence(); }
 
   Buffer& at(BufferId id) { return schedule_.buffers[id.index()]; }
   const Buffer& at(BufferId id) const { return schedule_.buffers[id.index()]; }
@@ -25,7 +26,7 @@ class ScheduleTasks {
   void add(ScheduledTask task, std::size_t order, const std::vector<BufferId>& reads,
            const std::vector<BufferId>& writes);
   void copy(CopyBox copy, std::size_t order);
-  void close();  // starts a new batch
+  void close();  // starts a new batch: later tasks of the same operation depend on this one
 
   // The constant, packed for a kernel by a task that runs before all others. Several kernels may share it.
   BufferId prepared(BufferId constant, const Preparation& how, const Kernel& kernel, std::size_t operations);
@@ -41,7 +42,8 @@ class ScheduleTasks {
   void end_body(const Body& body, Iteration loop);
   // Exchanged buffers swap memory, so both are in use while one of them is.
   void in_use_together(const std::vector<std::pair<BufferId, BufferId>>& exchanged);
-  const std::vector<Lifetime>& lifetimes() const { return lifetimes_; }
+  std::vector<Lifetime>& lifetimes() { return lifetimes_; }
+  const TaskFacts& facts() const { return facts_; }
 
  private:
   // The buffers that the tasks of the open batch read and write, and by which operation. Tasks of one operation are
@@ -62,6 +64,8 @@ class ScheduleTasks {
   };
 
   void use(BufferId id);
+  void end_batch();
+  void new_sequence();
 
   Lifetime& of(BufferId id) { return lifetimes_[id.index()]; }
 
@@ -69,6 +73,10 @@ class ScheduleTasks {
   std::vector<Lifetime> lifetimes_;  // by buffer
   std::size_t sequence_ = 0;         // the open one
   Batch batch_;
+  std::vector<std::uint32_t> steps_;  // of its tasks
+  std::uint32_t step_ = 0;
+  std::size_t latest_order_ = SIZE_MAX;
+  TaskFacts facts_;
   Open open_;
   std::int64_t time_ = 0;                                          // number of the batch, counted through all sequences
   std::map<std::pair<BufferId, std::size_t>, BufferId> prepared_;  // by constant and packing kernel

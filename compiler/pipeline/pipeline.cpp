@@ -3,6 +3,7 @@
 #include "compiler/pipeline/limits.h"
 #include "compiler/pipeline/proof.h"
 #include "compiler/pipeline/steps.h"
+#include "cost/model/task_times.h"
 #include "ir/block_program.h"
 #include "passes/splits/expand.h"
 #include "support/phase.h"
@@ -21,8 +22,11 @@ ir::BlockProgram Compilation::take_blocks() {
 }
 
 // Outputs have their names in the text: `Y = X` gives one value two names.
-static ir::Schedule scheduled(const Compilation& made, backend::ScheduleOptions how) {
+static ir::Schedule scheduled(const Compilation& made, backend::ScheduleOptions how, const ir::Machine& machine) {
   if (!how.output_names && !made.source.results.empty()) how.output_names = &made.source.results;
+  how.times = [&](const ir::Schedule& ordered) {
+    return cost::task_times(ordered, made.lowered->kernels.kernels, machine);
+  };
   return backend::schedule(made.lowered->blocks, made.lowered->kernels, how);
 }
 
@@ -68,8 +72,9 @@ Compilation compile(Source source, const Options& options, const Observer& obser
 
   // Applications and transfers → ordered tasks, buffers, messages. Code is emitted from kernels and schedule (backend/llvm/).
   if (reaches(Stage::schedule)) {
-    made.schedule = scheduled(made, options.scheduling);
-    if (options.scheduling_of_jobs) made.schedule_of_jobs = scheduled(made, *options.scheduling_of_jobs);
+    made.schedule = scheduled(made, options.scheduling, options.machine);
+    if (options.scheduling_of_jobs)
+      made.schedule_of_jobs = scheduled(made, *options.scheduling_of_jobs, options.machine);
     prove_schedule(made, options);
   }
   return made;

@@ -51,6 +51,33 @@ inline std::vector<StageKind<Schedule>> schedule_kinds() {
                        std::holds_alternative<ir::Iteration>((*b)[0].what));
          return a && b && a != b && !loops && (std::swap(*a, *b), true);
        }},
+      {"a task moved before what it reads", number,
+       [](Schedule& s, Random& r) {
+         ir::Sequence& sequence = *any(r, s.sequences);
+         if (sequence.size() < 2) return false;
+         const std::size_t from = 1 + any(r, sequence.size() - 1), to = any(r, from);
+         auto is_loop = [](const ir::Batch& batch) {
+           return !batch.empty() && std::holds_alternative<ir::Iteration>(batch[0].what);
+         };
+         if (sequence[from].empty() || is_loop(sequence[from]) || is_loop(sequence[to])) return false;
+         const auto task = sequence[from].begin() + static_cast<std::ptrdiff_t>(any(r, sequence[from].size()));
+         sequence[to].push_back(std::move(*task));
+         sequence[from].erase(task);
+         return true;
+       }},
+      {"a message before its source", number,
+       [](Schedule& s, Random& r) {
+         ir::Sequence& sequence = *any(r, s.sequences);
+         for (std::size_t from = sequence.size(); from-- > 1;)
+           for (std::size_t t = 0; t < sequence[from].size(); ++t) {
+             if (!std::holds_alternative<ir::CopyBox>(sequence[from][t].what) || any(r, 2) == 0) continue;
+             const ir::ScheduledTask message = sequence[from][t];
+             sequence[from].erase(sequence[from].begin() + static_cast<std::ptrdiff_t>(t));
+             sequence.insert(sequence.begin(), {message});
+             return true;
+           }
+         return false;
+       }},
       {"two batches made one", number,
        [](Schedule& s, Random& r) {
          ir::Sequence& sequence = *any(r, s.sequences);

@@ -9,7 +9,7 @@ from math import prod
 from json_schema import problems
 from mpi_job import *
 from tapc import *
-from traced_programs import LAYER, STENCIL
+from traced_programs import GATHERED, LAYER, STENCIL
 
 LAYER_INPUTS = ["-i", "X=rand:1", "-i", "W=rand:2", "-i", "V=rand:3"]
 BLOCKS = "plan 2\nsplit y/v dim i into 5\n"
@@ -173,6 +173,19 @@ class Metrics(MpiTest):
         messages = [row for row in self.metrics["transfers"] if row["what"] == "message"]
         self.assertEqual(sum(row["bytes"] for row in messages), sum(event["args"]["bytes"] for event in received.values()))
         self.assertEqual(len(self.metrics["processes"]), 3)
+
+    def test_messages_travel_during_earlier_work(self):
+        """Weights that are gathered for a layer arrive while the layer before computes."""
+        self.write("p.tap", GATHERED)
+        trace = self.traced("p.tap", *sum((["-i", f"{name}=rand:{k}"] for k, name in enumerate(("X", "W0", "W1", "W2"))), []), ranks=2)
+        batch_of = {}
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X" and event.get("cat") != "wait" and "batch" in event["args"]:
+                batch_of[event["name"], event["pid"], event.get("cat") == "message"] = event["args"]["batch"]
+        for process in (0, 1):
+            self.assertEqual(batch_of["P1", process, True], batch_of["H0", process, False])
+            self.assertIn(batch_of["P2", process, True], (batch_of["H0", process, False], batch_of["H1", process, False]))
+            self.assertGreater(batch_of["P1", process, True], batch_of["U0", process, False])
 
     def test_predictions_are_those_of_cost(self):
         for text, inputs in ((LAYER, LAYER_INPUTS), (STENCIL, ["-i", "x=rand:1"])):
