@@ -10,4 +10,15 @@ bool operation_may_fail(ir::CellOp op, ElementType type, const ir::Scalar* secon
   return false;
 }
 
+bool cells_may_fail(const ir::CellExprs& exprs) {
+  for (std::size_t c = 0; c < exprs.size(); ++c) {
+    const ir::CellNode& node = exprs[ir::CellId(c)];
+    if (node.args.size() < 2) continue;
+    const ir::CellNode& second = exprs[node.args[1]];
+    const ir::Scalar* constant = second.op == ir::CellOp::constant ? &second.value : nullptr;
+    if (operation_may_fail(node.op, exprs[node.args[0]].type, constant)) return true;
+  }
+  return false;
+}
+
 }  // namespace tap::backend

@@ -8,5 +8,7 @@ namespace tap::backend {
 
 // Whether the operation itself (not its arguments) may fail, given its second operand if that is a constant.
 bool operation_may_fail(ir::CellOp op, ElementType type, const ir::Scalar* second);
+// Whether any of them may.
+bool cells_may_fail(const ir::CellExprs& exprs);
 
 }  // namespace tap::backend

@@ -19,17 +19,6 @@ namespace {
 // Merging more cells than this hardly shortens loops, but takes dims away along which calls could split the kernel.
 constexpr std::int64_t long_enough = 1024;
 
-bool cells_may_fail(const CellExprs& exprs) {
-  for (std::size_t c = 0; c < exprs.size(); ++c) {
-    const CellNode& node = exprs[CellId(c)];
-    if (node.args.size() < 2) continue;
-    const CellNode& second = exprs[node.args[1]];
-    if (operation_may_fail(node.op, exprs[node.args[0]].type, second.op == CellOp::constant ? &second.value : nullptr))
-      return true;
-  }
-  return false;
-}
-
 bool may_fail(const Program& program, const Operator& op) {
   auto fails = [&](const Access& read) { return !read.fill && may_be_outside(op, read); };
   return std::ranges::any_of(op.reads, fails) || cells_may_fail(op.exprs) ||

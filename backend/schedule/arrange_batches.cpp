@@ -21,8 +21,8 @@ constexpr ListingPolicy policies[] = {{true, any_number, 2},  {true, 3, 1},  {tr
 // The lifetimes of buffers: batches are counted in order through iterates, which begin and end at times of their own.
 class Lives {
  public:
-  Lives(const Schedule& schedule, const TaskFacts& facts)
-      : schedule_(schedule), facts_(facts), lifetimes_(schedule.buffers.size()) {}
+  Lives(const Schedule& schedule, const TaskFacts& facts, const std::vector<Kernel>& kernels)
+      : schedule_(schedule), facts_(facts), kernels_(kernels), lifetimes_(schedule.buffers.size()) {}
 
   std::vector<Lifetime> run() {
     count(0);
@@ -61,22 +61,16 @@ class Lives {
         open = {number, b + 1, 0, time_, time_};
         continue;
       }
-      for (const ScheduledTask& task : sequence[b]) use_all(task);
+      for (const ScheduledTask& task : sequence[b])
+        for_each_use(task, kernels_, [this](BufferId id, bool) { use(id); });
       ++time_;
     }
     close(sequence.size());
   }
-  void use_all(const ScheduledTask& task) {
-    if (const auto* call = std::get_if<KernelCall>(&task.what))
-      for (BufferMember one : call->buffers) use(one.id);
-    else if (const auto* copy = std::get_if<CopyBox>(&task.what)) use(copy->from.id), use(copy->to.id);
-    else if (const auto* fill = std::get_if<Fill>(&task.what)) use(fill->buffer.id);
-    else if (const auto* outside = std::get_if<OutsideCall>(&task.what))
-      for (const BufferMember& region : outside->regions) use(region.id);
-  }
 
   const Schedule& schedule_;
   const TaskFacts& facts_;
+  const std::vector<Kernel>& kernels_;
   std::vector<Lifetime> lifetimes_;
   std::int64_t time_ = 0;
 };
@@ -137,13 +131,14 @@ class Arranger {
            const std::vector<BufferDevice>& devices, const ScheduleOptions& options, std::vector<Lifetime>& lifetimes)
       : schedule_(schedule),
         facts_(facts),
+        kernels_(kernels),
         options_(options),
         lifetimes_(lifetimes),
         devices_(devices),
         table_(schedule, facts, kernels, devices, options.shared, lifetimes) {}
 
   void run() {
-    Lives lives(schedule_, facts_);
+    Lives lives(schedule_, facts_, kernels_);
     lives.run();
     for (const Stretch& stretch : lives.stretches)
       if (stretch.end - stretch.first > 1) add(stretch);
@@ -157,7 +152,7 @@ class Arranger {
     const std::vector<std::int64_t> each = arenas ? arenas->bytes(lifetimes_) : std::vector<std::int64_t>();
     for (const std::vector<Arrangement>& chosen : by_time()) {
       rebuild(program, chosen);
-      std::vector<Lifetime> made = Lives(schedule_, facts_).run();
+      std::vector<Lifetime> made = Lives(schedule_, facts_, kernels_).run();
       plan_memory(schedule_, made);
       if (schedule_.arena_bytes <= bytes &&
           (!arenas || std::ranges::equal(arenas->bytes(made), each, std::less_equal()))) {
@@ -221,6 +216,7 @@ class Arranger {
 
   Schedule& schedule_;
   const TaskFacts& facts_;
+  const std::vector<Kernel>& kernels_;
   const ScheduleOptions& options_;
   std::vector<Lifetime>& lifetimes_;
   const std::vector<BufferDevice>& devices_;

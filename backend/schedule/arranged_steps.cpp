@@ -14,30 +14,7 @@ namespace {
 bool kernel_may_fail(const Kernel& kernel) {
   for (const Load& load : kernel.loads)
     if (!load.fill && std::ranges::any_of(load.at, [](const Coordinate& one) { return one.checked; })) return true;
-  for (std::size_t c = 0; c < kernel.exprs.size(); ++c) {
-    const CellNode& node = kernel.exprs[CellId(c)];
-    if (node.args.size() < 2) continue;
-    const CellNode& second = kernel.exprs[node.args[1]];
-    const Scalar* constant = second.op == CellOp::constant ? &second.value : nullptr;
-    if (operation_may_fail(node.op, kernel.exprs[node.args[0]].type, constant)) return true;
-  }
-  return false;
-}
-
-// Calls `each(buffer, writes)`. Every region of an outside kernel counts as written.
-template <class Each>
-void for_each_use(const ScheduledTask& task, const std::vector<Kernel>& kernels, const Each& each) {
-  if (const auto* call = std::get_if<KernelCall>(&task.what)) {
-    for (std::size_t k = 0; k < call->buffers.size(); ++k)
-      each(call->buffers[k].id, k >= kernels[call->kernel].operands);
-  } else if (const auto* copy = std::get_if<CopyBox>(&task.what)) {
-    each(copy->from.id, false);
-    each(copy->to.id, true);
-  } else if (const auto* fill = std::get_if<Fill>(&task.what)) {
-    each(fill->buffer.id, true);
-  } else if (const auto* outside = std::get_if<OutsideCall>(&task.what)) {
-    for (const BufferMember& region : outside->regions) each(region.id, true);
-  }
+  return cells_may_fail(kernel.exprs);
 }
 
 // Whether the box's cells follow one another in the buffer: then its messages need no packing.

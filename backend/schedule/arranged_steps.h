@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "backend/schedule/arrange_batches.h"
@@ -19,6 +20,22 @@ struct StretchSteps {
   Steps steps;
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> tasks;  // by step: batch and position
 };
+
+// Calls `each(buffer, writes)`. Every region of an outside kernel counts as written.
+template <class Each>
+void for_each_use(const ScheduledTask& task, const std::vector<Kernel>& kernels, const Each& each) {
+  if (const auto* call = std::get_if<KernelCall>(&task.what)) {
+    for (std::size_t k = 0; k < call->buffers.size(); ++k)
+      each(call->buffers[k].id, k >= kernels[call->kernel].operands);
+  } else if (const auto* copy = std::get_if<CopyBox>(&task.what)) {
+    each(copy->from.id, false);
+    each(copy->to.id, true);
+  } else if (const auto* fill = std::get_if<Fill>(&task.what)) {
+    each(fill->buffer.id, true);
+  } else if (const auto* outside = std::get_if<OutsideCall>(&task.what)) {
+    for (const ir::BufferMember& region : outside->regions) each(region.id, true);
+  }
+}
 
 class StepTable {
  public:
