@@ -386,6 +386,20 @@ class PlanSearch(TapcTest):
         self.assertNotIn("mesh ", plan.replace("over mesh", ""))
         self.assertRegex(plan, r"split B dim j into 4 over axis (pod\.)?x\n")
 
+    def test_partials_of_a_result_with_a_given_sharding(self):
+        """Each device combines a part of what it holds: what a program's own shardings say is among what is searched."""
+        self.write("p.tap", "mesh pod = [data: 2, model: 2]\n"
+                            "program mlp(X: f32[64, 128] @ pod[{data}, {}], W1: f32[128, 256] @ pod[{}, {model}],\n"
+                            "            W2: f32[256, 128] @ pod[{model}, {}]) -> (Y: f32[64, 128] @ pod[{data}, {}]) {\n"
+                            "    H[i, o] = sum[k] X[i, k] * W1[k, o]\n    Y[i, o] = sum[k] H[i, k] * W2[k, o]\n}\n")
+        own = self.expect(0, ".*", "sharding", "p.tap", "--plan").stdout.decode()
+        self.write("own.plan", own)
+        mesh = ["--mesh", "data=2,model=2"]
+        for more in ([], ["--plan", "own.plan"], ["--start-from", "own.plan"]):
+            plan = self.expect(0, ".*", "plan", "p.tap", *mesh, *more).stdout.decode()
+            self.assertEqual([line.replace("axis ", "") for line in plan.splitlines() if line.startswith("split")],
+                             [line.replace("axis ", "") for line in own.splitlines() if line.startswith("split")])
+
     def test_wrong_meshes(self):
         self.write("p.tap", MLP)
         for mesh, why in (("x", "is not of the form AXIS=SIZE"), ("x=0", "is not of the form"), ("x=2,x=2", "names an axis twice"),
