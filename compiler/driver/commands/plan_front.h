@@ -44,7 +44,7 @@ std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices, const cos
 struct Demands {
   std::optional<double> seconds, memory, traffic;
   std::vector<std::pair<std::string, double>> prices = {};  // by name
-  bool memory_is_all = false;  // the limit is what the devices have, not the user's
+  bool memory_is_all = false;                               // the limit is what the devices have, not the user's
 };
 // Throws Failure, exit 2. `prices`: the names that the machine file prices.
 Demands parse_demands(const std::vector<std::string>& texts, const std::vector<std::string>& prices);
