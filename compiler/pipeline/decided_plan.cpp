@@ -39,7 +39,9 @@ cost::Decided decided_plan(const ir::Program& program, const passes::PassContext
   const std::size_t evaluations = by.seconds ? evaluations_without_limit : by.evaluations;
   cost::Decided decided =
       cost::decide(program, {context, simplify, by.cluster, by.threads, evaluations, by.seconds, by.start});
-  decided.plan.evaluations = static_cast<std::int64_t>(by.seconds ? decided.evaluations : by.evaluations);
+  // With a budget at least 1: 0 decides nothing, not even what takes no evaluation.
+  const std::size_t counted = by.seconds ? std::max<std::size_t>(decided.evaluations, 1) : by.evaluations;
+  decided.plan.evaluations = static_cast<std::int64_t>(counted);
   if (!key.empty()) by.store->store(key, ir::print(decided.plan));
   return decided;
 }

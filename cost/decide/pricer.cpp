@@ -86,7 +86,9 @@ std::optional<Prediction> Pricer::of(const ir::Program& program, const ir::Plan&
   if (is_sharded) text += ir::print(plan);
   if (auto known = known_.find(text); known != known_.end()) return known->second;
   const std::size_t cost = evaluations_for(program);
-  if (end_ && std::chrono::steady_clock::now() >= *end_) left_ = 0;  // out of time counts as an exhausted budget
+  // Out of time counts as an exhausted budget. The first evaluation takes any time: no number of evaluations says that there was
+  // none, since 0 decides nothing.
+  if (end_ && used_ > 0 && std::chrono::steady_clock::now() >= *end_) left_ = 0;
   if (cost > left_) {
     refused_ = true;
     return std::nullopt;

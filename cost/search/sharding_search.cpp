@@ -195,16 +195,22 @@ class Searcher {
     return total_bytes(graph[v].type) >= share * largest;
   }
 
-  // Values inside the program that have shardings keep them, if any strategy gives them.
+  // Values that have shardings keep them, if any strategy gives them. Where partials are combined, each device combines a part of
+  // what it holds, as without a search:
+  //   Y: [{data}, {}] = sum[k] H[i, k] * W[k, o], k over model      combined as [{data, model}, {}]
   void keep_requested(const Graph& graph, std::vector<Strategy>& strategies) const {
+    auto is_as_given = [&](const Sharding& given, const Sharding& chosen) {
+      for (std::size_t d = 0; d < given.dims.size(); ++d) {
+        const Axes &wanted = given.dims[d].axes, &own = chosen.dims[d].axes;
+        if (given.dims[d].open ? !is_prefix(program_[mesh_], wanted, own) : wanted != own) return false;
+      }
+      return true;
+    };
     auto follows = [&](const Strategy& strategy) {
       for (std::size_t r = 0; r < strategy.stored.size(); ++r) {
         const std::optional<Sharding>& given = graph[strategy.site.site.results[r]].sharding;
         if (!given || given->mesh != mesh_) continue;
-        for (std::size_t d = 0; d < given->dims.size(); ++d) {
-          const Axes &own = given->dims[d].axes, &chosen = strategy.stored[r].dims[d].axes;
-          if (given->dims[d].open ? !is_prefix(program_[mesh_], own, chosen) : own != chosen) return false;
-        }
+        if (!is_as_given(*given, strategy.site.results[r]) && !is_as_given(*given, strategy.stored[r])) return false;
       }
       return true;
     };

@@ -111,6 +111,10 @@ class Cost(TapcTest):
         self.assertEqual(far["total"]["amounts"]["messages"], 31)
         self.assertEqual(near["total"]["amounts"]["messages"], 3)
         self.assertGreater(far["total"]["terms"]["latency"], near["total"]["terms"]["latency"])
+        # What a machine file omits is as without one: after `tapc calibrate`, too, messages take time.
+        self.write("none.toml", "")
+        for machine in ("none.toml", "builtin"):
+            self.assertGreater(self.json("m.tap", "--device", "0", "--machine", machine)["total"]["terms"]["latency"], 0)
         # One device is looked at, however many there are; one that has nothing to do costs next to nothing.
         many = self.json("m.tap", "--device", "4095", "--mesh", "data=2048,model=2")
         self.assertEqual(many["total"]["amounts"]["operations"], 0)

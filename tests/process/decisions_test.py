@@ -89,6 +89,14 @@ class Decisions(TapcTest):
             plan = self.plan(*sizes, "--budget", budget)
             number = re.search(r"evaluations (\d+)\n$", plan)[1]
             self.assertEqual(self.plan(*sizes, "--evaluations", number), plan)
+        # Blocks of reductions take no evaluation, but `--evaluations 0` decides nothing.
+        self.write("p.tap", "dim n = 256\nprogram p(X: f32[n, n], W: f32[n, n]) -> (s: f32[]) {\n    H[i, j] = sum[k] X[i, k] * W[k, j]\n"
+                            "    s[] = sum[i, j] H[i, j]\n}\n")
+        for budget in ("5s", "1ns"):
+            plan = self.plan("--budget", budget)
+            self.assertIn("over threads", plan)
+            self.assertEqual(self.plan("--evaluations", re.search(r"evaluations (\d+)\n$", plan)[1]), plan)
+        self.write("p.tap", ATTENTION)
         for text in ("soon", "0", "-1s", "nan", "inf", "3 apples"):
             self.expect(2, "is not a time", "cost", "p.tap", *sizes, "--budget", text)
         self.expect(2, "1e30s is more than 1000000 s", "cost", "p.tap", *sizes, "--budget", "1e30s")

@@ -88,6 +88,15 @@ class Explain(TapcTest):
                        r".*3 \|     Y\[i\] = X\[i\] \+ Z\[i\]\n.*- `Y` is computed here(.*\n)*.*`tapc explain FILE:Z\.\.Y`",
                     "sharding", "p.tap", "--no-implicit-reshard")
 
+    def test_a_plan_that_divides_over_a_mesh(self):
+        """What its lines divide is not explained as if nothing were divided."""
+        self.write("p.tap", "program p(X: f32[8, 8]) -> (Y: f32[8, 8]) {\n    H[i, j] = exp(X[i, j])\n    Y[i, j] = H[j, i]\n}\n")
+        self.write("p.plan", "plan 2\nmesh grid = [x: 2]\nsplit H dim i into 2 over grid.x\nsplit Y dim i into 2 over grid.x\n")
+        told = self.expect(0, "^$", "explain", "p.tap:H", "--plan", "p.plan").stdout.decode()
+        self.assertRegex(told, r"H: f32\[8, 8\]\n  by the plan: split H dim i into 2 over (axis )?grid.x\n")
+        self.assertNotIn("every device holds", told)
+        self.expect(2, "divides operations over a mesh(?s:.*)inspect p.tap --plan p.plan --device 0", "explain", "p.tap:H..Y", "--plan", "p.plan")
+
     def test_it_explains_what_sharding_shows(self):
         """With each option that changes the shardings, the first line is that of `tapc sharding`."""
         self.write("p.tap", "mesh m = [a: 2, b: 4]\nprogram p(X: f32[n, 6] @ m[{a}, {?}], W: f32[6, n] @ m[{?}, {a}]) -> (Y: f32[n, n], S: f32[6]) {\n"

@@ -304,7 +304,28 @@ class PlanSearch(TapcTest):
         self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--at-most", "".join(relaxed.groups()))
         self.expect(4, r"time=0.001 us.*traffic=0 B|no plan meets", "plan", "p.tap", "--mesh", "x=4", "--at-most", "time=1ns,traffic=0")
         self.expect(2, "is not a valid limit", "plan", "p.tap", "--mesh", "x=4", "--at-most", "speed=8")
+        self.expect(2, "`--at-most memory=-1` is not a valid limit", "plan", "p.tap", "--mesh", "x=4", "--at-most", "memory=-1")
         self.expect(2, "`--mesh` or `--devices` is required", "plan", "p.tap")
+
+    def test_demands_concern_lists(self):
+        self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
+        ask = ["plan", "p.tap", "--mesh", "x=4", "--json"]
+        found = json.loads(self.expect(0, ".*", *ask).stdout)["plans"]
+        least = min(p["memory"] for p in found)
+        fit = json.loads(self.expect(0, ".*", *ask, "--at-most", f"memory={int(least)}").stdout)["plans"]
+        self.assertTrue(fit and all(p["memory"] <= least for p in fit))
+        for form in ("--json", "--list"):
+            self.expect(4, "no plan meets the limits", "plan", "p.tap", "--mesh", "x=4", form, "--at-most", "memory=1MiB")
+
+    def test_a_plan_fits_into_the_devices(self):
+        self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
+        found = json.loads(self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--json").stdout)["plans"]
+        for memory, code in ((int(min(p["memory"] for p in found)) + 1024, 0), (1 << 20, 4)):
+            self.write("m.toml", f'memory = {memory}\n[[links]]\nname = "wire"\ncount = 4\nbandwidth = "10 GB/s"\nlatency = "1 us"\n')
+            ask = ["plan", "p.tap", "--mesh", "x=4", "--machine", "m.toml"]
+            done = self.expect(code, ".*" if code == 0 else "use more devices, or larger ones: this plan needs memory=", *ask, "--json")
+            if code == 0:
+                self.assertTrue(all(p["memory"] <= memory for p in json.loads(done.stdout)["plans"]))
 
     def test_prices(self):
         self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
@@ -385,6 +406,20 @@ class PlanSearch(TapcTest):
         plan = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4").stdout.decode()
         self.assertNotIn("mesh ", plan.replace("over mesh", ""))
         self.assertRegex(plan, r"split B dim j into 4 over axis (pod\.)?x\n")
+
+    def test_partials_of_a_result_with_a_given_sharding(self):
+        """Each device combines a part of what it holds: what a program's own shardings say is among what is searched."""
+        self.write("p.tap", "mesh pod = [data: 2, model: 2]\n"
+                            "program mlp(X: f32[64, 128] @ pod[{data}, {}], W1: f32[128, 256] @ pod[{}, {model}],\n"
+                            "            W2: f32[256, 128] @ pod[{model}, {}]) -> (Y: f32[64, 128] @ pod[{data}, {}]) {\n"
+                            "    H[i, o] = sum[k] X[i, k] * W1[k, o]\n    Y[i, o] = sum[k] H[i, k] * W2[k, o]\n}\n")
+        own = self.expect(0, ".*", "sharding", "p.tap", "--plan").stdout.decode()
+        self.write("own.plan", own)
+        mesh = ["--mesh", "data=2,model=2"]
+        for more in ([], ["--plan", "own.plan"], ["--start-from", "own.plan"]):
+            plan = self.expect(0, ".*", "plan", "p.tap", *mesh, *more).stdout.decode()
+            self.assertEqual([line.replace("axis ", "") for line in plan.splitlines() if line.startswith("split")],
+                             [line.replace("axis ", "") for line in own.splitlines() if line.startswith("split")])
 
     def test_wrong_meshes(self):
         self.write("p.tap", MLP)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
@@ -150,18 +151,39 @@ PropagatedFile propagated(Session& session, const std::string& file, const Expla
   return out;
 }
 
+// The lines of the plan that divide over a mesh: what they name is not held as shardings say.
+ir::Plan lines_over_meshes(Session& session, const ExplainOptions& options) {
+  PassOptions passes;
+  read_decisions(session, options.decisions, passes);
+  std::erase_if(passes.plan.decisions, std::not_fn(cost::is_over_mesh));
+  return std::move(passes.plan);
+}
+
+Failure moved_by_plan(const std::string& file, const std::string& plan) {
+  return {exit_code::wrong_command_line,
+          Diagnostic(Code::command_line, Span{},
+                     fmt::format("`{}` divides operations over a mesh; what is moved is explained for shardings", plan))
+              .help(fmt::format("`tapc inspect {} --plan {} --device 0` lists what a device receives", file, plan))};
+}
+
 int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {
   const PropagatedFile from = propagated(session, file, options);
   ShardingReasons reasons(session, from.found, from.locations);
+  const ir::Plan divided = lines_over_meshes(session, options);
   if (const std::size_t dots = name.find(".."); dots != name.npos) {
+    if (!divided.decisions.empty()) throw moved_by_plan(file, options.decisions.plan);
     session.print(move_between(file, reasons, from.found, name.substr(0, dots), name.substr(dots + 2)));
     return exit_code::done;
   }
   const auto value = value_named(from.found.program, name);
   if (!value) throw no_value(file, from.found.program, name);
-  const std::string text = why_sharded(reasons, from.found, value->first, value->second);
-  session.print(text + priced_shardings(session, from, file, name, options) +
-                decisions_about(session, file, name, options));
+  const std::string lines = lines_about(divided, name);
+  const ir::Value& about = from.found.program[value->first][value->second];
+  const std::string decided = decisions_about(session, file, name, options);
+  const std::string text = lines.empty() ? why_sharded(reasons, from.found, value->first, value->second)
+                                         : fmt::format("{}: {}\n", name, ir::to_string(about.type)) +
+                                               (decided.find(lines) == decided.npos ? lines : "");
+  session.print(text + priced_shardings(session, from, file, name, options) + decided);
   return exit_code::done;
 }
 

@@ -190,6 +190,27 @@ PlanFront searched(const ir::Program& program, const std::vector<std::vector<ir:
   return search_meshes(program, meshes, search, [&](double part) { line.show(part); });
 }
 
+// Plans within the limits; if there are none, others, for the smallest relaxation.
+PlanFront front_within(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
+                       cost::SearchOptions search, const Demands& demands, bool with_progress) {
+  search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
+                           demands.traffic.value_or(cost::unlimited)};
+  PlanFront front = searched(program, meshes, search, with_progress);
+  if (!front.plans.empty()) return front;
+  if (!front.problems.empty()) throw pipeline::PlanRefused(front.problems, {});
+  // Memory is still short, if it was limited.
+  search.limits.at_most = {cost::unlimited, demands.memory ? std::numeric_limits<double>::max() : cost::unlimited,
+                           cost::unlimited};
+  return searched(program, meshes, search, with_progress);
+}
+
+double least_memory(const cost::Cluster& cluster) {
+  double least = cost::unlimited;
+  for (const cost::Device& device : cluster.types)
+    if (device.memory_bytes > 0) least = std::min(least, device.memory_bytes);
+  return least;
+}
+
 int plan(Session& session, const PlanOptions& options) {
   const std::string_view ending = ending_of(options.front);
   if (!options.front.empty() && ending != ".svg" && ending != ".html" && ending != ".htm")
@@ -202,7 +223,7 @@ int plan(Session& session, const PlanOptions& options) {
                       .help("write --mesh data=4,model=2, or --devices 8 to search meshes, too")};
   search.cluster = cluster_for(session, *backend::target_named("native"), options.machine);
   const std::vector<std::string> prices = priced_names(search.cluster);
-  const Demands demands = parse_demands(options.demands, prices);
+  Demands demands = parse_demands(options.demands, prices);
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
   const ir::Program program = simplified(session, options, search);
@@ -214,24 +235,23 @@ int plan(Session& session, const PlanOptions& options) {
   search.limits.most_states = static_cast<std::size_t>(options.states);
   if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
-  search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
-                           demands.traffic.value_or(cost::unlimited)};
-  PlanFront front = searched(program, meshes, search, options.progress);
-  if (front.plans.empty() && !front.problems.empty()) throw pipeline::PlanRefused(front.problems, {});
-  if (front.plans.empty()) {  // for the smallest relaxation
-    // Memory is still short, if it was limited.
-    search.limits.at_most = {cost::unlimited, demands.memory ? std::numeric_limits<double>::max() : cost::unlimited,
-                             cost::unlimited};
-    front = searched(program, meshes, search, options.progress);
+  PlanFront front = front_within(program, meshes, search, demands, options.progress);
+  keep_those_that_meet(front, demands);
+  if (!demands.memory) {  // then what the devices have is the limit, which takes another search only where it matters
+    demands.memory = least_memory(search.cluster);
+    demands.memory_is_all = true;
+    if (picked(front, pick, price).found.predicted.memory > *demands.memory)
+      front = front_within(program, meshes, search, demands, options.progress);
+    keep_those_that_meet(front, demands);
   }
   for (MeshPlan& plan : front.plans) plan.found.sharded.plan.fast_reduce = search.caution.fast_reduce;
   if (!options.front.empty()) {
-    write_front(session, options, program, front, picked(front, pick, demands, price));
+    write_front(session, options, program, front, picked(front, pick, price));
     if (options.output.empty() && !options.json && !options.list) return exit_code::done;
   }
   if (options.json) write(session, options, front_json(front));
   else if (options.list) write(session, options, front_table(front));
-  else { write(session, options, plan_text(picked(front, pick, demands, price))); }
+  else { write(session, options, plan_text(picked(front, pick, price))); }
   return exit_code::done;
 }
 

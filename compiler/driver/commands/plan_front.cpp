@@ -122,11 +122,16 @@ Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
   add("memory", own.memory, demands.memory, Unit::size);
   add("traffic", own.traffic, demands.traffic, Unit::size);
   for (const auto& [name, limit] : demands.prices) add(name.c_str(), price_named(nearest, name), limit, Unit::number);
+  const std::string limits = fmt::format("{}", fmt::join(needed, ", "));
   return {exit_code::resource,
           Diagnostic(Code::plan_not_applicable, Span{},
                      fmt::format("no plan meets the limits {}; the nearest takes {}", fmt::join(asked, ", "),
                                  summary(nearest)))
-              .help(fmt::format("raise the limits to at least {}, or use more devices", fmt::join(needed, ", ")))};
+              .help(demands.memory_is_all
+                        ? fmt::format("use more devices, or larger ones: this plan needs {}; the memory of a device "
+                                      "is that of the machine file, or of this machine",
+                                      limits)
+                        : fmt::format("raise the limits to at least {}, or use more devices", limits))};
 }
 
 // Searches of several meshes run at the same time; what they find does not depend on that.
@@ -237,7 +242,7 @@ Demands parse_demands(const std::vector<std::string>& texts, const std::vector<s
     std::optional<double> of_price;
     if (limit) *limit = read_quantity(value, name == "time" ? Unit::time : Unit::size);
     else if (std::ranges::count(prices, name) > 0) limit = &of_price, of_price = read_quantity(value, Unit::number);
-    if (!limit || !*limit)
+    if (!limit || !*limit || **limit < 0)
       throw Failure{exit_code::wrong_command_line,
                     Diagnostic(Code::command_line, Span{}, "`--at-most " + text + "` is not a valid limit")
                         .help("write --at-most time=2ms,memory=1GiB,traffic=64MiB, or some of these" +
@@ -247,16 +252,16 @@ Demands parse_demands(const std::vector<std::string>& texts, const std::vector<s
   return demands;
 }
 
-const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands, std::size_t price) {
+void keep_those_that_meet(PlanFront& front, const Demands& demands) {
+  auto of_plan = [&](const MeshPlan& plan) { return excess(plan, demands); };
+  const auto nearest = std::ranges::min_element(front.plans, {}, of_plan);
+  if (of_plan(*nearest) > 1) throw no_plan_meets(*nearest, demands);
+  std::erase_if(front.plans, [&](const MeshPlan& plan) { return of_plan(plan) > 1; });
+}
+
+const MeshPlan& picked(const PlanFront& front, Pick pick, std::size_t price) {
   std::vector<const MeshPlan*> plans;
-  for (const MeshPlan& plan : front.plans)
-    if (excess(plan, demands) <= 1) plans.push_back(&plan);
-  if (plans.empty()) {
-    auto nearest = std::min_element(front.plans.begin(), front.plans.end(), [&](const MeshPlan& a, const MeshPlan& b) {
-      return excess(a, demands) < excess(b, demands);
-    });
-    throw no_plan_meets(*nearest, demands);
-  }
+  for (const MeshPlan& plan : front.plans) plans.push_back(&plan);
   const double shortest = predicted(*plans.front()).seconds;
   double smallest = predicted(*plans.front()).memory;
   for (const MeshPlan* plan : plans) smallest = std::min(smallest, predicted(*plan).memory);

@@ -44,14 +44,16 @@ std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices, const cos
 struct Demands {
   std::optional<double> seconds, memory, traffic;
   std::vector<std::pair<std::string, double>> prices = {};  // by name
+  bool memory_is_all = false;                               // the limit is what the devices have, not the user's
 };
 // Throws Failure, exit 2. `prices`: the names that the machine file prices.
 Demands parse_demands(const std::vector<std::string>& texts, const std::vector<std::string>& prices);
 
 enum class Pick : std::uint8_t { fastest, smallest, least_traffic, knee, cheapest };
-// Throws Failure, exit 4, with the smallest relaxation if no plan meets the demands. `price`: which of the prices is to be
-// least. Pre: with Pick::cheapest, every plan has that price.
-const MeshPlan& picked(const PlanFront& front, Pick pick, const Demands& demands, std::size_t price = 0);
+// Removes other plans. Throws Failure, exit 4, with the smallest relaxation if none meets the demands.
+void keep_those_that_meet(PlanFront& front, const Demands& demands);
+// `price`: which of the prices is to be least. Pre: there are plans; with Pick::cheapest, each has that price.
+const MeshPlan& picked(const PlanFront& front, Pick pick, std::size_t price = 0);
 
 // What the devices of the cluster's first type, or of any other, are priced by.
 std::vector<std::string> priced_names(const cost::Cluster& cluster);

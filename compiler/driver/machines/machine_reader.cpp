@@ -101,6 +101,7 @@ class MachineReader {
     }
     if (!several) cluster_.types.push_back(std::move(device));
     check_pairs(file);
+    if (cluster_.links.empty()) cluster_.links = cost::builtin_cluster(known_).links;
     if (terms_) read_terms(**terms_);
   }
 
