@@ -87,6 +87,19 @@ TEST(Cost, TailsUseFewerLanes) {
   EXPECT_LT(ragged.lanes_used / ragged.lanes, 0.8);
 }
 
+// Nothing is summed, but each result is written, and the loops around the sum run.
+TEST(Cost, AnEmptySumIsNotForFree) {
+  const pipeline::Compilation made =
+      compiled("program p(X: f32[8, 8, 5]) -> (Y: f32[8, 8]) { Y[i, j] = sum[k] X[i, j, k] }",
+               "plan 2\nsplit Y dim k into [0, 0, 5] over threads\n");
+  const auto& call = std::get<ir::KernelCall>(made.schedule->sequences[0][0][0].what);
+  ASSERT_TRUE(call.box.empty());
+  const KernelWork work = work_of(made.lowered->kernels.kernels[call.kernel], call.box, builtin({}, 1));
+  EXPECT_GT(work.busy, 0);
+  EXPECT_GT(work.stores, 0);
+  EXPECT_EQ(work.operations, 0);
+}
+
 TEST(Cost, DependentOperationsWaitForTheirLatency) {
   auto outcome = tap::test::compile_text("program p(X: f32[4096]) -> (Y: f32[]) { Y[] = sum[i] X[i] }");
   pipeline::Options options;

@@ -59,6 +59,16 @@ program main(X: f32[10]) -> (Y: f32[10]) { Y = iterate 7 (S = X) { T[i] = S[i] *
         self.assertRegex(output, rf"^run      {time}, the median of 6 runs; 95 % confidence: {time} to {time}\n"
                          rf"         [0-9.e+-]+ GFLOP/s, [0-9.e+-]+ GB/s\ncompile  {time} cold, {time} from the cache; 1 kernel\n$")
 
+    def test_tasks_of_a_warm_run(self):
+        trip = "program p(X: f32[64]) -> (Y: f32[64]) {\n  Y = iterate 3 (u = X) { v[i] = u[i] * 2\n v }\n}\n"
+        self.write("trips.tap", trip)
+        done = self.expect(0, "slowest tasks", "bench", "trips.tap", "--runs", "2", "--seconds", "0", "--slowest", "1",
+                           "--metrics", "m.json", "--trace", "t.json")
+        self.assertRegex(done.stdout.decode(), "^run ")
+        tasks = json.loads((self.folder / "m.json").read_text())["tasks"]
+        self.assertEqual([t["runs"] for t in tasks if "kernel" in t["what"]], [3])  # of one run, not of the warm-up
+        self.assertTrue(json.loads((self.folder / "t.json").read_text())["traceEvents"])
+
 
 if __name__ == "__main__":
     unittest.main()

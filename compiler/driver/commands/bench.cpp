@@ -15,9 +15,11 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/engine.h"
 #include "compiler/driver/median.h"
+#include "compiler/driver/metrics/run_metrics.h"
 #include "compiler/driver/runnable.h"
 #include "compiler/driver/show/run_summary.h"
 #include "compiler/driver/work.h"
+#include "runtime/write_file.h"
 #include "support/exit_code.h"
 #include "support/memory_failure.h"
 #include "support/phase.h"
@@ -32,6 +34,7 @@ struct BenchOptions {
   double seconds = 1;
   std::size_t least = 5;
   bool json = false;
+  MetricsOptions metrics;
 };
 
 struct Compiling {
@@ -44,6 +47,7 @@ struct Figures {
   Compiling compiling;
   ProgramWork work;
   std::size_t kernels = 0;
+  MetricsReport metrics;
 };
 
 // One warm-up run, then runs until the time is up. Results use the same memory each time, as a library's callers would.
@@ -62,6 +66,25 @@ Median time_runs(backend::Executable& executable, const std::vector<Tensor>& inp
   return median_of(std::move(seconds));
 }
 
+// Task by task, in a run after a warm-up: a clock is read around each, which takes time, so this is a run of its own.
+MetricsReport report_tasks(const ir::Program& program, const Runnable& runnable, const BenchOptions& options,
+                           const EngineOptions& engine, OutsideKernels& kernels) {
+  RunMetrics metrics(engine.threads);
+  Watch watch;
+  watch.recorder = metrics.recorder();
+  backend::Executable executable = compile_native(program, engine, kernels, nullptr, watch);
+  {
+    Phase phase("running native code");
+    std::vector<Tensor> results;
+    executable.prepare(runnable.inputs);
+    executable.run(runnable.inputs, results);
+    metrics.recording.forget();
+    executable.run(runnable.inputs, results);
+  }
+  metrics.finish(executable, program, engine.cluster, nullptr);
+  return report_metrics(metrics, options.metrics, {options.what.file, runnable.plan}, nullptr);
+}
+
 Figures measure(Session& session, const BenchOptions& options) {
   TensorFiles files;
   Runnable runnable = make_runnable(session, options.what, files);
@@ -71,7 +94,9 @@ Figures measure(Session& session, const BenchOptions& options) {
   EngineOptions engine = options.engine;
   engine.strict_fp = options.what.source.strict_fp;
   engine.verify = options.what.passes.verify;
+  engine.metrics = options.metrics.wanted();
   read_machine(session, engine);
+  read_cluster(session, engine);
   auto compiled = [&](double& seconds, const std::shared_ptr<backend::KernelCache>& cache) {
     Stopwatch watch;
     backend::Executable executable = compile_native(program, engine, kernels, cache);
@@ -87,6 +112,7 @@ Figures measure(Session& session, const BenchOptions& options) {
   figures.kernels = executable.kernel_count();
   figures.work = work_of(program);
   figures.run = time_runs(executable, runnable.inputs, options);
+  if (engine.metrics) figures.metrics = report_tasks(program, runnable, options, engine, kernels);
   files.require_intact();
   return figures;
 }
@@ -133,12 +159,16 @@ Action declare_bench(CLI::App& app) {
         return text.find_first_of("nN") == text.npos ? "" : "Value " + text + " not in range 0 to 86400";
       });
   app.add_option("--runs", options->least, "Minimum number of timed runs (default 5)")->check(CLI::Range(1, 100000));
+  add_metrics_options(app, options->metrics);
   app.add_flag("--json", options->json, "Print JSON (docs/schema/bench.schema.json)");
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;
     options->what.machine_file = options->engine.machine_file;
     Figures figures = measure(session, *options);
     session.print(options->json ? as_json(figures, *options) : for_people(figures));
+    session.report(figures.metrics.tables);
+    write_files(figures.metrics.files);
+    for (const OutputFile& file : figures.metrics.files) session.wrote(file.path);
     return exit_code::done;
   };
 }

@@ -38,6 +38,13 @@ std::int32_t Recording::add_batch(void* self, const executor::BatchTime& time) t
   return 1;
 }
 
+void Recording::forget() {
+  for (std::vector<Task>& own : tasks_) own.clear();
+  messages_.clear();
+  batches_.clear();
+  full_ = false;
+}
+
 std::vector<Recording::Task> Recording::tasks() const {
   std::vector<Task> all;
   for (const std::vector<Task>& own : tasks_)

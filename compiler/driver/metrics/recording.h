@@ -1,4 +1,4 @@
-// The times of the tasks of one run, as the executor gives them. Whole batches only: after a limit nothing more is recorded,
+// The times of the tasks of a run, as the executor gives them. Whole batches only: after a limit nothing more is recorded,
 // so that a run of any length needs bounded memory, and what is recorded does not depend on clocks.
 #pragma once
 
@@ -29,6 +29,8 @@ class Recording {
   Recording(const Recording&) = delete;
 
   const executor::Recorder& recorder() const { return recorder_; }
+
+  void forget();  // between runs
 
   std::size_t threads() const { return tasks_.size(); }
   // After the run.
