@@ -105,6 +105,22 @@ def log_erfc(a):
     return mp.log(mp.erfc(a))
 
 
+def log2_erfc(a):  # log2(erfc(a)) = a q(a)
+    return (-2 / mp.sqrt(mp.pi) if a < mpf("1e-12") else mp.log(mp.erfc(a)) / a) / mp.log(2)
+
+
+def log2_erfc_weight(a):  # of the relative error of erf
+    return mp.log(2) * (a * mp.erfc(a) / mp.erf(a) if a > 0 else mp.sqrt(mp.pi) / 2)
+
+
+def exp2_rest(f):  # 2^f = 1 + f q(f)
+    return mp.log(2) if f == 0 else (mpf(2) ** f - 1) / f
+
+
+def exp2_weight(f):  # of the relative error of 1 - 2^f, and of 1 - 2^f / 2, to which f > 0 belongs
+    return 1 / exp2_rest(f) if f <= 0 else f / (2 - mpf(2) ** f)
+
+
 def erf_rest(z):  # erf(a) = a + a q(z)
     if z < mpf("1e-6"):
         return 2 / mp.sqrt(mp.pi) * (1 - z / 3 + z * z / 10 - z**3 / 42) - 1
@@ -145,10 +161,10 @@ tables = {
     "cosh_f64": (cosh_rest, small, mpf(0), half_ln2**2, 6, 53),
     "tanh_f32": (tanh_rest, small, mpf(0), mpf("0.3026"), 4, 24),
     "tanh_f64": (tanh_rest, small, mpf(0), mpf("0.3026"), 11, 53),
-    "erf_f32": (erf_rest, same, mpf(0), mpf("0.85"), 6, 24),
+    "log2_erfc_f32": (log2_erfc, log2_erfc_weight, mpf(0), mpf(4), 8, 24),
+    "exp2_f32": (exp2_rest, exp2_weight, -mpf("0.50001"), mpf("0.50001"), 5, 24),
     "erf_f64": (erf_rest, same, mpf(0), mpf("0.85"), 12, 53),
     "log_tail_f64": (tail_log, square, mpf(0), mpf("0.0296"), 8, 53),
-    "erfc_f32": (log_erfc, lambda a: mp.erfc(a) / mp.erf(a), mpf("0.91"), mpf(4), 8, 24),
     "erfc_f64": (log_erfc, lambda a: mp.erfc(a) / mp.erf(a), mpf("0.91"), mpf(6), 19, 53),
 }
 

@@ -89,6 +89,7 @@ ArrayFunction::ArrayFunction(const Code& code) : impl_(std::make_unique<Impl>())
   module.setDataLayout(impl_->orc->getDataLayout());
   module.setTargetTriple(impl_->orc->getTargetTriple());
   code.add_to(module);
+  instructions_ = module.getFunction("f")->getInstructionCount();
   optimize(module, *machine);
   auto object = llvm::cantFail(llvm::orc::SimpleCompiler(*machine)(module));
   calls_ = undefined_symbols(*object);

@@ -24,6 +24,8 @@ class ArrayFunction {
   void operator()(const void* x, const void* y, void* result, std::int64_t n) const { call_(x, y, result, n); }
   // Functions that the code calls but does not contain, once it is optimised.
   const std::vector<std::string>& calls() const { return calls_; }
+  // Instructions of the loop and around it, before LLVM changes them.
+  std::size_t instructions() const { return instructions_; }
 
  private:
   struct Impl;
@@ -32,6 +34,7 @@ class ArrayFunction {
   std::unique_ptr<Impl> impl_;
   void (*call_)(const void*, const void*, void*, std::int64_t) = nullptr;
   std::vector<std::string> calls_;
+  std::size_t instructions_ = 0;
 };
 
 }  // namespace tap::backend::test
