@@ -81,16 +81,13 @@ class Walker {
     BatchTiles tiles(walk_.code_, call_, batch, depth, thread_);
     bool failed = false;
     int64_t begin, end;
-    while (portions.take_own(call_.taken, thread_, &begin, &end)) {
-      if (!wait()) return false;
-      failed |= !run(tiles, begin, end, batch, depth);
-    }
+    if (!wait()) return false;  // before it takes any: others may run them while it sleeps
+    while (portions.take_own(call_.taken, thread_, &begin, &end)) failed |= !run(tiles, begin, end, batch, depth);
     tell();
     const int64_t after = before_ + batch.tiles;
     for (int look = 0; look < looks && patient_ && opened_ && !is_complete(after); ++look) Pool::pause();
     bool helped = false;
     while (!is_complete(after) && portions.take(call_.taken, thread_, &begin, &end)) {
-      if (!wait()) return false;
       failed |= !run(tiles, begin, end, batch, depth);
       tell();
       helped = true;

@@ -1,6 +1,6 @@
-// Threads that go through the batches of a run together, without meeting after each: a thread that finds no tiles left in a batch
-// goes on to the next one, takes tiles there, and waits only until the batch before is complete. So a batch costs one exchange
-// of cache lines instead of a call of all threads and an answer of each. Every thread follows iterates by itself.
+// Threads that go through the batches of a run together, without a call of all threads and an answer of each for every batch: a
+// thread that finds no tiles left in a batch goes on to the next one by itself, where it waits until the batch before is complete.
+// Every thread follows iterates by itself.
 //
 //   two threads, batches of two tiles:      thread 0   A0 · B0 · C0         B0 waits for A1, C0 for B1
 //                                           thread 1   A1 · B1 · C1
