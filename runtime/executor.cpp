@@ -7,6 +7,7 @@
 #include "runtime/executor_exchange.h"
 #include "runtime/executor_progress.h"
 #include "runtime/executor_tasks.h"
+#include "runtime/executor_walk.h"
 #include "support/alignment.h"
 #include "support/large_memory.h"
 #include "support/portions.h"
@@ -31,6 +32,7 @@ void free_call(Call* call) {
   free(call->own);
   free(call->staged);
   free(call->taken);
+  free(call->views);
   free(call);
 }
 
@@ -81,8 +83,10 @@ Call* Executor::new_call() const {
   call->own = allocate(call->own_bytes * pool_.threads());
   call->staged = zeros<char*>(head.inputs.count + head.outputs.count);
   call->taken =
-      reinterpret_cast<Portions::Next*>(allocate(pool_.threads() * static_cast<int64_t>(sizeof(Portions::Next))));
-  if (call->arena && call->addresses && call->counters && call->own && call->staged && call->taken) return call;
+      reinterpret_cast<Portions::Next*>(allocate(2 * pool_.threads() * static_cast<int64_t>(sizeof(Portions::Next))));
+  call->views = allocate(pool_.threads() > 1 ? pool_.threads() * walk_bytes(head) : 0);
+  if (call->arena && call->addresses && call->counters && call->own && call->staged && call->taken && call->views)
+    return call;
   free_call(call);
   return nullptr;
 }
@@ -202,11 +206,25 @@ Status Executor::run_call(Call* call, int64_t sequence, const TensorView* inputs
   call->keeper = outputs ? keeper_ : nullptr;
   Status status = place_tensors(*call, inputs, outputs);
   if (status == Status::no_memory) message.add("out of memory for a copy of a strided tensor");
+  else if (pool_.threads() > 1 && !call->among && !call->recorder && !call->progress && !call->keeper)
+    status = run_walk(*call, sequence);
   else status = run_sequence(*call, sequence, 0);
   if (status == Status::done && outputs) deliver(*call, outputs);
   if (call->progress) call->progress->activity = Activity::finished;
   release_call(call);
   return status;
+}
+
+// Where no process takes part and nobody looks on.
+Status Executor::run_walk(Call& call, int64_t sequence) {
+  Walk walk(code_, call, pool_);
+  walk.run(sequence);
+  const Walk::Failure& failure = walk.failure();
+  if (failure.order == INT64_MAX) return Status::done;
+  Call failed = call;
+  failed.addresses = failure.addresses;
+  failed.counters = failure.counters;
+  return report(failed, *failure.batch, failure.depth, failure.order);
 }
 
 Status Executor::run_sequence(Call& call, int64_t sequence, int64_t depth) {
@@ -263,23 +281,10 @@ struct BatchRun {
   }
 
   void work(int64_t thread) {
-    Reader tables(executor.code_.tables);
-    const int64_t* tasks = tables.words(batch.tasks.at);
-    KernelError error;
-    LatestCall latest;
-    int64_t t = 0, before = 0;  // a task, and the number of tiles before it
+    BatchTiles tiles(executor.code_, call, batch, depth, thread);
     for (int64_t begin, end; portions.take(call.taken, thread, &begin, &end);) {
       note_portion(call);
-      if (begin < before) t = before = 0;  // of another thread's range
-      while (begin < end) {
-        const Task* task = tables.at<Task>(tasks[t]);
-        for (; begin >= before + task->tiles; task = tables.at<Task>(tasks[++t])) before += task->tiles;
-        int64_t stop = end < before + task->tiles ? end : before + task->tiles;
-        if (run_tiles(executor.code_, call, *task, depth, thread, {t, begin - before, stop - before}, latest, &error) !=
-            0)
-          fail(task->order);
-        begin = stop;
-      }
+      if (const int64_t order = tiles.run(begin, end); order != INT64_MAX) fail(order);
     }
   }
 };
@@ -298,7 +303,7 @@ Tiles known_of(const Call& call, const Batch& batch, int64_t threads) {
 
 Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
   const Portions portions(batch.tiles, pool_.threads(), known_of(call, batch, pool_.threads()));
-  portions.begin(call.taken);
+  Portions::begin(call.taken, portions.ranges());
   if (call.progress) note_batch(Reader(code_.tables), call, batch, portions.count());
   BatchTime time{call.sequence, call.batch, call.counters, depth, {}, {}};
   if (call.recorder) time.time.began = nanoseconds();

@@ -83,6 +83,7 @@ class Executor {
   // Runs a sequence, then puts the call back on the free list. Without outputs only the constants are present.
   Status run_call(Call* call, int64_t sequence, const TensorView* inputs, const TensorView* outputs, Message& message,
                   Message* result);
+  Status run_walk(Call& call, int64_t sequence);
   Status run_sequence(Call& call, int64_t sequence, int64_t depth);
   Status run_iteration(Call& call, const tables::Iteration& task, int64_t depth);
   Status run_batch(Call& call, const tables::Batch& batch, int64_t depth);

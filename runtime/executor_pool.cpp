@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "runtime/executor_stack.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 // Pauses take some microseconds, about as long as threads wait for each other in short batches; then others may have the processor.
 constexpr int pauses = 200, yields = 2000;
+constexpr int64_t one_second = 1000000000;
 
 // What `state_` holds.
 constexpr int64_t is_open = int64_t{1} << 16, one_run = is_open << 1;
@@ -30,20 +32,12 @@ class Lock {
 int64_t read(const int64_t& value) { return __atomic_load_n(&value, __ATOMIC_SEQ_CST); }
 void write(int64_t& value, int64_t to) { __atomic_store_n(&value, to, __ATOMIC_SEQ_CST); }
 
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 // False: it did not become true in time.
 template <class Condition>
 bool spin_until(const Condition& condition) {
   for (int s = 0; s < pauses + yields; ++s) {
     if (condition()) return true;
-    if (s < pauses) pause();
+    if (s < pauses) Pool::pause();
     else sched_yield();
   }
   return false;
@@ -153,16 +147,46 @@ void Pool::wake() {
   pthread_cond_broadcast(&wake_);
 }
 
-void Pool::run(Work work, void* data) {
-  if (started_ == 0 || pthread_mutex_trylock(&busy_) != 0) return work(data, 0);
+bool Pool::open(Work work, void* data) {
+  if (started_ == 0 || pthread_mutex_trylock(&busy_) != 0) return false;
   work_ = work;
   data_ = data;
   write(state_, (number_of(read(state_)) + 1) * one_run + is_open);
   wake();
-  work(data, 0);
+  return true;
+}
+
+void Pool::close() {
   __atomic_and_fetch(&state_, ~is_open, __ATOMIC_SEQ_CST);
   wait_for_workers();
   pthread_mutex_unlock(&busy_);
+}
+
+void Pool::run(Work work, void* data) {
+  const bool opened = open(work, data);
+  work(data, 0);
+  if (opened) close();
+}
+
+void Pool::await(Condition is_so, void* data) {
+  auto is_there = [&] { return is_so(data); };
+  if (spin_until(is_there)) return;
+  const Lock lock(mutex_);
+  write(waiting_, waiting_ + 1);
+  for (int64_t most = 1000000; !is_there(); most += most < one_second ? most : 0) {  // nanoseconds
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const int64_t at = until.tv_nsec + most;
+    until.tv_sec += at / one_second;
+    until.tv_nsec = at % one_second;
+    pthread_cond_timedwait(&told_, &mutex_, &until);
+  }
+  write(waiting_, waiting_ - 1);
+}
+
+void Pool::wake_waiting() {
+  const Lock lock(mutex_);
+  pthread_cond_broadcast(&told_);
 }
 
 }  // namespace tap::executor

@@ -23,6 +23,25 @@ class Pool {
   // time, one of them gets the pool and the others work alone.
   using Work = void (*)(void* data, int64_t thread);
   void run(Work work, void* data);
+  // The same in parts, where the caller's thread has its own way to the work: `open` calls the workers, `close` returns when all have
+  // returned. False: there are none, or another caller has them; then `close` must not follow.
+  bool open(Work work, void* data);
+  void close();
+
+  // For threads in the work of a run: returns once `is_so(data)`. Who changes that calls `tell` afterwards. It does so without a
+  // fence, which would take as long as a short batch: who falls asleep at that moment looks again by itself.
+  using Condition = bool (*)(void* data);
+  void await(Condition is_so, void* data);
+  void tell() {
+    if (__atomic_load_n(&waiting_, __ATOMIC_RELAXED) != 0) wake_waiting();
+  }
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
 
  private:
   struct Worker {
@@ -38,15 +57,16 @@ class Pool {
   void leave();
   void wait_for_workers();
   void wake();
+  void wake_waiting();
 
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;  // of those that sleep
   pthread_mutex_t busy_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER, told_ = PTHREAD_COND_INITIALIZER;
   Worker* workers_ = nullptr;
   int64_t started_ = 0;
   cpu_set_t allowed_ = {};  // before threads were pinned
   int64_t first_ = -1;
-  int64_t sleeping_ = 0, caller_sleeps_ = 0, stopping_ = 0;
+  int64_t sleeping_ = 0, caller_sleeps_ = 0, stopping_ = 0, waiting_ = 0;
   // The number of the run, whether workers may still enter it, and how many are inside: one word, so that a worker enters, or is
   // too late, in one step. Work and data change while no worker is inside.
   char apart_[64] = {};  // on another cache line: idle workers read it all the time

@@ -12,7 +12,7 @@ using namespace tables;
 
 namespace {
 
-struct Tiles {
+struct CallTiles {
   int64_t first, end;
 };
 
@@ -43,7 +43,7 @@ char* address(const Call& call, const Argument& argument) {
 }
 
 int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int64_t number, int64_t depth,
-                 int64_t thread, Tiles tiles, bool again, KernelError* error) {
+                 int64_t thread, CallTiles tiles, bool again, KernelError* error) {
   Reader tables(code.tables);
   int64_t box[2 * max_index_dims];
   auto** arguments = static_cast<void**>(room_of(call, thread));
@@ -157,6 +157,22 @@ int32_t run_tiles(const Code& code, const Call& call, const Task& task, int64_t 
     case iteration: break;  // has its own batch (executor.cpp)
   }
   return 0;
+}
+
+int64_t BatchTiles::run(int64_t begin, int64_t end) {
+  const Reader tables(code_.tables);
+  int64_t failed = INT64_MAX;
+  if (begin < before_) task_ = before_ = 0;  // of another thread's range
+  while (begin < end) {
+    const Task* task = tables.at<Task>(tasks_[task_]);
+    for (; begin >= before_ + task->tiles; task = tables.at<Task>(tasks_[++task_])) before_ += task->tiles;
+    const int64_t stop = end < before_ + task->tiles ? end : before_ + task->tiles;
+    const Portion portion{task_, begin - before_, stop - before_};
+    if (run_tiles(code_, call_, *task, depth_, thread_, portion, latest_, &error_) != 0 && task->order < failed)
+      failed = task->order;
+    begin = stop;
+  }
+  return failed;
 }
 
 }  // namespace tap::executor

@@ -14,7 +14,8 @@ struct Call {
   int64_t* counters;  // of the active iterates
   char* own;          // per thread, own_bytes each: arguments, then scratch
   int64_t own_bytes;
-  Portions::Next* taken;  // by thread
+  Portions::Next* taken;  // by thread, then of each how many are complete (executor_walk.h)
+  char* views;            // of the threads of a walk
   char** staged;          // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;
   Message* result;
@@ -44,5 +45,27 @@ void place_call(const tables::Reader& tables, const Call& call, const tables::Ke
 // Returns a KernelFailure.
 int32_t run_tiles(const Code& code, const Call& call, const tables::Task& task, int64_t depth, int64_t thread,
                   Portion portion, LatestCall& latest, KernelError* error);
+
+// Runs tiles of a batch, numbered across its tasks, on one thread.
+class BatchTiles {
+ public:
+  BatchTiles(const Code& code, const Call& call, const tables::Batch& batch, int64_t depth, int64_t thread)
+      : code_(code),
+        call_(call),
+        tasks_(tables::Reader(code.tables).words(batch.tasks.at)),
+        depth_(depth),
+        thread_(thread) {}
+  // The least order of those of its tasks that failed; else INT64_MAX.
+  int64_t run(int64_t begin, int64_t end);
+
+ private:
+  const Code& code_;
+  const Call& call_;
+  const int64_t* tasks_;
+  const int64_t depth_, thread_;
+  int64_t task_ = 0, before_ = 0;  // a task, and the number of tiles before it
+  LatestCall latest_;
+  KernelError error_;
+};
 
 }  // namespace tap::executor

@@ -25,19 +25,26 @@ enum class Tiles : int32_t {
 // batch. A portion's size depends on its begin alone.
 class Portions {
  public:
-  // The first tile of a range that is not yet taken. Has a cache line for itself.
+  // The first tile of a range that is not yet taken, counted from the first batch on: so what was taken of earlier batches lies
+  // before all ranges of a batch, and who still looks at an earlier one finds all of it taken. Has a cache line for itself.
   struct alignas(64) Next {
     int64_t tile;
   };
 
-  Portions(int64_t tiles, int64_t threads, Tiles known)
-      : tiles_(tiles), ranges_(known == Tiles::one_thread ? 1 : threads), equal_(known == Tiles::equal_work) {
+  // `before`: the tiles of the batches that were taken before with the same `next`, all of them.
+  Portions(int64_t tiles, int64_t threads, Tiles known, int64_t before = 0)
+      : tiles_(tiles),
+        ranges_(known == Tiles::one_thread ? 1 : threads),
+        each_(tiles / ranges_),
+        rest_(tiles % ranges_),
+        before_(before),
+        equal_(known == Tiles::equal_work) {
     const int64_t pieces = (equal_ ? 16 : 8) * threads;  // of which none needs to be divided
     least_ = known == Tiles::one_thread ? tiles : (tiles + pieces - 1) / pieces;
   }
   int64_t tiles() const { return tiles_; }
   int64_t ranges() const { return ranges_; }
-  int64_t begin_of(int64_t range) const { return tiles_ / ranges_ * range + tiles_ % ranges_ * range / ranges_; }
+  int64_t begin_of(int64_t range) const { return each_ * range + rest_ * range / ranges_; }
   // `range_end`: of the range that has `begin`.
   int64_t end_of(int64_t begin, int64_t range_end) const {
     const int64_t left = range_end - begin, share = equal_ ? left - left / 4 : (left + 1) / 2;
@@ -51,31 +58,36 @@ class Portions {
     return number;
   }
 
-  // `next`: of all ranges; before the first portion is taken.
-  void begin(Next* next) const {
-    for (int64_t range = 0; range < ranges_; ++range)
-      __atomic_store_n(&next[range].tile, begin_of(range), __ATOMIC_RELAXED);
+  // `next`: of all threads; before the first portion of the first batch is taken.
+  static void begin(Next* next, int64_t threads) {
+    for (int64_t range = 0; range < threads; ++range) __atomic_store_n(&next[range].tile, 0, __ATOMIC_RELAXED);
   }
   // The next portion of the thread begins at `begin`. False: none is left.
   bool take(Next* next, int64_t thread, int64_t* begin, int64_t* end) const {
     for (int64_t other = 0; other < ranges_; ++other) {
-      const int64_t range = (thread + other) % ranges_;
-      if (take_of(&next[range].tile, begin_of(range + 1), begin, end)) return true;
+      const int64_t range = thread + other < ranges_ ? thread + other : (thread + other) % ranges_;
+      if (take_of(&next[range].tile, range, begin, end)) return true;
     }
     return false;
   }
+  // The same of its own range alone, if it has one.
+  bool take_own(Next* next, int64_t thread, int64_t* begin, int64_t* end) const {
+    return thread < ranges_ && take_of(&next[thread].tile, thread, begin, end);
+  }
 
  private:
-  bool take_of(int64_t* next, int64_t range_end, int64_t* begin, int64_t* end) const {
-    *begin = __atomic_load_n(next, __ATOMIC_RELAXED);
+  bool take_of(int64_t* next, int64_t range, int64_t* begin, int64_t* end) const {
+    const int64_t first = begin_of(range), last = begin_of(range + 1);
+    int64_t taken = __atomic_load_n(next, __ATOMIC_RELAXED);
     do {
-      if (*begin >= range_end) return false;
-      *end = end_of(*begin, range_end);
-    } while (!__atomic_compare_exchange_n(next, begin, *end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+      *begin = taken - before_ > first ? taken - before_ : first;
+      if (*begin >= last) return false;
+      *end = end_of(*begin, last);
+    } while (!__atomic_compare_exchange_n(next, &taken, before_ + *end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return true;
   }
 
-  int64_t tiles_, ranges_, least_ = 0;
+  int64_t tiles_, ranges_, each_, rest_, before_, least_ = 0;
   bool equal_;
 };
 

@@ -8,6 +8,7 @@
 #include "runtime/executor_pool.cpp"
 #include "runtime/executor_progress.cpp"
 #include "runtime/executor_tasks.cpp"
+#include "runtime/executor_walk.cpp"
 #include "runtime/library.cpp"
 #include "runtime/library_mpi.cpp"
 #include "runtime/library_views.cpp"

@@ -23,7 +23,7 @@ Ends taken_by(const Portions& portions, std::vector<Portions::Next>& next, std::
 
 std::vector<Portions::Next> at_begin(const Portions& portions) {
   std::vector<Portions::Next> next(static_cast<std::size_t>(portions.ranges()));
-  portions.begin(next.data());
+  Portions::begin(next.data(), portions.ranges());
   return next;
 }
 
