@@ -295,8 +295,9 @@ namespace {
 
 // Of a run that goes on, some tiles are there.
 Tiles known_of(const Call& call, const Batch& batch, int64_t threads) {
-  if (batch.tiles <= 1 || (threads == 1 && !call.progress)) return Tiles::one_thread;
-  return batch.equal && !call.keeping ? Tiles::equal_work : Tiles::any_work;
+  if (threads == 1 && !call.progress) return Tiles::one_thread;
+  const auto sharing = static_cast<Tiles>(batch.sharing);
+  return sharing == Tiles::equal_work && call.keeping ? Tiles::any_work : sharing;
 }
 
 }  // namespace
@@ -312,7 +313,7 @@ Status Executor::run_batch(Call& call, const Batch& batch, int64_t depth) {
     if (Status status = exchange.start(); status != Status::done) return status;
   if (call.keeping) call.keeper->begin(call.keeper->self, call.batch, call.addresses);
   BatchRun run{*this, call, batch, depth, portions};
-  if (batch.tiles > 1) pool_.run(share, &run);
+  if (is_shared(batch)) pool_.run(share, &run);
   else run.work(0);
   if (run.failed_order != INT64_MAX) return report(call, batch, depth, run.failed_order);
   if (call.among) {

@@ -42,6 +42,9 @@ struct LatestCall {
 void place_call(const tables::Reader& tables, const Call& call, const tables::KernelCall& task, int64_t number,
                 int64_t* box, void** arguments);
 
+// Whether several threads share it.
+inline bool is_shared(const tables::Batch& batch) { return static_cast<Tiles>(batch.sharing) != Tiles::one_thread; }
+
 // Returns a KernelFailure.
 int32_t run_tiles(const Code& code, const Call& call, const tables::Task& task, int64_t depth, int64_t thread,
                   Portion portion, LatestCall& latest, KernelError* error);

@@ -36,7 +36,7 @@ class Walker {
       const Batch& batch = tables_.all<Batch>(batches)[b];
       const Task& first = *tables_.at<Task>(*tables_.words(batch.tasks.at));
       if (!(first.kind == iteration ? trips(static_cast<const Iteration&>(first), depth)
-            : batch.tiles > 1       ? together(batch, depth)
+            : is_shared(batch)      ? together(batch, depth)
                                     : alone(batch, depth)))
         return false;
     }
@@ -77,7 +77,7 @@ class Walker {
     ++step_;
     if (thread_ == 0 && !opened_) opened_ = walk_.pool_.open(Walk::follow, &walk_);
     tell();
-    const Portions portions(batch.tiles, threads_, batch.equal ? Tiles::equal_work : Tiles::any_work, before_);
+    const Portions portions(batch.tiles, threads_, static_cast<Tiles>(batch.sharing), before_);
     BatchTiles tiles(walk_.code_, call_, batch, depth, thread_);
     bool failed = false;
     int64_t begin, end;

@@ -5,7 +5,7 @@
 //   two threads, batches of two tiles:      thread 0   A0 · B0 · C0         B0 waits for A1, C0 for B1
 //                                           thread 1   A1 · B1 · C1
 //
-// Batches of one tile are the caller's, thread 0. The others are called at the first batch that has more.
+// Batches for one thread are the caller's, thread 0. The others are called at the first batch that is shared.
 #pragma once
 
 #include "runtime/executor_tasks.h"

@@ -14,7 +14,7 @@
 namespace tap::tables {
 
 inline constexpr int64_t magic = 0x31305343484c5054;  // "TPLHCS01"
-inline constexpr int64_t version = 5;
+inline constexpr int64_t version = 6;
 
 struct List {
   int64_t at;  // the first, in words from the beginning
@@ -126,7 +126,7 @@ struct Iteration : Task {
 struct Batch {
   List tasks;  // offsets of Tasks
   int64_t tiles;
-  int64_t equal;  // 1: all tiles are of equal work
+  int64_t sharing;  // Tiles (support/portions.h): what is known of the tiles, or that one thread should run them all
 };
 struct Sequence {
   List batches;

@@ -6,9 +6,9 @@
 namespace tap {
 
 // What is known of a batch's tiles.
-enum class Tiles : int32_t {
-  one_thread,  // a single thread runs them all
-  any_work,    // some may take longer than others
+enum class Tiles : int32_t {  // in the tables of schedules (runtime/schedule_tables.h)
+  one_thread,                 // a single thread runs them all
+  any_work,                   // some may take longer than others
   equal_work
 };
 

@@ -5,12 +5,14 @@
 
 #include "backend/schedule/equal_tiles.h"
 #include "backend/schedule/schedule.h"
+#include "backend/schedule/shared_batches.h"
 #include "ir/graph.h"
 #include "runtime/kernel_abi.h"
 #include "runtime/processor.h"
 #include "runtime/schedule_tables.h"
 #include "support/check.h"
 #include "support/checked.h"
+#include "support/portions.h"
 
 namespace tap::backend {
 namespace {
@@ -224,7 +226,10 @@ class Encoder {
             put(row.count > 1 ? encode(batch[t], std::get<KernelCall>(batch[t].what), row) : encode(batch[t])));
         t += row.tasks;
       }
-      result.push_back({numbers(positions), tiles, equal_tiles_.of(batch) ? 1 : 0});
+      const Tiles sharing = tiles <= 1 || !pays_to_share(batch, schedule_, kernels_) ? Tiles::one_thread
+                            : equal_tiles_.of(batch)                                 ? Tiles::equal_work
+                                                                                     : Tiles::any_work;
+      result.push_back({numbers(positions), tiles, static_cast<std::int64_t>(sharing)});
     }
     return all(result);
   }

@@ -6,6 +6,7 @@
 #include "backend/schedule/schedule.h"
 #include "compiler/pipeline/pipeline.h"
 #include "runtime/schedule_tables.h"
+#include "support/portions.h"
 #include "tests/ir/parse_plan.h"
 #include "tests/passes/lowered.h"
 
@@ -38,7 +39,8 @@ std::vector<std::int64_t> equal_batches(const std::string& text, const std::stri
   std::vector<std::int64_t> found;
   for (std::int64_t s = 0; s < tables.head().sequences.count; ++s) {
     const tables::List& batches = tables.all<tables::Sequence>(tables.head().sequences)[s].batches;
-    for (std::int64_t b = 0; b < batches.count; ++b) found.push_back(tables.all<tables::Batch>(batches)[b].equal);
+    for (std::int64_t b = 0; b < batches.count; ++b)
+      found.push_back(static_cast<Tiles>(tables.all<tables::Batch>(batches)[b].sharing) == Tiles::equal_work);
   }
   return found;
 }

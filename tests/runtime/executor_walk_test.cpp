@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/executor.h"
+#include "support/portions.h"
 
 namespace tap::executor {
 namespace {
@@ -79,7 +80,8 @@ class Tables {
     task.argument_steps = put(Words(6)).at;
     task.strides = put(Words{1, 1, 1}).at;
     if (call.level >= 0) task.counters = {put(words_of(Counter{1, call.level})).at, 1};
-    return {{put(Words{put(words_of(task)).at}).at, 1}, call.tiles, 0};
+    const Tiles sharing = call.tiles > 1 ? Tiles::any_work : Tiles::one_thread;
+    return {{put(Words{put(words_of(task)).at}).at, 1}, call.tiles, static_cast<std::int64_t>(sharing)};
   }
   Batch loop(std::int64_t trips, std::int64_t body, std::int64_t now, std::int64_t next) {
     Iteration task{};
