@@ -18,10 +18,6 @@ namespace {
 using cost::Alternative, cost::Amount, cost::Consideration;
 using nlohmann::ordered_json;
 
-bool is_about(const std::string& operation, const std::string& name) {
-  return operation == name || operation.starts_with(name + ".");
-}
-
 // Without the first line, which is the version.
 std::vector<std::string> lines_of(const std::vector<ir::Decision>& decisions) {
   ir::Plan plan;
@@ -124,15 +120,23 @@ ordered_json price_json(const cost::Prediction& price, double memory, const cost
 
 }  // namespace
 
-std::string why_decided(const std::vector<Consideration>& considered, const std::string& name,
-                        const cost::Cluster& cluster) {
+bool is_about(const std::string& operation, const std::string& name) {
+  return operation == name || operation.starts_with(name + ".") || operation.starts_with(name + "/");
+}
+
+std::vector<Consideration> considered_about(const std::vector<Consideration>& considered, const std::string& name) {
+  std::vector<Consideration> found;
+  for (const Consideration& about : considered)
+    if (std::ranges::any_of(about.operations, [&](const std::string& o) { return is_about(o, name); }))
+      found.push_back(about);
+  return found;
+}
+
+std::string why_decided(const std::vector<Consideration>& considered, const cost::Cluster& cluster) {
   std::string text;
-  for (const Consideration& about : considered) {
-    const auto& operations = about.operations;
-    if (std::none_of(operations.begin(), operations.end(), [&](const auto& o) { return is_about(o, name); })) continue;
+  for (const Consideration& about : considered)
     text += fmt::format("  the cost model considered {} for {}:\n{}", plural(about.alternatives.size(), "alternative"),
-                        fmt::join(operations, ", "), table(about, cluster));
-  }
+                        fmt::join(about.operations, ", "), table(about, cluster));
   return text;
 }
 
