@@ -141,6 +141,17 @@ class Explain(TapcTest):
         self.assertGreater(len(site["alternatives"]), 2)
         self.assertEqual(len(self.divisions("U", "p.plan")), 2)
 
+    def test_the_body_of_an_iterate(self):
+        """What was decided of it belongs to the value that the iterate computes."""
+        program = str(ROOT / "examples/jacobi.tap")
+        many = self.expect(0, "^$", "explain", f"{program}:U", "--dim", "n=4096").stdout.decode()
+        self.assertRegex(many, r"considered \d alternatives for U:\n(    .*\n)+  the cost model considered \d alternatives for "
+                               r"U/V\.0, U/V\.1, .* in the body of U, for one trip:\n")
+        few = self.expect(0, "^$", "explain", f"{program}:U", "--dim", "n=64").stdout.decode()
+        self.assertRegex(few, "no alternatives for the 1 operation of its body")
+        none = self.expect(0, "^$", "explain", f"{program}:U0", "--dim", "n=64").stdout.decode()
+        self.assertNotIn("body", none)
+
     def test_a_division_that_the_search_does_not_have(self):
         self.write("p.tap", "program p(X: f32[8, 8]) -> (Y: f32[8, 8]) {\n    Y[i, j] = exp(X[i, j])\n}\n")
         self.write("p.plan", "plan 2\nmesh grid = [x: 2]\nsplit Y dim i into [0..2, 2..8] over grid.x\n")

@@ -209,11 +209,13 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   if (!value) throw no_value(file, from.found.program, name);
   const std::string lines = lines_about(divided, name);
   const ir::Value& about = from.found.program[value->first][value->second];
-  const Explained decided = decisions_about(session, file, name, options);
+  Explained decided = decisions_about(session, file, name, options);
   const std::string text = lines.empty() ? why_sharded(reasons, from.found, value->first, value->second)
                                          : fmt::format("{}: {}\n", name, ir::to_string(about.type)) +
                                                (decided.text.find(lines) == std::string::npos ? lines : "");
   const Explained divisions = divided.decisions.empty() ? Explained{} : other_divisions(session, file, name, options);
+  if (decided.text.empty() && options.decisions.plan.empty() && options.decisions.evaluations != 0)
+    decided.text = nothing_decided(from.found.program[value->first], value->second, from.found.program);
   const Explained shardings = priced_shardings(session, from, file, name, options);
   if (!options.json) {
     session.print(text + shardings.text + divisions.text + decided.text);

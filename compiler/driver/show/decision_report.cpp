@@ -134,10 +134,29 @@ std::vector<Consideration> considered_about(const std::vector<Consideration>& co
 
 std::string why_decided(const std::vector<Consideration>& considered, const cost::Cluster& cluster) {
   std::string text;
-  for (const Consideration& about : considered)
-    text += fmt::format("  the cost model considered {} for {}:\n{}", plural(about.alternatives.size(), "alternative"),
-                        fmt::join(about.operations, ", "), table(about, cluster));
+  for (const Consideration& about : considered) {
+    const std::string& first = about.operations.front();
+    const std::size_t slash = first.rfind('/');
+    const std::string where =
+        slash == first.npos ? "" : fmt::format(" in the body of {}, for one trip", first.substr(0, slash));
+    text += fmt::format("  the cost model considered {} for {}{}:\n{}",
+                        plural(about.alternatives.size(), "alternative"), fmt::join(about.operations, ", "), where,
+                        table(about, cluster));
+  }
   return text;
+}
+
+std::string nothing_decided(const ir::Graph& graph, ir::ValueId value, const ir::Program& program) {
+  for (const ir::Operation& operation : graph.operations) {
+    const ir::RegionBody* region = program[operation.op].region();
+    if (!region || region->kind != ir::RegionKind::iterate || std::ranges::count(operation.results, value) == 0)
+      continue;
+    return fmt::format(
+        "  the cost model had no alternatives for the {} of its body: no operations that could be fused,\n"
+        "  and no steps that could run several at a time, which saves time where their values exceed the caches\n",
+        plural(program[region->graph].operations.size(), "operation"));
+  }
+  return "";
 }
 
 std::string other_shardings(const std::vector<cost::PricedSharding>& alternatives, const ir::Program& program,
