@@ -1,4 +1,4 @@
-#include "compiler/driver/show/division_report.h"
+#include "compiler/driver/commands/division_report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
