@@ -354,8 +354,9 @@ std::vector<std::vector<Held>> read_shardings(const SearchProblem& problem, cons
   return read;
 }
 
-Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices) {
-  HoldSimulation simulation(problem, costs);
+Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices,
+                   std::vector<HeldMove>* moves) {
+  HoldSimulation simulation(problem, costs, moves);
   double bytes = 0;
   Holdings holdings = simulation.start(bytes);
   CostSoFar so_far = at_start(bytes);

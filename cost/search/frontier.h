@@ -99,7 +99,15 @@ Front sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& 
 // By value: the shardings in which steps read it, for given choices.
 std::vector<std::vector<Held>> read_shardings(const SearchProblem& problem, const std::vector<std::uint32_t>& choices);
 
-// The cost of given choices.
-Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices);
+// A value that is moved before a step reads it, or at the end: then the step is the number of steps.
+struct HeldMove {
+  std::uint32_t value = 0;
+  std::size_t step = 0;
+  Held from = 0, to = 0;
+  TransferCost cost = {};
+};
+// The cost of given choices. `moves`: where to list what is moved, if wanted.
+Objectives cost_of(const SearchProblem& problem, HoldCosts& costs, const std::vector<std::uint32_t>& choices,
+                   std::vector<HeldMove>* moves = nullptr);
 
 }  // namespace tap::cost

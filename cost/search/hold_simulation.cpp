@@ -30,8 +30,8 @@ void Holding::add(Held version) {
 
 CostSoFar at_start(double bytes) { return {{0, bytes, 0}, bytes, bytes}; }
 
-HoldSimulation::HoldSimulation(const SearchProblem& problem, HoldCosts& costs)
-    : problem_(problem), costs_(costs), last_(problem.values.size(), 0) {
+HoldSimulation::HoldSimulation(const SearchProblem& problem, HoldCosts& costs, std::vector<HeldMove>* moves)
+    : problem_(problem), costs_(costs), moves_(moves), last_(problem.values.size(), 0) {
   for (std::size_t s = 0; s < problem.steps.size(); ++s)
     for (std::uint32_t v : problem.steps[s].operands) last_[v] = s;
 }
@@ -51,6 +51,7 @@ Change HoldSimulation::apply(Holdings& holdings, std::size_t number, const StepC
   const SearchStep& step = problem_.steps[number];
   Change change{choice.seconds, choice.traffic};
   stage_ = choice.stage;
+  step_ = number;
   if (Holding* current = find(holdings, current_stage)) {
     const Held before = std::exchange(current->held[0], stage_);
     change.begins_stage = stage_ > before;
@@ -71,6 +72,7 @@ Change HoldSimulation::apply(Holdings& holdings, std::size_t number, const StepC
 
 Change HoldSimulation::finish(Holdings& holdings) {
   Change change;
+  step_ = problem_.steps.size();
   for (std::uint32_t v = 0; v < problem_.values.size(); ++v)
     if (problem_.values[v].left && find(holdings, v)) provide(holdings, v, *problem_.values[v].left, change);
   change.peak = change.before;
@@ -121,9 +123,7 @@ void HoldSimulation::provide_operand(Holdings& holdings, const SearchStep& step,
     change.peak += costs_.bytes(value, part);
   }
   if (part == need) return;
-  const TransferCost cost = costs_.reshard(value, part, need);
-  change.seconds += cost.seconds;
-  change.traffic += cost.bytes;
+  add(change, {value, step_, part, need, costs_.reshard(value, part, need)});
   change.peak += costs_.bytes(value, need);
 }
 
@@ -145,21 +145,24 @@ void HoldSimulation::bring_to_stage(Holdings& holdings, std::uint32_t value, Hel
   holding->set(sent, stage_);
 }
 
+void HoldSimulation::add(Change& change, const HeldMove& move) {
+  change.seconds += move.cost.seconds;
+  change.traffic += move.cost.bytes;
+  if (moves_) moves_->push_back(move);
+}
+
 void HoldSimulation::provide(Holdings& holdings, std::uint32_t value, Held need, Change& change) {
   Holding& holding = find_or_add(holdings, value);
   holding.stage = stage_;
   if (std::ranges::count(holding.versions(), need) > 0) return;
   const SearchValue& known = problem_.values[value];
   if (!known.given || known.fixed) {
-    std::optional<TransferCost> best;
+    std::optional<HeldMove> best;
     for (Held version : holding.versions()) {
       const TransferCost cost = costs_.reshard(value, version, need);
-      if (!best || cost.seconds < best->seconds) best = cost;
+      if (!best || cost.seconds < best->cost.seconds) best = HeldMove{value, step_, version, need, cost};
     }
-    if (best) {
-      change.seconds += best->seconds;
-      change.traffic += best->bytes;
-    }
+    if (best) add(change, *best);
   }
   (known.given ? change.inputs : change.before) += costs_.bytes(value, need);
   holding.add(need);

@@ -66,7 +66,8 @@ inline CostSoFar after(const CostSoFar& cost, const Change& change) {
 
 class HoldSimulation {
  public:
-  HoldSimulation(const SearchProblem& problem, HoldCosts& costs);
+  // `moves`: where to list what is moved, if wanted.
+  HoldSimulation(const SearchProblem& problem, HoldCosts& costs, std::vector<HeldMove>* moves = nullptr);
 
   Holdings start(double& bytes);
   // Depends only on the holdings of the step's operands and on the stage, and changes only those and its results: others
@@ -82,9 +83,12 @@ class HoldSimulation {
   void provide_operand(Holdings& holdings, const SearchStep& step, const StepChoice& choice, std::size_t operand,
                        Change& change);
   void provide(Holdings& holdings, std::uint32_t value, Held need, Change& change);
+  void add(Change& change, const HeldMove& move);
 
   const SearchProblem& problem_;
   HoldCosts& costs_;
+  std::vector<HeldMove>* moves_;
+  std::size_t step_ = 0;           // that is applied
   std::vector<std::size_t> last_;  // by value: the last step that reads it
   std::uint16_t stage_ = 0;        // of the step that is applied
 };

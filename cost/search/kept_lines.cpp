@@ -84,26 +84,45 @@ bool KeptLines::divide_input(Line line) {
   return true;
 }
 
-void KeptLines::restrict(GraphId graph, std::vector<Strategy>& strategies) {
+void KeptLines::only_lines(std::optional<OperationInGraph> open) {
+  only_lines_ = true;
+  open_ = open;
+}
+
+bool KeptLines::is_open(GraphId graph, const passes::Site& site) const {
+  return open_ && open_->graph == graph && std::ranges::count(site.operations, open_->operation) > 0;
+}
+
+SiteLines KeptLines::lines_of(GraphId graph, const Strategy& strategy) {
+  std::vector<Value>& values = placed_.graphs[graph.index()].values;
+  for (std::size_t r = 0; r < strategy.stored.size(); ++r)
+    values[strategy.site.site.results[r].index()].sharding = strategy.stored[r];
+  return comparable(passes::splits_of_site(placed_, graph, strategy.site));
+}
+
+SiteLines KeptLines::wanted_lines(GraphId graph, const Strategy& strategy, std::vector<std::size_t>& given) const {
   std::vector<PlannedSplit> kept;
-  std::vector<std::size_t> given;
-  const auto& operations = strategies.front().site.site.operations;
-  for (OperationId o : operations)
+  for (OperationId o : strategy.site.site.operations)
     if (auto found = lines_.find({graph, o}); found != lines_.end())
       for (const Line& line : found->second) {
         kept.push_back(line.split);
         if (line.is_given) given.push_back(line.number);
       }
-  if (kept.empty()) return;
-  const SiteLines wanted = comparable(std::move(kept));
-  auto differs = [&](const Strategy& strategy) {
-    std::vector<Value>& values = placed_.graphs[graph.index()].values;
-    for (std::size_t r = 0; r < strategy.stored.size(); ++r)
-      values[strategy.site.site.results[r].index()].sharding = strategy.stored[r];
-    return comparable(passes::splits_of_site(placed_, graph, strategy.site)) != wanted;
-  };
+  return comparable(std::move(kept));
+}
+
+bool KeptLines::is_as_given(GraphId graph, const Strategy& strategy) {
+  std::vector<std::size_t> given;
+  return lines_of(graph, strategy) == wanted_lines(graph, strategy, given);
+}
+
+void KeptLines::restrict(GraphId graph, std::vector<Strategy>& strategies) {
+  std::vector<std::size_t> given;
+  const SiteLines wanted = wanted_lines(graph, strategies.front(), given);
+  if (wanted.empty() && !only_lines_) return;
+  if (is_open(graph, strategies.front().site.site)) return;
   std::vector<bool> other;
-  for (const Strategy& strategy : strategies) other.push_back(differs(strategy));
+  for (const Strategy& strategy : strategies) other.push_back(lines_of(graph, strategy) != wanted);
   if (std::ranges::count(other, false) == 0) {
     for (std::size_t line : given) cannot_keep(line);
     return;

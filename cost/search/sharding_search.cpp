@@ -5,9 +5,11 @@
 #include <set>
 
 #include "cost/search/chosen_plan.h"
+#include "cost/search/given_shardings.h"
 #include "cost/search/hold_costs.h"
 #include "cost/search/input_parts.h"
 #include "cost/search/kept_lines.h"
+#include "cost/search/open_site.h"
 #include "cost/search/search_once.h"
 #include "cost/search/site_costs.h"
 #include "ir/graph.h"
@@ -58,10 +60,26 @@ class Searcher {
     GraphCosts costs(program_, program_.main, table_, transfers_);
     visit(whole(), costs);
   }
+  // The problems of all graphs as the lines of the plan say; then that of one graph with any division of one site.
+  void show(const OperationInGraph& open, const std::function<void(OpenSite)>& visit) {
+    kept_.only_lines({});
+    whole();
+    if (!problems_.contains(open.graph)) return;  // in a group
+    kept_.only_lines(open);
+    read_.clear();
+    GraphProblem opened;
+    prepare(open.graph, opened);
+    if (open.graph == program_.main) set_ends(opened.problem);
+    visit({problems_, opened, kept_, table_, transfers_, costs_of_sites_});
+  }
 
  private:
   const SearchProblem& whole() {
     SearchProblem& problem = prepared(program_.main).problem;
+    set_ends(problem);
+    return problem;
+  }
+  void set_ends(SearchProblem& problem) {
     if (stages_) problem.stages = static_cast<std::uint16_t>(program_[mesh_][*stages_].size);
     const Graph& graph = program_[program_.main];
     for (ValueId v : graph.inputs) {
@@ -74,7 +92,6 @@ class Searcher {
       if (graph[v].sharding && graph[v].sharding->mesh == mesh_)
         problem.values[v.index()].left = table_.number(*graph[v].sharding);
     }
-    return problem;
   }
   GraphProblem& prepared(GraphId id) {
     auto [place, fresh] = problems_.try_emplace(id);
@@ -110,13 +127,13 @@ class Searcher {
     std::vector<Strategy> strategies = strategies_of(program_, graph, site, mesh_, options_.most_strategies, stages_);
     exact_ = exact_ && strategies.size() < options_.most_strategies;
     strategies_ += strategies.size();
-    keep_requested(graph, strategies);
+    keep_given(program_, mesh_, graph, strategies);
     kept_.restrict(id, strategies);
     std::map<std::pair<std::vector<Held>, std::vector<Held>>, std::size_t> known;
     for (Strategy& strategy : strategies) {
       StepChoice choice = costs_of_sites_.choice_of(id, strategy);
       auto [place, fresh] = known.try_emplace({choice.needs, choice.leaves}, step.choices.size());
-      if (!fresh) {  // reads and leaves the same: only the better one counts
+      if (!fresh && !kept_.is_open(id, site)) {  // reads and leaves the same: only the better one counts
         if (choice.seconds >= step.choices[place->second].seconds) continue;
         step.choices[place->second] = std::move(choice);
         meaning.strategies[place->second] = std::move(strategy);
@@ -195,28 +212,6 @@ class Searcher {
     return total_bytes(graph[v].type) >= share * largest;
   }
 
-  // Values that have shardings keep them, if any strategy gives them. Where partials are combined, each device combines a part of
-  // what it holds, as without a search:
-  //   Y: [{data}, {}] = sum[k] H[i, k] * W[k, o], k over model      combined as [{data, model}, {}]
-  void keep_requested(const Graph& graph, std::vector<Strategy>& strategies) const {
-    auto is_as_given = [&](const Sharding& given, const Sharding& chosen) {
-      for (std::size_t d = 0; d < given.dims.size(); ++d) {
-        const Axes &wanted = given.dims[d].axes, &own = chosen.dims[d].axes;
-        if (given.dims[d].open ? !is_prefix(program_[mesh_], wanted, own) : wanted != own) return false;
-      }
-      return true;
-    };
-    auto follows = [&](const Strategy& strategy) {
-      for (std::size_t r = 0; r < strategy.stored.size(); ++r) {
-        const std::optional<Sharding>& given = graph[strategy.site.site.results[r]].sharding;
-        if (!given || given->mesh != mesh_) continue;
-        if (!is_as_given(*given, strategy.site.results[r]) && !is_as_given(*given, strategy.stored[r])) return false;
-      }
-      return true;
-    };
-    if (std::any_of(strategies.begin(), strategies.end(), follows)) std::erase_if(strategies, std::not_fn(follows));
-  }
-
   void add_region(GraphId id, OperationId operation, GraphProblem& made) {
     const Operation& reader = program_[id][operation];
     const RegionBody* region = program_[reader.op].region();
@@ -268,18 +263,6 @@ class Searcher {
     SearchProblem problem;
     Front front;
   };
-  static SearchProblem with_states(SearchProblem problem, const Graph& graph, const std::vector<Held>& held) {
-    for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
-      SearchValue& value = problem.values[graph.inputs[k].index()];
-      if (k < held.size()) value.fixed = held[k];
-      else value.given = true;
-    }
-    for (std::size_t k = 0; k < held.size(); ++k) {
-      problem.values[graph.outputs[k].index()].kept = true;
-      problem.values[graph.outputs[k].index()].left = held[k];
-    }
-    return problem;
-  }
   SearchLimits coarse() const {
     SearchLimits limits = options_.limits;
     limits.most_states = std::min(limits.most_states, std::max<std::size_t>(limits.most_states / 16, 32));
@@ -395,6 +378,11 @@ FoundFront search_once(const Program& program, MeshId mesh, const SearchOptions&
 void with_problem(const Program& program, MeshId mesh, const SearchOptions& options,
                   const std::function<void(const SearchProblem&, HoldCosts&)>& visit) {
   Searcher(program, mesh, options, {}, {}).show(visit);
+}
+
+void with_open_site(const Program& program, MeshId mesh, const SearchOptions& options, const OperationInGraph& open,
+                    const std::function<void(OpenSite)>& visit) {
+  Searcher(program, mesh, options, {}, {}).show(open, visit);
 }
 
 }  // namespace tap::cost

@@ -32,7 +32,7 @@ bool moves_cells(const SiteShardings& site, std::size_t operand) {
 
 }  // namespace
 
-StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy) {
+StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy, SiteTerms* terms) {
   const Graph& graph = program_[id];
   const Mesh& mesh = program_[mesh_];
   const SiteShardings& site = strategy.site;
@@ -47,6 +47,7 @@ StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy) {
     if (cells == 0 && !split.empty() && moves_cells(site, k)) cells = cells_of(mesh, site.operands[k], type.shape);
     add(choice, transfers_.exchange(in_mesh_order(mesh, split), cells * static_cast<double>(size_of(type.element))));
   }
+  const double edges = choice.seconds;
   for (std::size_t r = 0; r < site.results.size(); ++r) {
     choice.leaves.push_back(table_.number(strategy.stored[r]));
     if (site.results[r].unreduced.empty()) continue;
@@ -54,7 +55,9 @@ StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy) {
     add(choice, transfers_.reshard(bare(mesh, site.results[r]), strategy.stored[r], type));
     choice.extra += cells_of(mesh, site.results[r], type.shape) * static_cast<double>(size_of(type.element));
   }
+  const double messages = choice.seconds;
   for (OperationId o : site.site.operations) choice.seconds += seconds_of(id, o, site);
+  if (terms) *terms = {choice.seconds - messages, edges, messages - edges};
   return choice;
 }
 

@@ -6,6 +6,13 @@
 
 namespace tap::cost {
 
+// The seconds of a choice.
+struct SiteTerms {
+  double loops = 0;     // of its operations
+  double edges = 0;     // to read parts of neighbours
+  double combined = 0;  // to combine partials
+};
+
 class SiteCosts {
  public:
   SiteCosts(const ir::Program& program, ir::MeshId mesh, const Cluster& cluster, std::int64_t threads, bool strict_fp,
@@ -16,7 +23,7 @@ class SiteCosts {
         transfers_(transfers),
         times_(program, cluster, threads, strict_fp) {}
 
-  StepChoice choice_of(ir::GraphId graph, const Strategy& strategy);
+  StepChoice choice_of(ir::GraphId graph, const Strategy& strategy, SiteTerms* terms = nullptr);
   std::size_t priced() const { return times_.priced(); }
 
  private:

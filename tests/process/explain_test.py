@@ -97,6 +97,67 @@ class Explain(TapcTest):
         self.assertNotIn("every device holds", told)
         self.expect(2, "divides operations over a mesh(?s:.*)inspect p.tap --plan p.plan --device 0", "explain", "p.tap:H..Y", "--plan", "p.plan")
 
+    def divisions(self, name, plan, file="p.tap"):
+        said = json.loads(self.expect(0, "^$", "explain", f"{file}:{name}", "--plan", plan, "--json").stdout)
+        self.assertEqual(list(problems(said, json.loads((ROOT / "docs/schema/explain.schema.json").read_text())))[:5], [])
+        return said["divisions"]
+
+    def test_the_divisions_that_a_plan_rejects(self):
+        """They are priced with the rest of the plan as it is, so that a plan with one of them is predicted to take the same."""
+        self.write("p.tap", "program p(X: f32[512, 256], W: f32[256, 256], V: f32[256, 128]) -> (Y: f32[512, 128]) {\n"
+                            "    H[i, o] = sum[k] X[i, k] * W[k, o]\n    Y[i, o] = sum[k] max(H[i, k], 0) * V[k, o]\n}\n")
+        found = self.expect(0, "^$", "plan", "p.tap", "--mesh", "x=4", "--json").stdout
+        best = json.loads(found)["plans"][0]
+        self.write("p.plan", self.expect(0, "^$", "plan", "p.tap", "--mesh", "x=4").stdout.decode())
+        plan = (self.folder / "p.plan").read_text()
+        own = [line for line in plan.split("\n") if line.startswith("split H ")]
+        [site] = self.divisions("H", "p.plan")
+        self.assertEqual((site["operations"], site["of_a_trip"]), (["H"], False))
+        taken, *others = site["alternatives"]
+        self.assertEqual((taken["lines"], taken["remark"]), (own, "as the plan says"))
+        self.assertAlmostEqual(taken["seconds"] * 1e6, best["time"] * 1e6, 3)
+        self.assertIn([], [other["lines"] for other in others])
+        self.assertEqual([o["seconds"] for o in others], sorted(o["seconds"] for o in others))
+        for other in others:
+            if other["seconds"] > taken["seconds"] * 1.005:
+                self.assertIn("slower by", other["remark"])
+            terms = lambda one: sum(one["terms"].values())
+            self.assertAlmostEqual((other["seconds"] - taken["seconds"]) * 1e6, (terms(other) - terms(taken)) * 1e6, 3)
+            self.write("q.plan", "\n".join(line for line in plan.split("\n") if line not in own) + "\n".join(other["lines"]) + "\n")
+            again = self.divisions("H", "q.plan")[0]["alternatives"][0]
+            self.assertEqual([again[key] for key in ("lines", "seconds", "memory", "received", "terms")],
+                             [other[key] for key in ("lines", "seconds", "memory", "received", "terms")])
+        told = self.expect(0, "^$", "explain", "p.tap:H", "--plan", "p.plan").stdout.decode()
+        self.assertRegex(told, r"\d+ ways to divide H over grid, if the rest of the plan stays")
+        self.assertRegex(told, r"(?m)^    not divided +slower by")
+        self.expect(2, "`--json` explains values only", "explain", "T0601", "--json")
+
+    def test_divisions_of_a_body(self):
+        self.write("p.tap", "program p(X: f32[512, 512]) -> (U: f32[512, 512]) {\n"
+                            "    U = iterate 10 (V = X) {\n        W[i, j] = exp(V[i, j])\n        Z[i, j] = W[i, j] + W[j, i]\n        Z\n    }\n}\n")
+        self.write("p.plan", self.expect(0, "^$", "plan", "p.tap", "--mesh", "x=4").stdout.decode())
+        [site] = self.divisions("U/W", "p.plan")
+        self.assertTrue(site["of_a_trip"])
+        self.assertGreater(len(site["alternatives"]), 2)
+        self.assertEqual(len(self.divisions("U", "p.plan")), 2)
+
+    def test_the_body_of_an_iterate(self):
+        """What was decided of it belongs to the value that the iterate computes."""
+        program = str(ROOT / "examples/jacobi.tap")
+        many = self.expect(0, "^$", "explain", f"{program}:U", "--dim", "n=4096").stdout.decode()
+        self.assertRegex(many, r"considered \d alternatives for U:\n(    .*\n)+  the cost model considered \d alternatives for "
+                               r"U/V\.0, U/V\.1, .* in the body of U, for one trip:\n")
+        few = self.expect(0, "^$", "explain", f"{program}:U", "--dim", "n=64").stdout.decode()
+        self.assertRegex(few, "no alternatives for the 1 operation of its body")
+        none = self.expect(0, "^$", "explain", f"{program}:U0", "--dim", "n=64").stdout.decode()
+        self.assertNotIn("body", none)
+
+    def test_a_division_that_the_search_does_not_have(self):
+        self.write("p.tap", "program p(X: f32[8, 8]) -> (Y: f32[8, 8]) {\n    Y[i, j] = exp(X[i, j])\n}\n")
+        self.write("p.plan", "plan 2\nmesh grid = [x: 2]\nsplit Y dim i into [0..2, 2..8] over grid.x\n")
+        told = self.expect(0, "^$", "explain", "p.tap:Y", "--plan", "p.plan").stdout.decode()
+        self.assertRegex(told, "other divisions are not shown: `tapc plan` has no divisions like `split Y")
+
     def test_it_explains_what_sharding_shows(self):
         """With each option that changes the shardings, the first line is that of `tapc sharding`."""
         self.write("p.tap", "mesh m = [a: 2, b: 4]\nprogram p(X: f32[n, 6] @ m[{a}, {?}], W: f32[6, n] @ m[{?}, {a}]) -> (Y: f32[n, n], S: f32[6]) {\n"

@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/decisions.h"
+#include "compiler/driver/commands/division_report.h"
 #include "compiler/driver/commands/explanations.h"
+#include "compiler/driver/commands/plan_divisions.h"
 #include "compiler/driver/commands/propagation_options.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/propagated_file.h"
@@ -26,6 +29,8 @@
 
 namespace tap::driver {
 namespace {
+
+using nlohmann::ordered_json;
 
 std::string list_of_codes() {
   static constexpr std::string_view severities[] = {"error", "warning", "remark"};
@@ -45,15 +50,22 @@ std::string upper(std::string text) {
 
 struct ExplainOptions {
   std::string what, machine;
+  bool json = false;
   DecisionOptions decisions;
   HowToPropagate how;
   GivenSpecs specs;
   SourceOptions source;
 };
 
+// What was found, as text and for --json.
+struct Explained {
+  std::string text;
+  ordered_json json = ordered_json::array();
+};
+
 // The alternatives that were priced, or the lines of a plan that leave none.
-std::string decisions_about(Session& session, const std::string& file, const std::string& name,
-                            const ExplainOptions& options) {
+Explained decisions_about(Session& session, const std::string& file, const std::string& name,
+                          const ExplainOptions& options) {
   PassOptions passes;
   read_decisions(session, options.decisions, passes);
   take(passes, options.source);
@@ -63,8 +75,10 @@ std::string decisions_about(Session& session, const std::string& file, const std
   let_decide(session, options.decisions, {options.machine, "native", anew}, config);
   const cost::Cluster cluster = config.decide->cluster;
   const pipeline::Compilation made = compile_file(session, read_program_file(session, file, options.source), config);
-  std::string text = why_decided(made.considered, name, cluster);
-  return text.empty() ? lines_about(made.plan, name) : text;
+  const std::vector<cost::Consideration> about = considered_about(made.considered, name);
+  Explained found{why_decided(about, cluster), decisions_json(about, cluster)};
+  if (found.text.empty()) found.text = lines_about(made.plan, name);
+  return found;
 }
 
 std::optional<passes::ValueInGraph> value_named(const ir::Program& program, const std::string& name) {
@@ -75,21 +89,21 @@ std::optional<passes::ValueInGraph> value_named(const ir::Program& program, cons
 }
 
 // Its sharding and others, priced as if they were given.
-std::string priced_shardings(Session& session, const PropagatedFile& from, const std::string& file,
-                             const std::string& name, const ExplainOptions& options) {
+Explained priced_shardings(Session& session, const PropagatedFile& from, const std::string& file,
+                           const std::string& name, const ExplainOptions& options) {
   constexpr std::size_t most_evaluations = 2000;
   const HowToPropagate usual;
   const bool as_compiled = options.specs.from.empty() && options.how.strategy == usual.strategy &&
                            options.how.conservative == usual.conservative && options.how.open == usual.open;
-  if (!as_compiled || from.given.meshes.empty() || options.decisions.evaluations == 0) return "";
+  if (!as_compiled || from.given.meshes.empty() || options.decisions.evaluations == 0) return {};
   const auto value = value_named(from.given, name);
-  if (!value) return "";
+  if (!value) return {};
   PassOptions passes;
   read_decisions(session, options.decisions, passes);
   take(passes, options.source);
   const auto& lines = passes.plan.decisions;
   if (std::any_of(lines.begin(), lines.end(), cost::is_over_mesh))
-    return "";  // they divide operations, whatever values say
+    return {};  // they divide operations, whatever values say
   const ProgramFile program = read_program_file(session, file, options.source);
   Diagnostics reported;
   pipeline::RewriteRules rules({&session.sources, program.file, program.how, &reported});
@@ -104,14 +118,16 @@ std::string priced_shardings(Session& session, const PropagatedFile& from, const
   cost::ShardingAlternatives alternatives(from.given, std::move(then), std::move(context), pricer);
   const auto found = value_named(from.found.program, name);
   const auto& now = from.found.program[found->first][found->second].sharding;
-  std::string text;
+  Explained out;
   for (std::size_t m = 0; m < from.given.meshes.size(); ++m) {
     if (now && now->mesh != ir::MeshId(m)) continue;
     const std::size_t rank = from.given[value->first][value->second].type.shape.size();
     const ir::Sharding held = now ? *now : ir::Sharding{ir::MeshId(m), std::vector<ir::DimSharding>(rank), {}, {}, ""};
-    text += other_shardings(alternatives.of(value->first, value->second, held), from.given, cluster);
+    const std::vector<cost::PricedSharding> others = alternatives.of(value->first, value->second, held);
+    out.text += other_shardings(others, from.given, cluster);
+    for (ordered_json& one : alternatives_json(others, from.given, cluster)) out.json.push_back(std::move(one));
   }
-  return text;
+  return out;
 }
 
 Failure no_value(const std::string& file, const ir::Program& program, const std::string& name) {
@@ -159,6 +175,20 @@ ir::Plan lines_over_meshes(Session& session, const ExplainOptions& options) {
   return std::move(passes.plan);
 }
 
+// How the operations could be divided otherwise over the mesh of these lines.
+Explained other_divisions(Session& session, const std::string& file, const std::string& name,
+                          const ExplainOptions& options) {
+  PassOptions passes;
+  read_decisions(session, options.decisions, passes);
+  const PlanDivisions found =
+      divisions_of_plan(session, {file, options.machine, options.source, passes.plan},
+                        [&](const std::string& operation) { return is_about(operation, name); });
+  if (found.why_none.empty())
+    return {divisions_text(found.sites, found.mesh, found.cluster), divisions_json(found.sites, found.cluster)};
+  return {
+      fmt::format("  other divisions are not shown: `tapc plan` has no divisions like `{}`\n", found.why_none.front())};
+}
+
 Failure moved_by_plan(const std::string& file, const std::string& plan) {
   return {exit_code::wrong_command_line,
           Diagnostic(Code::command_line, Span{},
@@ -179,21 +209,40 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   if (!value) throw no_value(file, from.found.program, name);
   const std::string lines = lines_about(divided, name);
   const ir::Value& about = from.found.program[value->first][value->second];
-  const std::string decided = decisions_about(session, file, name, options);
+  Explained decided = decisions_about(session, file, name, options);
   const std::string text = lines.empty() ? why_sharded(reasons, from.found, value->first, value->second)
                                          : fmt::format("{}: {}\n", name, ir::to_string(about.type)) +
-                                               (decided.find(lines) == decided.npos ? lines : "");
-  session.print(text + priced_shardings(session, from, file, name, options) + decided);
+                                               (decided.text.find(lines) == std::string::npos ? lines : "");
+  const Explained divisions = divided.decisions.empty() ? Explained{} : other_divisions(session, file, name, options);
+  if (decided.text.empty() && options.decisions.plan.empty() && options.decisions.evaluations != 0)
+    decided.text = nothing_decided(from.found.program[value->first], value->second, from.found.program);
+  const Explained shardings = priced_shardings(session, from, file, name, options);
+  if (!options.json) {
+    session.print(text + shardings.text + divisions.text + decided.text);
+    return exit_code::done;
+  }
+  const ordered_json out = {{"format", "tap-explanation"},
+                            {"version", 1},
+                            {"value", name},
+                            {"text", text},
+                            {"shardings", shardings.json},
+                            {"divisions", divisions.json},
+                            {"decisions", decided.json}};
+  session.print(out.dump(2) + "\n");
   return exit_code::done;
 }
 
 int explain(Session& session, const ExplainOptions& options) {
   const std::string& given = options.what;
+  const std::size_t colon = given.rfind(':');
+  if (options.json && (colon == given.npos || given.find("..", colon) != given.npos))
+    throw Failure{exit_code::wrong_command_line, Diagnostic(Code::command_line, Span{}, "`--json` explains values only")
+                                                     .help("write `tapc explain FILE:NAME --json`")};
   if (given.empty()) {
     session.print(list_of_codes());
     return exit_code::done;
   }
-  if (std::size_t colon = given.rfind(':'); colon != std::string::npos)
+  if (colon != std::string::npos)
     return explain_value(session, given.substr(0, colon), given.substr(colon + 1), options);
   std::string id = upper(given);
   for (const Explanation& explanation : embedded::explanations())
@@ -229,6 +278,7 @@ Action declare_explain(CLI::App& app) {
   add_machine_option(app, options->machine);
   add_propagation_options(app, options->how);
   add_specs_options(app, options->specs);
+  app.add_flag("--json", options->json, "Print JSON (docs/schema/explain.schema.json); for FILE:NAME");
   add_source_options(app, options->source);
   add_shape_option(app, options->source);
   return [options](Session& session) { return explain(session, *options); };

@@ -18,10 +18,6 @@ namespace {
 using cost::Alternative, cost::Amount, cost::Consideration;
 using nlohmann::ordered_json;
 
-bool is_about(const std::string& operation, const std::string& name) {
-  return operation == name || operation.starts_with(name + ".");
-}
-
 // Without the first line, which is the version.
 std::vector<std::string> lines_of(const std::vector<ir::Decision>& decisions) {
   ir::Plan plan;
@@ -124,16 +120,43 @@ ordered_json price_json(const cost::Prediction& price, double memory, const cost
 
 }  // namespace
 
-std::string why_decided(const std::vector<Consideration>& considered, const std::string& name,
-                        const cost::Cluster& cluster) {
+bool is_about(const std::string& operation, const std::string& name) {
+  return operation == name || operation.starts_with(name + ".") || operation.starts_with(name + "/");
+}
+
+std::vector<Consideration> considered_about(const std::vector<Consideration>& considered, const std::string& name) {
+  std::vector<Consideration> found;
+  for (const Consideration& about : considered)
+    if (std::ranges::any_of(about.operations, [&](const std::string& o) { return is_about(o, name); }))
+      found.push_back(about);
+  return found;
+}
+
+std::string why_decided(const std::vector<Consideration>& considered, const cost::Cluster& cluster) {
   std::string text;
   for (const Consideration& about : considered) {
-    const auto& operations = about.operations;
-    if (std::none_of(operations.begin(), operations.end(), [&](const auto& o) { return is_about(o, name); })) continue;
-    text += fmt::format("  the cost model considered {} for {}:\n{}", plural(about.alternatives.size(), "alternative"),
-                        fmt::join(operations, ", "), table(about, cluster));
+    const std::string& first = about.operations.front();
+    const std::size_t slash = first.rfind('/');
+    const std::string where =
+        slash == first.npos ? "" : fmt::format(" in the body of {}, for one trip", first.substr(0, slash));
+    text += fmt::format("  the cost model considered {} for {}{}:\n{}",
+                        plural(about.alternatives.size(), "alternative"), fmt::join(about.operations, ", "), where,
+                        table(about, cluster));
   }
   return text;
+}
+
+std::string nothing_decided(const ir::Graph& graph, ir::ValueId value, const ir::Program& program) {
+  for (const ir::Operation& operation : graph.operations) {
+    const ir::RegionBody* region = program[operation.op].region();
+    if (!region || region->kind != ir::RegionKind::iterate || std::ranges::count(operation.results, value) == 0)
+      continue;
+    return fmt::format(
+        "  the cost model had no alternatives for the {} of its body: no operations that could be fused,\n"
+        "  and no steps that could run several at a time, which saves time where their values exceed the caches\n",
+        plural(program[region->graph].operations.size(), "operation"));
+  }
+  return "";
 }
 
 std::string other_shardings(const std::vector<cost::PricedSharding>& alternatives, const ir::Program& program,

@@ -14,12 +14,19 @@
 
 #include "cost/decide/considered.h"
 #include "cost/decide/sharding_alternatives.h"
+#include "ir/graph.h"
 
 namespace tap::driver {
 
-// What was considered about the operation of this name, or about those into which it was expanded. Empty: nothing.
-std::string why_decided(const std::vector<cost::Consideration>& considered, const std::string& name,
-                        const cost::Cluster& cluster);
+// Whether it is the operation of this name, one of those into which it was expanded, or one of its body.
+bool is_about(const std::string& operation, const std::string& name);
+
+// What was considered about it.
+std::vector<cost::Consideration> considered_about(const std::vector<cost::Consideration>& considered,
+                                                  const std::string& name);
+std::string why_decided(const std::vector<cost::Consideration>& considered, const cost::Cluster& cluster);
+// Why nothing was considered of an iterate's work. Empty: another operation computes the value.
+std::string nothing_decided(const ir::Graph& graph, ir::ValueId value, const ir::Program& program);
 // The lines of the plan that name it. Empty: none.
 std::string lines_about(const ir::Plan& plan, const std::string& name);
 
