@@ -59,10 +59,12 @@ std::vector<Measured> figures_of(const Links& links) {
   std::vector<Measured> figures;
   for (const LinkFigures& level : links.levels) {
     figures.push_back({fmt::format("links.{}.latency", level.link.name), level.link.latency, level.latency_spread});
-    figures.push_back({fmt::format("links.{}.bandwidth", level.link.name), level.link.bandwidth, level.bandwidth_spread});
+    figures.push_back(
+        {fmt::format("links.{}.bandwidth", level.link.name), level.link.bandwidth, level.bandwidth_spread});
   }
   for (const PairFigures& pair : links.pairs) {
-    figures.push_back({fmt::format("pairs.{}-{}.latency", pair.from, pair.to), pair.latency.value, pair.latency.spread});
+    figures.push_back(
+        {fmt::format("pairs.{}-{}.latency", pair.from, pair.to), pair.latency.value, pair.latency.spread});
     figures.push_back(
         {fmt::format("pairs.{}-{}.bandwidth", pair.from, pair.to), pair.bandwidth.value, pair.bandwidth.spread});
   }
@@ -113,9 +115,9 @@ int measure_machine(Session& session, const CalibrateOptions& options) {
   const MeasuredCluster made = options.mpi ? measured_by_job(session, MpiHost::start()) : measured_here(session);
   if (!writes) return exit_code::done;
   const std::string table = table_of(made.figures);
-  std::string notes = fmt::format("# Measured by tapc calibrate in {:.1f} s{}. Values, each with the spread of its repetitions:\n",
-                                  watch.seconds(),
-                                  options.mpi ? fmt::format(", by {} processes", MpiHost::start().size()) : "");
+  std::string notes =
+      fmt::format("# Measured by tapc calibrate in {:.1f} s{}. Values, each with the spread of its repetitions:\n",
+                  watch.seconds(), options.mpi ? fmt::format(", by {} processes", MpiHost::start().size()) : "");
   for (std::size_t at = 0, end = 0; at < table.size(); at = end + 1) {
     end = table.find('\n', at);
     notes += "#   " + table.substr(at, end - at) + "\n";
@@ -137,7 +139,8 @@ Action declare_calibrate(CLI::App& app) {
   app.add_option("-o,--output", options->output,
                  "The machine file to write, - for standard output (default: install it for this user)");
   app.add_flag("--mpi", options->mpi,
-               "Measure the links between the processes of an MPI job, too, each of which is a device; the first one writes the file");
+               "Measure the links between the processes of an MPI job, too, each of which is a device; the first one "
+               "writes the file");
   return [options](Session& session) { return measure_machine(session, *options); };
 }
 

@@ -71,12 +71,13 @@ void require_devices(const cost::Cluster& cluster, std::int64_t devices) {
   for (const auto& [type, count] : cluster.layout) listed += count;
   const std::int64_t all = std::max(listed, cluster.count());
   if (all < 2 || devices <= all) return;
-  throw Failure{exit_code::resource,
-                Diagnostic(Code::plan_not_applicable, Span{},
-                           fmt::format("a mesh of {} devices does not fit: the machine file has {}", devices, all))
-                    .help(fmt::format("use at most {} devices, or a machine file with {}: see the counts of `[[devices]]` and "
-                                      "`[[links]]`",
-                                      all, devices))};
+  throw Failure{
+      exit_code::resource,
+      Diagnostic(Code::plan_not_applicable, Span{},
+                 fmt::format("a mesh of {} devices does not fit: the machine file has {}", devices, all))
+          .help(fmt::format("use at most {} devices, or a machine file with {}: see the counts of `[[devices]]` and "
+                            "`[[links]]`",
+                            all, devices))};
 }
 
 }  // namespace tap::driver

@@ -274,7 +274,8 @@ PlanFront answer_within(double seconds, const PlanQuestion& asked) {
     std::optional<std::size_t> labels;
     if (best) labels = best->labels;
     try {
-      PlanFront found = answer(asked, static_cast<std::size_t>(states), [&] { return must_end && watch.seconds() > seconds; });
+      PlanFront found =
+          answer(asked, static_cast<std::size_t>(states), [&] { return must_end && watch.seconds() > seconds; });
       found.states = static_cast<std::size_t>(states);
       best = std::move(found);
     } catch (const OutOfTime&) { break; } catch (const Failure&) {
@@ -306,7 +307,8 @@ int plan(Session& session, const PlanOptions& options) {
   const std::size_t price = chosen_price(options, prices, pick);
   const ir::Program program = simplified(session, options, search);
   const std::vector<std::vector<ir::MeshAxis>> meshes = of_one_set(program, meshes_to_search(options, pick, search));
-  for (const std::vector<ir::MeshAxis>& axes : meshes) require_devices(search.cluster, ir::device_count({"", axes, {}}));
+  for (const std::vector<ir::MeshAxis>& axes : meshes)
+    require_devices(search.cluster, ir::device_count({"", axes, {}}));
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;

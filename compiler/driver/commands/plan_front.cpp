@@ -184,7 +184,8 @@ void run_all(std::vector<MeshSearch>& searches, const cost::SearchOptions& optio
     };
   };
   cost::SearchOptions coarse = options;
-  coarse.limits.most_states = std::min(options.limits.most_states, std::max<std::size_t>(options.limits.most_states / fewer, 8));
+  coarse.limits.most_states =
+      std::min(options.limits.most_states, std::max<std::size_t>(options.limits.most_states / fewer, 8));
   run(all, coarse, part(0, first_part));
   auto best = [&](const MeshSearch* search) {
     double least = cost::unlimited;
@@ -359,10 +360,8 @@ std::string front_json(const PlanFront& front) {
     for (const RunPrice& price : plan.prices) plans.back()["prices"][price.name] = price.per_run;
     plans.back()["plan"] = std::move(lines);
   }
-  Json json = {{"format", "tap-plans"},
-               {"version", 1},
-               {"strategies", front.strategies},
-               {"exhaustive", front.goal_is_exact}};
+  Json json = {
+      {"format", "tap-plans"}, {"version", 1}, {"strategies", front.strategies}, {"exhaustive", front.goal_is_exact}};
   if (front.states > 0) json["states"] = front.states;
   json["plans"] = std::move(plans);
   return json.dump(2) + "\n";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "compiler/driver/machines/link_trials.h"
@@ -29,8 +30,8 @@ bool are_alike(const Device& a, const Device& b) {
   constexpr double near = 1.3;
   auto is_near = [](double x, double y) { return x <= near * y && y <= near * x; };
   auto rate = [](const Device& device) { return device.rates.of(ElementType::f32, cost::Instruction::arithmetic); };
-  return a.threads == b.threads && a.core == b.core && is_near(a.memory_bytes, b.memory_bytes) && is_near(rate(a), rate(b)) &&
-         is_near(a.levels.back().read, b.levels.back().read);
+  return a.threads == b.threads && a.core == b.core && is_near(a.memory_bytes, b.memory_bytes) &&
+         is_near(rate(a), rate(b)) && is_near(a.levels.back().read, b.levels.back().read);
 }
 
 // One entry for each run of processes whose nodes are alike.
@@ -54,7 +55,7 @@ JobCalibration calibrate_job(Session& session, const MpiHost& host, cost::Device
   // Processes that are not bound to processors share those of the node, and all share its memory.
   const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   known.threads = std::clamp<std::int64_t>(processors / of_node, 1, known.threads);
-  known.memory_bytes /= static_cast<double>(of_node);
+  known.memory_bytes = std::floor(known.memory_bytes / static_cast<double>(of_node));
 
   JobCalibration found;
   const std::vector<PairFigures> pairs = measure_links(host, seconds_of_links);
@@ -66,7 +67,8 @@ JobCalibration calibrate_job(Session& session, const MpiHost& host, cost::Device
   }
   Calibration own = calibrate(session, known);
   for (std::int64_t process = 0; process < host.size(); ++process)
-    if (process != self && nodes[static_cast<std::size_t>(process)] == self) messages.send(process, std::span(&done, 1));
+    if (process != self && nodes[static_cast<std::size_t>(process)] == self)
+      messages.send(process, std::span(&done, 1));
   if (!host.is_first()) {
     messages.send_text(0, machine_file_of({{own.device}}, ""));
     return found;

@@ -57,13 +57,14 @@ Members between(const std::vector<PairFigures>& pairs, std::int64_t inner, std::
   return found;
 }
 
-std::string name_of_level(const std::vector<std::int64_t>& node, const Members& pairs, const std::vector<LinkFigures>& levels) {
+std::string name_of_level(const std::vector<std::int64_t>& node, const Members& pairs,
+                          const std::vector<LinkFigures>& levels) {
   const bool within = std::ranges::all_of(pairs, [&](const PairFigures* pair) {
     return node[static_cast<std::size_t>(pair->from)] == node[static_cast<std::size_t>(pair->to)];
   });
   const std::string name = within ? "node" : "network";
-  const auto like_it = std::ranges::count_if(
-      levels, [&](const LinkFigures& level) { return level.link.name.starts_with(name); });
+  const auto like_it =
+      std::ranges::count_if(levels, [&](const LinkFigures& level) { return level.link.name.starts_with(name); });
   return like_it > 0 ? name + std::to_string(like_it + 1) : name;
 }
 

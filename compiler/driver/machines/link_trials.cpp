@@ -91,7 +91,9 @@ class Pair {
 
 }  // namespace
 
-std::int64_t rounds_of_tournament(std::int64_t players) { return players < 2 ? 0 : players % 2 == 0 ? players - 1 : players; }
+std::int64_t rounds_of_tournament(std::int64_t players) {
+  return players < 2 ? 0 : players % 2 == 0 ? players - 1 : players;
+}
 
 // Those whose numbers add up to the round, modulo the rounds, meet. One of them would meet itself: it meets the last player of an
 // even number, or nobody.

@@ -42,8 +42,8 @@ std::string machine_file_of(const Cluster& cluster, const std::string& notes) {
       if (const double value = key.get(link); value >= key.least) text += fmt::format("{} = {}\n", key.name, value);
   }
   for (const cost::PairLink& pair : cluster.pairs)
-    text += fmt::format("\n[[pairs]]\nfrom = {}\nto = {}\nlatency = {}\nbandwidth = {}\n", pair.from, pair.to, pair.latency,
-                        pair.bandwidth);
+    text += fmt::format("\n[[pairs]]\nfrom = {}\nto = {}\nlatency = {}\nbandwidth = {}\n", pair.from, pair.to,
+                        pair.latency, pair.bandwidth);
   return text;
 }
 
