@@ -57,9 +57,10 @@ TEST(LinkLevels, PairsThatDifferStayPairs) {
   EXPECT_EQ(one.pairs[0].to, 7);
   // Devices are dealt out to two nodes in turn: no order of levels says that.
   const Links turns = links_for(6, 1, [](auto a, auto b) { return a % 2 == b % 2 ? 1e-6 : 10e-6; });
-  ASSERT_EQ(turns.levels.size(), 1);
-  EXPECT_EQ(turns.levels[0].link.count, 6);
+  ASSERT_EQ(turns.levels.size(), 2);
+  EXPECT_EQ(turns.levels[0].link.count * turns.levels[1].link.count, 6);
   EXPECT_EQ(turns.levels[0].link.latency, 10e-6);
+  EXPECT_EQ(turns.levels[1].link.latency, 10e-6);
   EXPECT_EQ(turns.pairs.size(), 6);
 }
 
