@@ -13,7 +13,7 @@ constexpr double exceptions = 0.1;
 using Members = std::vector<const PairFigures*>;
 
 template <class Value>
-Figure middle_of(const Members& pairs, Value value) {
+Figure middle_of(const Members& pairs, Value value, bool slower_is_more) {
   std::vector<double> values, spreads;
   for (const PairFigures* pair : pairs) {
     values.push_back(value(*pair).value);
@@ -22,7 +22,7 @@ Figure middle_of(const Members& pairs, Value value) {
   std::ranges::sort(values);
   std::ranges::sort(spreads);
   const std::size_t count = values.size();
-  const double middle = values[count / 2];
+  const double middle = values[slower_is_more ? count / 2 : (count - 1) / 2];  // of two, the slower
   const double between = middle > 0 ? (values[count * 3 / 4] - values[count / 4]) / 2 / middle : 0;
   return {middle, std::max(between, spreads[count / 2])};
 }
@@ -39,13 +39,13 @@ struct Level {
 };
 // Pre: not empty.
 Level level_of(const Members& pairs) {
-  Level level{middle_of(pairs, latency_of), middle_of(pairs, bandwidth_of), {}, {}};
+  Level level{middle_of(pairs, latency_of, true), middle_of(pairs, bandwidth_of, false), {}, {}};
   for (const PairFigures* pair : pairs)
     (is_alike(pair->latency, level.latency) && is_alike(pair->bandwidth, level.bandwidth) ? level.agree : level.differ)
         .push_back(pair);
   if (level.agree.empty()) return level;
-  level.latency = middle_of(level.agree, latency_of);
-  level.bandwidth = middle_of(level.agree, bandwidth_of);
+  level.latency = middle_of(level.agree, latency_of, true);
+  level.bandwidth = middle_of(level.agree, bandwidth_of, false);
   return level;
 }
 
