@@ -68,11 +68,18 @@ bool MpiHost::is_follower() {
 
 executor::Messages MpiHost::messages() const { return job_.messages(); }
 
-std::vector<std::int64_t> MpiHost::of_node() const {
+bool MpiHost::has_message(std::int64_t from) const { return job_.mpi->has_message(job_.job, from) != 0; }
+
+std::vector<std::int64_t> MpiHost::nodes() const {
   std::vector<std::int32_t> first(static_cast<std::size_t>(size_));
   if (job_.mpi->nodes(job_.job, first.data()) != 0)
     throw Failure{exit_code::run_time,
                   Diagnostic(Code::run_time, Span{}, "MPI does not say which processes run on this node")};
+  return {first.begin(), first.end()};
+}
+
+std::vector<std::int64_t> MpiHost::of_node() const {
+  const std::vector<std::int64_t> first = nodes();
   std::vector<std::int64_t> processes;
   for (std::int64_t process = 0; process < size_; ++process)
     if (first[static_cast<std::size_t>(process)] == first[static_cast<std::size_t>(rank_)])

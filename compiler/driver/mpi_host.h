@@ -29,6 +29,10 @@ class MpiHost {
   std::int64_t size() const { return size_; }
   bool is_first() const { return rank_ == 0; }
   executor::Messages messages() const;
+  // Whether a message of this process has arrived: not received by that.
+  bool has_message(std::int64_t from) const;
+  // Of each process: the first one of its node. All processes call it.
+  std::vector<std::int64_t> nodes() const;
   // The processes of this one's node, with it, in order. All processes call it.
   std::vector<std::int64_t> of_node() const;
 

@@ -122,6 +122,12 @@ static int32_t wait_for_all(void* self) {
   return failed;
 }
 
+static int32_t has_message(void* self, int64_t from) {
+  int is_there = 0;
+  /* Where it fails, receiving reports it. */
+  return MPI_Iprobe((int)from, 0, ((struct job*)self)->all, &is_there, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_there;
+}
+
 static void leave(void* self) {
   struct job* job = self;
   int is_over = 0;
@@ -136,7 +142,7 @@ static void abort_all(void* self, int32_t code) { MPI_Abort(((struct job*)self)-
 
 __attribute__((visibility("default"))) const struct tap_mpi* tap_mpi_shim(void) {
   static const struct tap_mpi functions = {
-      TAP_MPI_SHIM_VERSION, join, rank, size, nodes, send, receive, wait_for_all, leave, abort_all,
+      TAP_MPI_SHIM_VERSION, join, rank, size, nodes, send, receive, wait_for_all, has_message, leave, abort_all,
   };
   return &functions;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define TAP_MPI_SHIM_VERSION 3
+#define TAP_MPI_SHIM_VERSION 4
 
 // Why processes cannot be joined.
 enum tap_mpi_trouble {
@@ -27,6 +27,8 @@ struct tap_mpi {
   int32_t (*send)(void* job, int64_t to, const void* data, int64_t bytes);
   int32_t (*receive)(void* job, int64_t from, void* data, int64_t bytes);
   int32_t (*wait)(void* job);
+  // Whether a message of this process has arrived that is not yet received: for those that wait for long without using a processor.
+  int32_t (*has_message)(void* job, int64_t from);
   void (*leave)(void* job);
   void (*abort)(void* job, int32_t code);  // ends all processes
 };

@@ -477,6 +477,27 @@ void waits(const int64_t* box, const int64_t* extents, const struct region* regi
         self.assertEqual(result.returncode, 4, result.stderr)
         self.assertRegex(result.stderr, r"`libtapc_mpi_openmpi\.so`, which --mpi needs, cannot be loaded")
 
+    def test_links_are_measured(self):
+        ranks = 3
+        result = self.job(ranks, "calibrate", "--mpi", "-o", "m.toml", timeout=100)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"links\.node\.latency +\S+ +\+- \S+ %\nlinks\.node\.bandwidth +\S+ +\+- \S+ %\n")
+        text = (self.folder / "m.toml").read_text()
+        self.assertRegex(text, rf"^# Measured by tapc calibrate in \S+ s, by {ranks} processes")
+        links = re.search(r"\[\[links\]\]\nname = \"node\"\nshared = false\nring = false\ncount = (\d)\nlatency = (\S+)\nbandwidth = (\S+)\n", text)
+        self.assertEqual(int(links[1]), ranks)
+        self.assertTrue(1e-8 < float(links[2]) < 1, text)
+        self.assertTrue(1e5 < float(links[3]) < 1e12, text)
+        self.write("p.tap", MLP)  # the file is read, and its devices are counted
+        self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=3", "--machine", "m.toml")
+        self.expect(4, "a mesh of 4 devices does not fit: the machine file has 3", "plan", "p.tap", "--mesh", "x=4", "--machine", "m.toml")
+
+    def test_processes_that_would_measure_the_same(self):
+        result = self.job(2, "calibrate", "-o", "m.toml")
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertRegex(result.stderr, "2 processes were started.*(?s:.*)add `--mpi`")
+        self.assertFalse((self.folder / "m.toml").exists())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,6 +4,7 @@ plan_search_test.py TAPC [EXAMPLES]"""
 import json
 import math
 import re
+import time
 
 from examples import examples
 from json_schema import problems
@@ -326,6 +327,53 @@ class PlanSearch(TapcTest):
             done = self.expect(code, ".*" if code == 0 else "use more devices, or larger ones: this plan needs memory=", *ask, "--json")
             if code == 0:
                 self.assertTrue(all(p["memory"] <= memory for p in json.loads(done.stdout)["plans"]))
+
+    def test_a_mesh_fits_into_the_machine(self):
+        self.write("p.tap", MLP)
+        ask = ["plan", "p.tap", "--mesh", "x=1000"]
+        for name, devices in (("gpu_nodes", 32), ("torus", 64)):
+            self.expect(4, f"a mesh of 1000 devices does not fit: the machine file has {devices}(?s:.*)use at most {devices} devices",
+                        *ask, "--machine", ROOT / f"examples/machines/{name}.toml")
+        nodes = ROOT / "examples/machines/gpu_nodes.toml"
+        self.expect(4, "a mesh of 64 devices does not fit", "plan", "p.tap", "--devices", "64", "--machine", nodes)
+        self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=32", "--machine", nodes)
+        # A file that describes one device says nothing about how many there are; nor does the built-in model.
+        self.write("one.toml", "threads = 2\n")
+        for machine in ([], ["--machine", "one.toml"]):
+            self.expect(0, ".*", *ask, *machine)
+        self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "-o", "p.plan")
+        self.write("two.toml", '[[links]]\nname = "wire"\ncount = 2\nbandwidth = "10 GB/s"\n')
+        for command in (["simulate"], ["cost", "--device", "0"]):
+            self.expect(0, ".*", *command, "p.tap", "--plan", "p.plan", "--machine", nodes)
+            self.expect(4, "a mesh of 4 devices does not fit: the machine file has 2", *command, "p.tap", "--plan", "p.plan",
+                        "--machine", "two.toml")
+
+    def test_a_budget_chooses_the_states(self):
+        self.write("p.tap", MLP)
+        ask = ["plan", "p.tap", "--mesh", "x=4,y=2"]
+        for budget in ("1ms", "5s"):
+            found = self.expect(0, ".*", *ask, "--budget", budget).stdout.decode()
+            states = re.search(r"--states (\d+)", found)[1]
+            again = self.expect(0, ".*", *ask, "--states", states).stdout.decode()
+            self.assertEqual(found, again + f"// searched with --states {states}\n")
+            if budget == "1ms":
+                self.assertEqual(states, "8")
+        listed = json.loads(self.expect(0, ".*", *ask, "--budget", "1ms", "--json").stdout)
+        self.assertEqual(listed["states"], 8)
+        self.assertIn("\nsearched with --states 8\n", self.expect(0, ".*", *ask, "--budget", "1ms", "--list").stdout.decode())
+        self.expect(2, "is not a time: write 10s", *ask, "--budget", "soon")
+        self.expect(2, "--budget|--states", *ask, "--budget", "1s", "--states", "8")
+        # With few states no plan may meet the limits, and the error is that of the last search.
+        self.expect(4, "no plan meets the limits", *ask, "--budget", "1s", "--at-most", "time=1ns")
+
+    def test_many_meshes_take_a_bounded_time(self):
+        # Links that differ make each order of axes a mesh of its own: 16 of 64 devices.
+        torus = ROOT / "examples/machines/torus.toml"
+        begin = time.monotonic()
+        listed = self.expect(0, ".*", "plan", ROOT / "examples/transformer.tap", "--devices", "64", "--machine", torus, "--budget", "2s",
+                             "--list").stdout.decode()
+        self.assertEqual(listed.count("mesh grid"), 16)
+        self.assertLess(time.monotonic() - begin, 60 * SLOWNESS)
 
     def test_prices(self):
         self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))

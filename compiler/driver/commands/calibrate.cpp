@@ -5,6 +5,7 @@
 //   latency                   1.43e-09   +- 0.1 %
 //   rates.f32.arithmetic      8.71e+10   +- 1.2 %
 //   …
+//   $ mpirun -n 8 tapc calibrate --mpi -o cluster.toml     … and the links between each two of the processes
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -15,8 +16,10 @@
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/machines/calibration.h"
 #include "compiler/driver/machines/installed.h"
+#include "compiler/driver/machines/job_calibration.h"
 #include "compiler/driver/machines/machine_reader.h"
 #include "compiler/driver/median.h"
+#include "compiler/driver/mpi_host.h"
 #include "compiler/driver/write_outputs.h"
 #include "support/phase.h"
 
@@ -25,6 +28,7 @@ namespace {
 
 struct CalibrateOptions {
   std::string output;
+  bool mpi = false;
 };
 
 // Creates the folders of the file to install.
@@ -42,23 +46,83 @@ std::string path_to_install() {
   return path;
 }
 
+// What was measured, as lines of a table.
+std::string table_of(const std::vector<Measured>& measured) {
+  std::string table;
+  for (const Measured& one : measured)
+    table += fmt::format("{:<28} {:<11.4g} +- {:.1f} %\n", one.name, one.value, 100 * one.spread);
+  return table;
+}
+
+// Figures of links, as those of devices: a level has those of all its pairs, and pairs that differ have their own.
+std::vector<Measured> figures_of(const Links& links) {
+  std::vector<Measured> figures;
+  for (const LinkFigures& level : links.levels) {
+    figures.push_back({fmt::format("links.{}.latency", level.link.name), level.link.latency, level.latency_spread});
+    figures.push_back(
+        {fmt::format("links.{}.bandwidth", level.link.name), level.link.bandwidth, level.bandwidth_spread});
+  }
+  for (const PairFigures& pair : links.pairs) {
+    figures.push_back(
+        {fmt::format("pairs.{}-{}.latency", pair.from, pair.to), pair.latency.value, pair.latency.spread});
+    figures.push_back(
+        {fmt::format("pairs.{}-{}.bandwidth", pair.from, pair.to), pair.bandwidth.value, pair.bandwidth.spread});
+  }
+  return figures;
+}
+
+// The cluster that was measured, and its figures.
+struct MeasuredCluster {
+  cost::Cluster cluster;
+  std::vector<Measured> figures;
+};
+
+MeasuredCluster measured_here(Session& session) {
+  MeasuredCluster made{cluster_for(session, *backend::target_named("native"), builtin_machine), {}};
+  made.cluster.links.clear();
+  Calibration found = calibrate(session, made.cluster.types.front());
+  made.cluster.types.front() = std::move(found.device);
+  made.figures = std::move(found.measured);
+  return made;
+}
+
+MeasuredCluster measured_by_job(Session& session, const MpiHost& host) {
+  MeasuredCluster made{cluster_for(session, *backend::target_named("native"), builtin_machine), {}};
+  JobCalibration found = calibrate_job(session, host, made.cluster.types.front());
+  if (!host.is_first()) return made;
+  made.cluster.links.clear();
+  made.cluster.types = std::move(found.types);
+  if (made.cluster.types.size() > 1) made.cluster.layout = std::move(found.layout);
+  for (const LinkFigures& level : found.links.levels) made.cluster.links.push_back(level.link);
+  for (const PairFigures& pair : found.links.pairs)
+    made.cluster.pairs.push_back({pair.from, pair.to, pair.latency.value, pair.bandwidth.value});
+  made.figures = std::move(found.measured);
+  for (Measured& figure : figures_of(found.links)) made.figures.push_back(std::move(figure));
+  return made;
+}
+
 int measure_machine(Session& session, const CalibrateOptions& options) {
+  if (const std::int64_t processes = executor::launched_processes(); !options.mpi && processes > 1)
+    throw Failure{exit_code::wrong_command_line,
+                  Diagnostic(Code::command_line, Span{},
+                             fmt::format("{} processes were started, and each would measure the machine", processes))
+                      .help("add `--mpi`, which measures the links between them, too")};
   Phase phase("measuring this machine");
   Stopwatch watch;
-  const std::string path = options.output.empty() ? path_to_install() : options.output;
-  cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), builtin_machine);
-  Calibration found = calibrate(session, cluster.types.front());
-  std::string notes = fmt::format(
-                  "# Measured by tapc calibrate in {:.1f} s. Values, each with the spread of its repetitions:\n",
-                  watch.seconds()),
-              table;
-  for (const Measured& one : found.measured) {
-    table += fmt::format("{:<28} {:<11.4g} +- {:.1f} %\n", one.name, one.value, 100 * one.spread);
-    notes += fmt::format("#   {:<28} {:<11.4g} +- {:.1f} %\n", one.name, one.value, 100 * one.spread);
+  session.quiet = options.mpi && MpiHost::is_follower();
+  const bool writes = !session.quiet;
+  const std::string path = !writes ? "" : options.output.empty() ? path_to_install() : options.output;
+  const MeasuredCluster made = options.mpi ? measured_by_job(session, MpiHost::start()) : measured_here(session);
+  if (!writes) return exit_code::done;
+  const std::string table = table_of(made.figures);
+  std::string notes =
+      fmt::format("# Measured by tapc calibrate in {:.1f} s{}. Values, each with the spread of its repetitions:\n",
+                  watch.seconds(), options.mpi ? fmt::format(", by {} processes", MpiHost::start().size()) : "");
+  for (std::size_t at = 0, end = 0; at < table.size(); at = end + 1) {
+    end = table.find('\n', at);
+    notes += "#   " + table.substr(at, end - at) + "\n";
   }
-  cluster.types.front() = std::move(found.device);
-  cluster.links.clear();
-  std::string text = machine_file_of(cluster, notes);
+  std::string text = machine_file_of(made.cluster, notes);
   if (path == "-") {
     session.print(text);
     return exit_code::done;
@@ -74,6 +138,9 @@ Action declare_calibrate(CLI::App& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("-o,--output", options->output,
                  "The machine file to write, - for standard output (default: install it for this user)");
+  app.add_flag("--mpi", options->mpi,
+               "Measure the links between the processes of an MPI job, too, each of which is a device; the first one "
+               "writes the file");
   return [options](Session& session) { return measure_machine(session, *options); };
 }
 

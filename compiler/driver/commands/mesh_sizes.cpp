@@ -1,5 +1,8 @@
 #include "compiler/driver/commands/mesh_sizes.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 
 #include "ir/graph.h"
@@ -61,6 +64,20 @@ void resize_meshes(ir::Program& program, const std::vector<std::string>& texts) 
     throw wrong_mesh(text, "is not an axis of the program",
                      near ? "did you mean `" + *near + "`?" : "declare a mesh in the program");
   }
+}
+
+void require_devices(const cost::Cluster& cluster, std::int64_t devices) {
+  std::int64_t listed = 0;
+  for (const auto& [type, count] : cluster.layout) listed += count;
+  const std::int64_t all = std::max(listed, cluster.count());
+  if (all < 2 || devices <= all) return;
+  throw Failure{
+      exit_code::resource,
+      Diagnostic(Code::plan_not_applicable, Span{},
+                 fmt::format("a mesh of {} devices does not fit: the machine file has {}", devices, all))
+          .help(fmt::format("use at most {} devices, or a machine file with {}: see the counts of `[[devices]]` and "
+                            "`[[links]]`",
+                            all, devices))};
 }
 
 }  // namespace tap::driver

@@ -5,6 +5,7 @@
 //   tapc plan mlp.tap --mesh=x=8 --pick=smallest     the least memory per device
 //   tapc plan mlp.tap --devices=8 --at-most=memory=1GiB
 //   tapc plan mlp.tap --devices=8 --machine=nodes.toml --pick=cheapest
+//   tapc plan mlp.tap --devices=64 --budget=10s      the best that is found in this time
 //   tapc plan mlp.tap --mesh=x=8 --front plans.html  a report of them, with their graphs
 //   tapc plan mlp.tap --mesh=x=8 --plan mlp.plan     completes this plan
 //   tapc plan mlp.tap --mesh=x=8 --list              every plan that no other beats in time, memory and traffic at once
@@ -13,7 +14,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <exception>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "backend/llvm/library.h"
@@ -25,6 +29,8 @@
 #include "compiler/driver/commands/plan_front.h"
 #include "compiler/driver/commands/shell_words.h"
 #include "compiler/driver/machine_file.h"
+#include "compiler/driver/machines/quantity.h"
+#include "compiler/driver/median.h"
 #include "compiler/driver/metrics/status_line.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
@@ -34,11 +40,18 @@
 namespace tap::driver {
 namespace {
 
+std::string why_no_time(const std::string& text) {
+  constexpr double most_seconds = 1e6;
+  auto seconds = read_quantity(text, Unit::time);
+  if (!seconds || *seconds <= 0) return fmt::format("`{}` is not a time: write 10s or 50ms", text);
+  return *seconds <= most_seconds ? "" : fmt::format("{} is more than {} s", text, most_seconds);
+}
+
 // In the order of Pick.
 constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "knee", "cheapest"};
 
 struct PlanOptions {
-  std::string file, machine, output, front, pick = "fastest", price, plan, start_from;
+  std::string file, machine, output, front, pick = "fastest", price, plan, start_from, budget;
   std::vector<std::string> mesh, demands;  // data=4, memory=1GiB
   std::int64_t devices = 0, threads = 0, states = 512;
   bool list = false, json = false, progress = true;
@@ -184,24 +197,30 @@ std::size_t chosen_price(const PlanOptions& options, const std::vector<std::stri
   return static_cast<std::size_t>(found - prices.begin());
 }
 
+struct OutOfTime {};
+using IsOver = std::function<bool()>;
+
 PlanFront searched(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                   const cost::SearchOptions& search, bool with_progress) {
+                   const cost::SearchOptions& search, bool with_progress, const IsOver& is_over) {
   StatusLine line(with_progress && ::isatty(STDERR_FILENO) == 1);
-  return search_meshes(program, meshes, search, [&](double part) { line.show(part); });
+  return search_meshes(program, meshes, search, [&](double part) {
+    if (is_over && is_over()) throw OutOfTime{};
+    line.show(part);
+  });
 }
 
 // Plans within the limits; if there are none, others, for the smallest relaxation.
 PlanFront front_within(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                       cost::SearchOptions search, const Demands& demands, bool with_progress) {
+                       cost::SearchOptions search, const Demands& demands, bool with_progress, const IsOver& is_over) {
   search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
                            demands.traffic.value_or(cost::unlimited)};
-  PlanFront front = searched(program, meshes, search, with_progress);
+  PlanFront front = searched(program, meshes, search, with_progress, is_over);
   if (!front.plans.empty()) return front;
   if (!front.problems.empty()) throw pipeline::PlanRefused(front.problems, {});
   // Memory is still short, if it was limited.
   search.limits.at_most = {cost::unlimited, demands.memory ? std::numeric_limits<double>::max() : cost::unlimited,
                            cost::unlimited};
-  return searched(program, meshes, search, with_progress);
+  return searched(program, meshes, search, with_progress, is_over);
 }
 
 double least_memory(const cost::Cluster& cluster) {
@@ -209,6 +228,66 @@ double least_memory(const cost::Cluster& cluster) {
   for (const cost::Device& device : cluster.types)
     if (device.memory_bytes > 0) least = std::min(least, device.memory_bytes);
   return least;
+}
+
+// What a search is for.
+struct PlanQuestion {
+  const ir::Program& program;
+  const std::vector<std::vector<ir::MeshAxis>>& meshes;
+  cost::SearchOptions search;
+  Demands demands;
+  Pick pick = Pick::fastest;
+  std::size_t price = 0;
+  bool with_progress = false;
+};
+
+// The plans that meet the demands.
+PlanFront answer(const PlanQuestion& asked, std::size_t states, const IsOver& is_over = {}) {
+  cost::SearchOptions search = asked.search;
+  search.limits.most_states = states;
+  Demands demands = asked.demands;
+  auto front_now = [&] {
+    return front_within(asked.program, asked.meshes, search, demands, asked.with_progress, is_over);
+  };
+  PlanFront front = front_now();
+  keep_those_that_meet(front, demands);
+  if (demands.memory) return front;
+  // Then what the devices have is the limit, which takes another search only where it matters.
+  demands.memory = least_memory(search.cluster);
+  demands.memory_is_all = true;
+  if (picked(front, asked.pick, asked.price).found.predicted.memory > *demands.memory) front = front_now();
+  keep_those_that_meet(front, demands);
+  return front;
+}
+
+// Searches with more and more states, as long as the next search would end in time. The last one is the answer, so that it is
+// also the answer of --states with the number that is recorded.
+PlanFront answer_within(double seconds, const PlanQuestion& asked) {
+  constexpr double growth = 4, slack = 1.25;  // the time grows at most as the states do
+  constexpr std::size_t least_states = 8, most_states = 1 << 20;
+  const Stopwatch watch;
+  std::optional<PlanFront> best;
+  std::exception_ptr failure;  // few states may find no plan that meets the demands
+  for (auto states = static_cast<double>(least_states);;) {
+    const double begin = watch.seconds();
+    const bool must_end = best.has_value() || failure;
+    std::optional<std::size_t> labels;
+    if (best) labels = best->labels;
+    try {
+      PlanFront found =
+          answer(asked, static_cast<std::size_t>(states), [&] { return must_end && watch.seconds() > seconds; });
+      found.states = static_cast<std::size_t>(states);
+      best = std::move(found);
+    } catch (const OutOfTime&) { break; } catch (const Failure&) {
+      failure = std::current_exception();
+    }
+    if (best && (best->goal_is_exact || best->labels == labels)) break;  // more states change nothing
+    const double now = watch.seconds(), factor = std::min(growth, (seconds - now) / ((now - begin) * slack));
+    if (factor < 1.5 || states >= static_cast<double>(most_states)) break;
+    states = std::min(std::floor(states * factor), static_cast<double>(most_states));
+  }
+  if (!best) std::rethrow_exception(failure);
+  return std::move(*best);
 }
 
 int plan(Session& session, const PlanOptions& options) {
@@ -223,35 +302,35 @@ int plan(Session& session, const PlanOptions& options) {
                       .help("write --mesh data=4,model=2, or --devices 8 to search meshes, too")};
   search.cluster = cluster_for(session, *backend::target_named("native"), options.machine);
   const std::vector<std::string> prices = priced_names(search.cluster);
-  Demands demands = parse_demands(options.demands, prices);
+  const Demands demands = parse_demands(options.demands, prices);
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
   const ir::Program program = simplified(session, options, search);
   const std::vector<std::vector<ir::MeshAxis>> meshes = of_one_set(program, meshes_to_search(options, pick, search));
+  for (const std::vector<ir::MeshAxis>& axes : meshes)
+    require_devices(search.cluster, ir::device_count({"", axes, {}}));
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;
   search.caution = {options.source.strict_fp, false, options.source.fast_reduce || search.kept.fast_reduce};
-  search.limits.most_states = static_cast<std::size_t>(options.states);
   if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
-  PlanFront front = front_within(program, meshes, search, demands, options.progress);
-  keep_those_that_meet(front, demands);
-  if (!demands.memory) {  // then what the devices have is the limit, which takes another search only where it matters
-    demands.memory = least_memory(search.cluster);
-    demands.memory_is_all = true;
-    if (picked(front, pick, price).found.predicted.memory > *demands.memory)
-      front = front_within(program, meshes, search, demands, options.progress);
-    keep_those_that_meet(front, demands);
-  }
-  for (MeshPlan& plan : front.plans) plan.found.sharded.plan.fast_reduce = search.caution.fast_reduce;
+  const bool fast_reduce = search.caution.fast_reduce;
+  const PlanQuestion asked{program, meshes, std::move(search), demands, pick, price, options.progress};
+  PlanFront front = options.budget.empty() ? answer(asked, static_cast<std::size_t>(options.states))
+                                           : answer_within(*read_quantity(options.budget, Unit::time), asked);
+  for (MeshPlan& plan : front.plans) plan.found.sharded.plan.fast_reduce = fast_reduce;
   if (!options.front.empty()) {
     write_front(session, options, program, front, picked(front, pick, price));
     if (options.output.empty() && !options.json && !options.list) return exit_code::done;
   }
   if (options.json) write(session, options, front_json(front));
   else if (options.list) write(session, options, front_table(front));
-  else { write(session, options, plan_text(picked(front, pick, price))); }
+  else {
+    std::string text = plan_text(picked(front, pick, price));
+    if (front.states > 0) text += fmt::format("// searched with --states {}\n", front.states);
+    write(session, options, std::move(text));
+  }
   return exit_code::done;
 }
 
@@ -288,9 +367,14 @@ Action declare_plan(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_flag("--json", options->json, "Print all plans found as JSON (docs/schema/plans.schema.json)");
   app.add_flag("--list", options->list, "List every plan that no other beats in time, memory and traffic at once");
-  app.add_option("--states", options->states,
-                 "How many combinations of shardings the search keeps after each operation (default: 512)")
-      ->check(CLI::Range(1, 1 << 20));
+  CLI::Option* states =
+      app.add_option("--states", options->states,
+                     "How many combinations of shardings the search keeps after each operation (default: 512)")
+          ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--budget", options->budget,
+                 "Time limit of the search, such as 10s; the plan records the number of states that were kept")
+      ->check(CLI::Validator(why_no_time, "TIME"))
+      ->excludes(states);
   app.add_option(
          "--threads", options->threads,
          "Number of threads of each device (default: those of the machine file, or as many as this process may use)")

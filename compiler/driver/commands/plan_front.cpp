@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <future>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -142,8 +143,9 @@ struct MeshSearch {
   cost::FoundFront found = {};
   double done = 0;  // part of the search
 };
-void run(std::vector<MeshSearch>& searches, const cost::SearchOptions& options,
+void run(std::vector<MeshSearch*> searches, const cost::SearchOptions& options,
          const std::function<void(double)>& progress) {
+  for (MeshSearch* search : searches) search->done = 0;
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
   auto work = [&] {
@@ -151,12 +153,12 @@ void run(std::vector<MeshSearch>& searches, const cost::SearchOptions& options,
       cost::SearchOptions own = options;
       own.progress = [&, k](std::size_t done, std::size_t all) {
         const std::lock_guard lock(mutex);
-        searches[k].done = static_cast<double>(done) / static_cast<double>(all);
+        searches[k]->done = static_cast<double>(done) / static_cast<double>(all);
         double sum = 0;
-        for (const MeshSearch& search : searches) sum += search.done;
+        for (const MeshSearch* search : searches) sum += search->done;
         if (progress) progress(sum / static_cast<double>(searches.size()));
       };
-      searches[k].found = cost::search(searches[k].program, searches[k].mesh, own);
+      searches[k]->found = cost::search(searches[k]->program, searches[k]->mesh, own);
     }
   };
   std::vector<std::future<void>> others;
@@ -165,6 +167,40 @@ void run(std::vector<MeshSearch>& searches, const cost::SearchOptions& options,
   while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, work));
   work();
   for (std::future<void>& other : others) other.get();
+}
+
+// Where links differ, each order of axes is a mesh of its own: 64 devices have 16. All are searched with few states, and those
+// again with all that are then the best.
+void run_all(std::vector<MeshSearch>& searches, const cost::SearchOptions& options,
+             const std::function<void(double)>& progress) {
+  constexpr std::size_t promising = 4, fewer = 16;
+  std::vector<MeshSearch*> all;
+  for (MeshSearch& search : searches) all.push_back(&search);
+  if (all.size() <= promising) return run(all, options, progress);
+  constexpr double first_part = 0.4;
+  auto part = [&](double begin, double end) {
+    return [=, &progress](double done) {
+      if (progress) progress(begin + (end - begin) * done);
+    };
+  };
+  cost::SearchOptions coarse = options;
+  coarse.limits.most_states =
+      std::min(options.limits.most_states, std::max<std::size_t>(options.limits.most_states / fewer, 8));
+  run(all, coarse, part(0, first_part));
+  auto best = [&](const MeshSearch* search) {
+    double least = cost::unlimited;
+    for (const cost::FoundPlan& plan : search->found.plans)
+      least = std::min(least, cost::value_of(plan.predicted, options.limits.goal));
+    return least;
+  };
+  std::ranges::stable_sort(all, {}, best);
+  const bool any = best(all.front()) < cost::unlimited;  // else limits are met by none of few states
+  std::map<std::int64_t, std::size_t> chosen;            // by number of devices: fewer are slower, and may be cheaper
+  std::vector<MeshSearch*> again;
+  for (MeshSearch* search : all)
+    if (!search->found.goal_is_exact && (!any || chosen[device_count(search->program[search->mesh])]++ < promising))
+      again.push_back(search);
+  run(again, options, part(first_part, 1));
 }
 
 template <class Key>
@@ -190,12 +226,13 @@ PlanFront search_meshes(const ir::Program& program, const std::vector<std::vecto
     std::tie(search.mesh, search.is_declared) = mesh_for(search.program, axes, options);
     searches.push_back(std::move(search));
   }
-  run(searches, options, progress);
+  run_all(searches, options, progress);
   PlanFront front;
   for (MeshSearch& search : searches) {
     const ir::Mesh& mesh = search.program[search.mesh];
     front.meshes.push_back(mesh);
     front.strategies += search.found.strategies;
+    front.labels += search.found.work.labels;
     front.goal_is_exact = front.goal_is_exact && search.found.goal_is_exact;
     if (!search.found.problems.empty()) {
       if (front.problems.empty()) front.problems = std::move(search.found.problems);
@@ -302,6 +339,7 @@ std::string front_table(const PlanFront& front) {
   for (const ir::Mesh& mesh : front.meshes)
     text += fmt::format("mesh {}, {} devices\n", axes_text(mesh), device_count(mesh));
   text += fmt::format("{} strategies{}\n", front.strategies, front.goal_is_exact ? ", searched exhaustively" : "");
+  if (front.states > 0) text += fmt::format("searched with --states {}\n", front.states);
   for (const MeshPlan& plan : front.plans)
     text += summary(plan) + (front.meshes.size() > 1 ? " on " + axes_text(plan.mesh) : "") + "\n";
   return text;
@@ -322,13 +360,11 @@ std::string front_json(const PlanFront& front) {
     for (const RunPrice& price : plan.prices) plans.back()["prices"][price.name] = price.per_run;
     plans.back()["plan"] = std::move(lines);
   }
-  return Json({{"format", "tap-plans"},
-               {"version", 1},
-               {"strategies", front.strategies},
-               {"exhaustive", front.goal_is_exact},
-               {"plans", std::move(plans)}})
-             .dump(2) +
-         "\n";
+  Json json = {
+      {"format", "tap-plans"}, {"version", 1}, {"strategies", front.strategies}, {"exhaustive", front.goal_is_exact}};
+  if (front.states > 0) json["states"] = front.states;
+  json["plans"] = std::move(plans);
+  return json.dump(2) + "\n";
 }
 
 ir::Plan plan_of(const MeshPlan& plan) {

@@ -27,12 +27,15 @@ struct PlanFront {
   std::vector<ir::Mesh> meshes;  // that were searched
   std::size_t strategies = 0;
   bool goal_is_exact = true;
+  std::size_t states = 0;  // of --states, if a budget chose them
+  std::size_t labels = 0;  // that were compared: the same with more states if none was dropped
   // Lines that are to be kept, and are not. Without plans: on any mesh.
   std::vector<passes::PlanProblem> problems = {};
 };
 // Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes,
 // or that of the lines to keep or to start from. Meshes on which lines cannot be kept are left out.
-// Calls `progress` now and then with the part that is done, from 0 to 1.
+// Calls `progress` now and then with the part that is done, from 0 to 1. Of many meshes, those are searched with all states that
+// are the most promising with few.
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
                         const cost::SearchOptions& options, const std::function<void(double)>& progress = {});
 

@@ -13,6 +13,7 @@
 #include "compiler/pipeline/rewrite_rules.h"
 #include "cost/machine/host.h"
 #include "cost/model/device_memory.h"
+#include "ir/shardings/mesh_position.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -43,6 +44,9 @@ pipeline::Compilation compiled_to(pipeline::Stage stop, Session& session, const 
   let_decide(session, options.decisions, {options.machine, "native", options.source.no_cache}, config);
   config.rules = rewrites.chosen_from(passes.plan, config.decide->start);
   config.machine = machine;
+  if (stop == pipeline::Stage::sharded)  // else all devices are threads of this machine
+    for (const std::vector<ir::Mesh>* meshes : {&compiled.program.meshes, &passes.plan.meshes})
+      for (const ir::Mesh& mesh : *meshes) require_devices(config.decide->cluster, ir::device_count(mesh));
   Dumps none(session, passes);
   return compile(session, std::move(compiled.program), std::move(config), passes, none);
 }

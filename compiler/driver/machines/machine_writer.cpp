@@ -31,12 +31,19 @@ std::string device_text(const Device& device, const std::string& above) {
 }  // namespace
 
 std::string machine_file_of(const Cluster& cluster, const std::string& notes) {
-  std::string text = notes + device_text(cluster.types.front(), "");
+  std::string text = notes;
+  if (cluster.layout.empty()) text += device_text(cluster.types.front(), "");
+  for (const auto& [type, count] : cluster.layout)
+    text += fmt::format("\n[[devices]]\nname = \"{}\"\ncount = {}\n", cluster.types[type].name, count) +
+            device_text(cluster.types[type], "devices.");
   for (const Link& link : cluster.links) {
     text += fmt::format("\n[[links]]\nname = \"{}\"\nshared = {}\nring = {}\n", link.name, link.shared, link.ring);
     for (const LinkKey& key : link_keys())
       if (const double value = key.get(link); value >= key.least) text += fmt::format("{} = {}\n", key.name, value);
   }
+  for (const cost::PairLink& pair : cluster.pairs)
+    text += fmt::format("\n[[pairs]]\nfrom = {}\nto = {}\nlatency = {}\nbandwidth = {}\n", pair.from, pair.to,
+                        pair.latency, pair.bandwidth);
   return text;
 }
 
