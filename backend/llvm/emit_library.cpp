@@ -14,10 +14,12 @@
 
 #include <array>
 
+#include "backend/llvm/build_id.h"
 #include "backend/llvm/emit_llvm.h"
 #include "backend/llvm/library.h"
 #include "backend/llvm/machine_code.h"
 #include "backend/llvm/memory_failure.h"
+#include "backend/llvm/module_key.h"
 #include "backend/llvm/optimize.h"
 #include "ir/graph.h"
 #include "support/check.h"
@@ -221,15 +223,23 @@ LibraryCode emit(const Library& library, const Target& target, const CodeOptions
   llvm::Module module("library", context);
   prepare(module, target, *machine);
   LibraryEmitter(library, module, *machine).run();
-  optimize(module, *machine);
   LibraryCode result;
+  if (options.cache && !build_id().empty()) {
+    result.key = key_of(module, *machine, options.checked).key;
+    if (auto known = options.cache->find(result.key)) {
+      result.object = std::move(*known);
+      result.cached = true;
+      if (!options.llvm && !options.assembly && !options.located) return result;
+    }
+  }
+  optimize(module, *machine);
   if (options.llvm) {
     llvm::raw_string_ostream out(result.llvm);
     module.print(out, nullptr);
   }
   if (options.assembly) result.assembly = machine_code(*llvm::CloneModule(module), *machine, CodeFile::assembly);
   if (options.located) result.located = located_assembly(library, target, *machine);
-  result.object = machine_code(module, *machine, CodeFile::object);
+  if (!result.cached) result.object = machine_code(module, *machine, CodeFile::object);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/llvm/kernel_cache.h"
 #include "backend/loops/loops.h"
 
 namespace tap::backend {
@@ -47,10 +48,14 @@ struct Library {
 struct LibraryCode {
   std::string object;          // the program without the runtime
   std::string llvm, assembly;  // empty unless requested
+  Digest key = {};             // of the object in the cache
+  bool cached = false;         // the object was there
   std::string located;         // the assembly again, with `.loc` lines that number statements (print_with_statements)
 };
 struct CodeOptions {
   bool llvm = false, assembly = false, located = false;
+  KernelCache* cache = nullptr;  // of objects that were tested; the caller stores this one
+  std::string checked = {};      // against what they were (check_key)
 };
 LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options = {});
 // The symbol of the object's kernel list, which the library does not export.

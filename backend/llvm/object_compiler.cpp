@@ -1,7 +1,5 @@
 #include "backend/llvm/object_compiler.h"
 
-#include <fmt/format.h>
-#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
@@ -20,6 +18,7 @@
 #include "backend/llvm/instrument.h"
 #include "backend/llvm/machine_code.h"
 #include "backend/llvm/memory_failure.h"
+#include "backend/llvm/module_key.h"
 #include "backend/llvm/optimize.h"
 #include "runtime/executor_stack.h"
 #include "support/check.h"
@@ -55,24 +54,14 @@ JITTargetMachineBuilder host() {
   return builder;
 }
 
-std::string bitcode_of(const llvm::Module& module) {
-  std::string bytes;
-  llvm::raw_string_ostream stream(bytes);
-  llvm::WriteBitcodeToFile(module, stream);
-  return bytes;
-}
-
 }  // namespace
 
 struct ObjectCompiler::Impl {
   ObjectOptions options;
   JITTargetMachineBuilder target = host();
-  std::string machine, build;  // the parts of the key besides the kernel
 
-  explicit Impl(ObjectOptions o) : options(std::move(o)), build(build_id()) {
-    machine =
-        fmt::format("{} {} {}", target.getTargetTriple().str(), target.getCPU(), target.getFeatures().getString());
-    if (build.empty()) options.cache = nullptr;  // builds could not be distinguished
+  explicit Impl(ObjectOptions o) : options(std::move(o)) {
+    if (build_id().empty()) options.cache = nullptr;  // builds could not be distinguished
   }
 
   std::unique_ptr<llvm::TargetMachine> new_machine() const {
@@ -85,17 +74,19 @@ struct ObjectCompiler::Impl {
     std::function<void(std::size_t kernel, llvm::TargetMachine& machine_of_thread)> step;
     std::atomic<std::size_t> next = 0;
   };
-  void find(const llvm::Module& module, const std::string& self_check_key, Object& object) const;
+  void find(const llvm::Module& module, const llvm::TargetMachine& machine_of_thread, const std::string& self_check_key,
+            Object& object) const;
   void compile(llvm::Module& module, llvm::TargetMachine& machine_of_thread, Object& object) const;
   void do_pending(Work& work) const;
   void do_all(Work work) const;
   std::size_t threads_for(std::size_t kernels) const;
 };
 
-void ObjectCompiler::Impl::find(const llvm::Module& module, const std::string& self_check_key, Object& object) const {
-  const std::string bitcode = bitcode_of(module);
-  object.emitted = bitcode.size();
-  object.key = digest_of({bitcode, optimize_options, machine, build, self_check_key});
+void ObjectCompiler::Impl::find(const llvm::Module& module, const llvm::TargetMachine& machine_of_thread,
+                                const std::string& self_check_key, Object& object) const {
+  const ModuleKey own = key_of(module, machine_of_thread, self_check_key);
+  object.emitted = own.bytes;
+  object.key = own.key;
   object.symbol = "k_" + to_hex(object.key).substr(0, 32);
   auto found = options.cache ? options.cache->find(object.key) : std::nullopt;
   if (!found) return;
@@ -182,7 +173,7 @@ std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
   std::vector<Object> objects(kernels.size());
   impl_->do_all({kernels.size(), [&](std::size_t k, llvm::TargetMachine& machine) {
                    Emitted emitted(kernels[k], machine);
-                   impl_->find(emitted.module, nth(self_check_key, k), objects[k]);
+                   impl_->find(emitted.module, machine, nth(self_check_key, k), objects[k]);
                    if (objects[k].bytes.empty()) impl_->compile(emitted.module, machine, objects[k]);
                  }});
   return objects;
@@ -193,7 +184,7 @@ std::vector<Object> ObjectCompiler::find(const std::vector<Kernel>& kernels,
   std::vector<Object> objects(kernels.size());
   impl_->do_all({kernels.size(), [&](std::size_t k, llvm::TargetMachine& machine) {
                    const Emitted emitted(kernels[k], machine);
-                   impl_->find(emitted.module, nth(self_check_key, k), objects[k]);
+                   impl_->find(emitted.module, machine, nth(self_check_key, k), objects[k]);
                  }});
   return objects;
 }

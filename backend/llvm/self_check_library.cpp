@@ -69,4 +69,12 @@ void check_library(const CompiledProgram& compiled, const std::string& object, c
     check_kernel(compiled.blocks.program, table.sources[k], k, table.kernels[k], functions[k], options);
 }
 
+std::string check_key(const CompiledProgram& compiled, const SelfCheckOptions& options) {
+  if (!options.on) return "";
+  std::string all;
+  for (const KernelSource& source : compiled.kernels.sources)
+    all += self_check_key(compiled.blocks.program, source, options) + "\n";
+  return all;
+}
+
 }  // namespace tap::backend

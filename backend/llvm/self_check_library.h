@@ -12,4 +12,7 @@ struct CompiledProgram;  // compiled_program.h
 void check_library(const CompiledProgram& compiled, const std::string& object, const std::string& prefix,
                    const SelfCheckOptions& options);
 
+// What the check depends on, besides the object; empty if there is none.
+std::string check_key(const CompiledProgram& compiled, const SelfCheckOptions& options);
+
 }  // namespace tap::backend

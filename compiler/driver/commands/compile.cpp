@@ -123,8 +123,8 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   return made;
 }
 
-std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOutputs& outputs, LibraryFacts& facts,
-                                  const Made& made, const cost::Cluster& cluster) {
+std::vector<OutputFile> files_for(const Session& session, const CompileCommand& command, const CompileOutputs& outputs,
+                                  LibraryFacts& facts, const Made& made, const cost::Cluster& cluster) {
   const backend::CompiledProgram& lowered = *made.pipeline.lowered;
   Phase phase("generating code");
   const bool links = facts.target.linkable && outputs.is_library;
@@ -138,11 +138,20 @@ std::vector<OutputFile> files_for(const CompileCommand& command, const CompileOu
                                  library.tables.size() * sizeof(std::int64_t));
     library.identity = ir::short_hash(ir::hash_of_text(facts.graph_hash + facts.target.name + std::string(words)));
   }
-  backend::LibraryCode code = backend::emit(library, facts.target, {outputs.includes("llvm"), outputs.includes("asm")});
-  if (backend::runs_here(facts.target)) {
+  backend::SelfCheckOptions checks = backend::self_check_options(command.self_check);
+  checks.on = checks.on && backend::runs_here(facts.target);
+  const auto cache = open_cache({.without = command.source.no_cache});
+  const backend::CodeOptions options{.llvm = outputs.includes("llvm"),
+                                     .assembly = outputs.includes("asm"),
+                                     .cache = cache.get(),
+                                     .checked = backend::check_key(lowered, checks)};
+  backend::LibraryCode code = backend::emit(library, facts.target, options);
+  if (!code.cached) {
     Phase trying("testing the kernels");
-    backend::check_library(lowered, code.object, facts.prefix, backend::self_check_options(command.self_check));
+    backend::check_library(lowered, code.object, facts.prefix, checks);
   }
+  if (cache && !code.cached) cache->store(code.key, code.object);
+  show_warnings(session, cache.get());
   std::vector<OutputFile> files;
   if (links) {
     Phase linking("linking");
@@ -228,7 +237,7 @@ int compile(Session& session, const CompileCommand& command) {
   facts.processes = command.mpi;
   facts.scratch_bytes = backend::most_scratch(program.lowered->kernels.kernels);
   if (outputs.includes("exe")) require_standalone(facts);
-  std::vector<OutputFile> files = files_for(command, outputs, facts, made, cluster);
+  std::vector<OutputFile> files = files_for(session, command, outputs, facts, made, cluster);
   Phase writing("writing the library");
   write_decisions(session, command.decisions, made.plan);
   write_with_depfile(session, command, std::move(files));
