@@ -1,13 +1,15 @@
 // The key of a module's code in the cache: the hash of everything that the code depends on.
 #pragma once
 
-#include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
-
 #include <string>
 #include <string_view>
 
 #include "backend/llvm/digest.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
 
 namespace tap::backend {
 
