@@ -11,6 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "compiler/driver/machines/quantity.h"
 #include "compiler/driver/show/run_summary.h"
 #include "cost/machine/host.h"
@@ -135,6 +139,17 @@ Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
                         : fmt::format("raise the limits to at least {}, or use more devices", limits))};
 }
 
+// A search frees memory and allocates as much again, step by step. What goes back to the system between is cleared page
+// by page when it returns: a quarter of the time of a large search.
+void keep_freed_memory() {
+#if defined(__GLIBC__)
+  constexpr int mebibyte = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * mebibyte);  // the most that glibc allows
+  mallopt(M_TRIM_THRESHOLD, 128 * mebibyte);
+  mallopt(M_TOP_PAD, 4 * mebibyte);
+#endif
+}
+
 // Searches of several meshes run at the same time; what they find does not depend on that.
 struct MeshSearch {
   ir::Program program;
@@ -220,6 +235,7 @@ std::string axes_text(const ir::Mesh& mesh) {
 
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
                         const cost::SearchOptions& options, const std::function<void(double)>& progress) {
+  keep_freed_memory();
   std::vector<MeshSearch> searches;
   for (const std::vector<ir::MeshAxis>& axes : meshes) {
     MeshSearch search{program};
