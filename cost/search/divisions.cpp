@@ -114,7 +114,9 @@ FoundDivisions divisions_of(const Program& program, MeshId mesh, const SearchOpt
                             const std::function<bool(const std::string&)>& is_about) {
   FoundDivisions found;
   std::set<std::pair<GraphId, OperationId>> seen;
-  for (const auto& [graph, path] : graph_paths(program)) {
+  for (const std::pair<GraphId, std::string>& named : graph_paths(program)) {
+    const GraphId graph = named.first;
+    const std::string& path = named.second;
     const std::vector<std::string> names = operation_names(program[graph]);
     for (std::size_t o = 0; o < names.size(); ++o) {
       if (!is_about(path + names[o]) || seen.contains({graph, OperationId(o)})) continue;

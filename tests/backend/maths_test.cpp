@@ -2,7 +2,9 @@
 // same bits whatever the number of lanes. `bench_maths` tries more points (make campaign).
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
 
 #include "backend/llvm/emit_arithmetic.h"
 #include "backend/loops/may_fail.h"
@@ -93,6 +95,11 @@ void expect_accurate(std::size_t count) {
 }
 
 template <class T>
+auto bits_of_number(T value) {
+  return std::bit_cast<std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>(value);
+}
+
+template <class T>
 void expect_same_bits_by_lanes(std::initializer_list<unsigned> lanes) {
   for (CellOp op : functions) {
     Arguments<T> a = arguments<T>(op, 4096);
@@ -100,7 +107,7 @@ void expect_same_bits_by_lanes(std::initializer_list<unsigned> lanes) {
     for (unsigned n : lanes) {
       std::vector<T> together = apply(ArrayFunction(op, element<T>, n), a);
       for (std::size_t k = 0; k < together.size(); ++k)
-        ASSERT_TRUE(std::memcmp(&by_one[k], &together[k], sizeof(T)) == 0 ||
+        ASSERT_TRUE(bits_of_number(by_one[k]) == bits_of_number(together[k]) ||
                     (std::isnan(by_one[k]) && std::isnan(together[k])))
             << ir::info(op).name << "(" << a.x[k] << ", " << a.y[k] << ") in " << n << " lanes is " << together[k]
             << ", alone " << by_one[k];
