@@ -1,5 +1,6 @@
 // The built-in model: a processor of 3 GHz with two arithmetic units, scaled to the size of its registers.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "cost/machine/device.h"
@@ -61,6 +62,13 @@ const Device& Cluster::device(std::int64_t number) const {
     number -= many;
   }
   return types.front();
+}
+
+double Cluster::least_memory() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Device& type : types)
+    if (type.memory_bytes > 0) least = std::min(least, type.memory_bytes);
+  return least;
 }
 
 std::int64_t Cluster::count() const {

@@ -112,7 +112,8 @@ struct Cluster {
   std::vector<PairLink> pairs = {};
   std::vector<Term> terms = {};
   const Device& device(std::int64_t number) const;
-  std::int64_t count() const;  // of devices; 1 if not specified
+  std::int64_t count() const;   // of devices; 1 if not specified
+  double least_memory() const;  // bytes of the device with the least; infinite if unknown
   bool operator==(const Cluster&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include "cost/search/open_site.h"
 #include "ir/graph.h"
 #include "ir/text/plan_text.h"
+#include "support/check.h"
 
 namespace tap::cost {
 
@@ -96,7 +97,7 @@ class Comparison {
     for (const auto& [graph, made] : site_.graphs)
       for (std::size_t s = 0; s < made.meanings.size(); ++s)
         if (made.meanings[s].body.valid() && made.meanings[s].body == body) return {graph, s};
-    return {program_.main, 0};
+    TAP_UNREACHABLE("no step runs this body");
   }
 
   const Program& program_;

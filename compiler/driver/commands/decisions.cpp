@@ -27,14 +27,14 @@ ir::Plan earlier_plan(Session& session, const std::string& path) {
   return earlier;
 }
 
+}  // namespace
+
 std::string why_no_budget(const std::string& text) {
   constexpr double most_seconds = 1e6;
   auto seconds = read_quantity(text, Unit::time);
   if (!seconds || *seconds <= 0) return fmt::format("`{}` is not a time: write 10s or 50ms", text);
   return *seconds <= most_seconds ? "" : fmt::format("{} is more than {} s", text, most_seconds);
 }
-
-}  // namespace
 
 void add_effort_options(CLI::App& app, DecisionOptions& options) {
   CLI::Option* evaluations =

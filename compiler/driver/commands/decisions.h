@@ -25,6 +25,7 @@ struct DecisionOptions {
 };
 // --plan-out only of a command that `writes`.
 void add_decision_options(CLI::App& app, DecisionOptions& options, bool writes = true);
+std::string why_no_budget(const std::string& text);                // empty: it is one
 void add_effort_options(CLI::App& app, DecisionOptions& options);  // --evaluations and --budget alone
 
 // Reads the command line's plan into the options of the passes. Throws Failure as read_plan does.

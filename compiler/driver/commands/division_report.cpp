@@ -41,13 +41,6 @@ std::string division_name(const Division& division, bool with_operation) {
   return parts.empty() ? "not divided" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-double memory_of_devices(const cost::Cluster& cluster) {
-  double least = cost::unlimited;
-  for (const cost::Device& device : cluster.types)
-    if (device.memory_bytes > 0) least = std::min(least, device.memory_bytes);
-  return least;
-}
-
 std::string division_remark(const Division& one, const Division& taken, double memory) {
   if (&one == &taken) return "as the plan says";
   if (one.predicted.memory > memory) return "more memory than a device has";
@@ -73,9 +66,8 @@ std::string division_table(const Divisions& site, const cost::Cluster& cluster) 
   for (std::size_t k = 0; k < rows; ++k) {
     const Division& one = site.list[k];
     lines.push_back({division_name(one, site.operations.size() > 1),
-                     division_remark(one, site.list.front(), memory_of_devices(cluster)),
-                     time_text(one.predicted.seconds), bytes_text(one.predicted.memory),
-                     bytes_text(one.predicted.traffic)});
+                     division_remark(one, site.list.front(), cluster.least_memory()), time_text(one.predicted.seconds),
+                     bytes_text(one.predicted.memory), bytes_text(one.predicted.traffic)});
   }
   for (const DivisionTerm& term : division_terms) {
     const auto shown = std::span(site.list).first(rows);
@@ -120,7 +112,7 @@ ordered_json divisions_json(const std::vector<Divisions>& sites, const cost::Clu
                       {"received", one.predicted.traffic},
                       {"terms", std::move(seconds)},
                       {"lines", one.lines},
-                      {"remark", division_remark(one, site.list.front(), memory_of_devices(cluster))}});
+                      {"remark", division_remark(one, site.list.front(), cluster.least_memory())}});
     }
     out.push_back({{"operations", site.operations}, {"of_a_trip", site.of_a_trip}, {"alternatives", std::move(list)}});
   }

@@ -22,6 +22,7 @@
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/inspect_report.h"
 #include "compiler/driver/commands/mesh_sizes.h"
 #include "compiler/driver/commands/output_ending.h"
@@ -39,13 +40,6 @@
 
 namespace tap::driver {
 namespace {
-
-std::string why_no_time(const std::string& text) {
-  constexpr double most_seconds = 1e6;
-  auto seconds = read_quantity(text, Unit::time);
-  if (!seconds || *seconds <= 0) return fmt::format("`{}` is not a time: write 10s or 50ms", text);
-  return *seconds <= most_seconds ? "" : fmt::format("{} is more than {} s", text, most_seconds);
-}
 
 // In the order of Pick.
 constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "knee", "cheapest"};
@@ -223,13 +217,6 @@ PlanFront front_within(const ir::Program& program, const std::vector<std::vector
   return searched(program, meshes, search, with_progress, is_over);
 }
 
-double least_memory(const cost::Cluster& cluster) {
-  double least = cost::unlimited;
-  for (const cost::Device& device : cluster.types)
-    if (device.memory_bytes > 0) least = std::min(least, device.memory_bytes);
-  return least;
-}
-
 // What a search is for.
 struct PlanQuestion {
   const ir::Program& program;
@@ -253,7 +240,7 @@ PlanFront answer(const PlanQuestion& asked, std::size_t states, const IsOver& is
   keep_those_that_meet(front, demands);
   if (demands.memory) return front;
   // Then what the devices have is the limit, which takes another search only where it matters.
-  demands.memory = least_memory(search.cluster);
+  demands.memory = search.cluster.least_memory();
   demands.memory_is_all = true;
   if (picked(front, asked.pick, asked.price).found.predicted.memory > *demands.memory) front = front_now();
   keep_those_that_meet(front, demands);
@@ -373,7 +360,7 @@ Action declare_plan(CLI::App& app) {
           ->check(CLI::Range(1, 1 << 20));
   app.add_option("--budget", options->budget,
                  "Time limit of the search, such as 10s; the plan records the number of states that were kept")
-      ->check(CLI::Validator(why_no_time, "TIME"))
+      ->check(CLI::Validator(why_no_budget, "TIME"))
       ->excludes(states);
   app.add_option(
          "--threads", options->threads,
