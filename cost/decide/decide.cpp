@@ -55,7 +55,8 @@ bool is_input(const Program& program, const std::string& name) {
 std::set<std::string> split_by(const Plan& plan) {
   std::set<std::string> names;
   for (const Decision& decision : plan.decisions)
-    if (auto* split = std::get_if<PlannedSplit>(&decision)) names.insert(split->operation);
+    if (auto* split = std::get_if<PlannedSplit>(&decision))
+      names.insert({split->operation, std::string(before_partials(split->operation))});
   return names;
 }
 
@@ -283,7 +284,7 @@ class Decider {
     for (const Decision& decision : options_.context.plan.decisions) {
       auto* split = std::get_if<PlannedSplit>(&decision);
       if (!split || split->all_at || axis_of_dim(split->dim)) continue;
-      const auto location = finder.find(program.main, split->operation);
+      const auto location = finder.find(program.main, before_partials(split->operation));
       if (!location || !find_dim(with_author_names(program, program[location->graph][location->operation]), split->dim))
         return std::nullopt;
     }

@@ -54,6 +54,7 @@ std::optional<std::vector<SplitsOfGraph>> mesh_splits(const Program& program, co
     if (!is_over_mesh(decision) || passes::divided_input(program, decision)) continue;
     PlannedSplit line = std::get<PlannedSplit>(decision);
     const auto location = finder.find(program.main, line.operation);
+    if (!location && finder.find(program.main, before_partials(line.operation))) continue;  // how partials are combined
     if (!location) return std::nullopt;
     const Graph& graph = program[location->graph];
     const Operation& operation = graph[location->operation];

@@ -40,7 +40,7 @@ void KeptLines::take(const Plan& plan, bool is_given) {
     if (!split && std::holds_alternative<PlannedChoice>(plan.decisions[d])) continue;
     const auto own = split ? as_written_here(*split, plan) : std::nullopt;
     if (own && passes::divided_input(placed_, *own) && divide_input({d, is_given, *own})) continue;
-    const auto location = own ? finder.find(placed_.main, own->operation) : std::nullopt;
+    const auto location = own ? finder.find(placed_.main, ir::before_partials(own->operation)) : std::nullopt;
     if (!location) {
       if (is_given && own) problems_[d] = passes::no_operation(placed_, d, own->operation);
       else if (is_given) cannot_keep(d);

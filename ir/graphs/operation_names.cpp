@@ -77,6 +77,12 @@ std::optional<OperationInGraph> OperationFinder::find(GraphId graph, std::string
   return it == table->second.end() ? std::nullopt : std::optional(OperationInGraph{graph, it->second});
 }
 
+std::string_view before_partials(std::string_view name) {
+  constexpr std::string_view ending = ".partial";
+  while (name.ends_with(ending)) name.remove_suffix(ending.size());
+  return name;
+}
+
 std::optional<std::uint32_t> find_dim(const Operator& op, std::string_view name) {
   std::optional<std::uint32_t> found;
   std::size_t count = 0;

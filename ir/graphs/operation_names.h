@@ -39,6 +39,9 @@ class OperationFinder {
   std::map<GraphId, std::map<std::string, OperationId, std::less<>>> by_name_;
 };
 
+// The operation that splits turn into this one, which combines partials of partials: H of H.partial.partial.
+std::string_view before_partials(std::string_view name);
+
 // The dim with this name. `#2` is dim number 2, for a name that is missing or not unique.
 std::optional<std::uint32_t> find_dim(const Operator& op, std::string_view name);
 

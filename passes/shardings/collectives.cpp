@@ -225,6 +225,28 @@ std::string to_string(const std::vector<Mesh>& meshes, const Collective& step) {
   return text + " -> " + to_string(meshes, step.after);
 }
 
+// Axis by axis, the last one first. What a device has combined along the axes after this one holds its slice, if the slices are
+// parts of each other.
+std::int64_t elements_scattered(const Mesh& mesh, const Axes& levels, const std::vector<Axes>& slices,
+                                std::int64_t out) {
+  std::int64_t moved = 0, cells = out;  // of a device's slice
+  std::vector<Axes> inside = slices;    // along the axes from this one on
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    std::vector<Axes> after = inside;
+    bool is_inside = true;
+    for (std::size_t d = 0; d < after.size(); ++d) {
+      after[d] = without(mesh, inside[d], {levels[level]});
+      is_inside = is_inside && is_prefix(mesh, after[d], inside[d]);
+    }
+    const bool has_own = level + 1 == levels.size() || is_inside;
+    moved = checked::add(moved, checked::mul(cells, size_of(mesh, Axes{levels[level]}) - (has_own ? 1 : 0)));
+    for (std::size_t d = 0; d < after.size(); ++d)
+      cells = checked::mul(cells, size_of(mesh, inside[d]) / size_of(mesh, after[d]));
+    inside = std::move(after);
+  }
+  return moved;
+}
+
 std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape) {
   if (step.kind == CollectiveKind::copy) return cells_copied(before, after, shape);
   std::int64_t in = cells(before, shape), out = cells(after, shape);
@@ -236,7 +258,7 @@ std::int64_t elements_moved(const Collective& step, const OnMesh& before, const 
     case CollectiveKind::all_to_all: return out - out / group;
     case CollectiveKind::all_gather: return out - in;
     case CollectiveKind::all_reduce: return checked::mul(2, in - in / group);
-    case CollectiveKind::reduce_scatter: return checked::mul(out, group - 1);
+    case CollectiveKind::reduce_scatter: return elements_scattered(before.mesh, step.over, step.axes, out);
     case CollectiveKind::copy: break;
   }
   TAP_UNREACHABLE("no such collective");

@@ -149,11 +149,7 @@ class SiteChooser {
   }
 
   void add_partials(const Mesh& mesh) {
-    Axes all;
-    for (std::uint32_t f = 0; f < out_.factors.size(); ++f)
-      if (out_.site.factors.factors[f].kind == FactorKind::reduction)
-        all.insert(all.end(), out_.factors[f].begin(), out_.factors[f].end());
-    all = in_mesh_order(mesh, all);
+    const Axes all = in_mesh_order(mesh, axes_of_partials(out_));
     if (all.empty()) return;
     const MonoidId* monoid = monoid_of(program_[graph_[out_.site.operations[0]].op]);
     TAP_CHECK(monoid, "partials without a monoid");
@@ -192,6 +188,14 @@ std::optional<Sharding> sharding_of_use(const Graph& graph, const Site& site, st
   return graph[site.operands[operand]].sharding;
 }
 
+Axes axes_of_partials(const SiteShardings& site) {
+  Axes all;
+  for (std::size_t f = 0; f < site.factors.size(); ++f)
+    if (site.site.factors.factors[f].kind == FactorKind::reduction)
+      all.insert(all.end(), site.factors[f].begin(), site.factors[f].end());
+  return all;
+}
+
 SiteShardings site_with_axes(const Program& program, const Graph& graph, Site site, MeshId mesh,
                              std::vector<Axes> factors) {
   return SiteChooser(program, graph, std::move(site)).with_axes(mesh, std::move(factors));
@@ -214,7 +218,7 @@ std::vector<Reshard> reshards(const Program& program, const Graph& graph, const 
       const Shape& shape = graph[site.site.operands[k]].type.shape;
       Sharding from = sharding_of_use(graph, site.site, k).value_or(whole(site.mesh, shape.size()));
       if (places_alike(from, site.operands[k])) continue;
-      add(list, program, {s, false, k, from, site.operands[k], {}, false}, shape);
+      add(list, program, {s, false, k, from, site.operands[k], {}, site.copy}, shape);
     }
     for (std::size_t k = 0; k < site.results.size(); ++k) {
       const Value& value = graph[site.site.results[k]];

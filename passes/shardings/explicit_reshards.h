@@ -31,6 +31,9 @@ std::vector<SiteShardings> explicit_shardings(const ir::Program& program, const 
 SiteShardings site_with_axes(const ir::Program& program, const ir::Graph& graph, Site site, ir::MeshId mesh,
                              std::vector<ir::Axes> factors);
 
+// The axes along which it has partials, in the order in which they divide reduced dims.
+ir::Axes axes_of_partials(const SiteShardings& site);
+
 // The sharding of an operand at this site: that of the use, else that of the value.
 std::optional<ir::Sharding> sharding_of_use(const ir::Graph& graph, const Site& site, std::size_t operand);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
@@ -57,9 +58,36 @@ std::int64_t cells_moved(const ir::Program& program, const ir::Graph& graph, con
   return times * element_count(ir::local_shape(program[site.mesh], step.before, shape));
 }
 
+// Whether both operations read the same regions of the value on every device: then they share what is moved.
+bool read_alike(const ir::Program& program, const ir::Graph& graph, const SiteShardings& a, std::size_t of_a,
+                const SiteShardings& b, std::size_t of_b) {
+  const auto [first, k] = a.site.uses[of_a];
+  const auto [second, l] = b.site.uses[of_b];
+  const ir::Operator &one = program[graph[first].op], &other = program[graph[second].op];
+  auto have_same_domain = [](const ir::IndexDim& x, const ir::IndexDim& y) {
+    return x.range == y.range && x.role == y.role;
+  };
+  auto regions = [](const ir::Operator& op, std::uint32_t operand) {
+    std::vector<ir::Projection> list;
+    for (const ir::Access& read : op.reads)
+      if (read.tensor == operand) list.push_back(read.projection);
+    return list;
+  };
+  auto axes_by_dim = [](const SiteShardings& site) {
+    std::map<std::uint32_t, ir::Axes> axes;
+    for (std::size_t f = 0; f < site.factors.size(); ++f)
+      if (const auto dim = site.site.factors.factors[f].dim; dim && !site.factors[f].empty())
+        axes[*dim] = site.factors[f];
+    return axes;
+  };
+  return a.mesh == b.mesh && std::ranges::equal(one.dims, other.dims, have_same_domain) &&
+         one.constraints == other.constraints && regions(one, k) == regions(other, l) &&
+         axes_by_dim(a) == axes_by_dim(b);
+}
+
 void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
                const std::vector<std::string>& names, const std::vector<SiteShardings>& sites, const Reshard& reshard,
-               const Caution& caution, std::vector<Move>& list) {
+               const std::string& moved_for, const Caution& caution, std::vector<Move>& list) {
   const Site& site = sites[reshard.site].site;
   const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
   const ir::Value& value = graph[moved];
@@ -67,13 +95,28 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   const std::string name_of_value = path + value.name;
   const std::string reader = reshard.of_result ? "" : names[site.operations.front().index()];
   const std::string operation = path + names[site.operations.front().index()];
-  for (const Collective& step : reshard.steps)
-    list.push_back({reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
-                    to_string(program.meshes, step),
-                    cells_moved(program, graph, sites[reshard.site], step, value.type.shape, caution) *
-                        static_cast<std::int64_t>(size_of(value.type.element)),
-                    !is_explicit && moves_for_others(step.kind), name_of_value, reader, operation,
-                    std::string(name(step.kind)), to_string(program.meshes, reshard.steps.back().after)});
+  const std::string to = to_string(program.meshes, reshard.steps.back().after);
+  for (const Collective& step : reshard.steps) {
+    Move move{reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
+              to_string(program.meshes, step),
+              cells_moved(program, graph, sites[reshard.site], step, value.type.shape, caution) *
+                  static_cast<std::int64_t>(size_of(value.type.element)),
+              !is_explicit && moves_for_others(step.kind),
+              name_of_value,
+              reader,
+              operation,
+              std::string(name(step.kind)),
+              to};
+    if (!moved_for.empty()) {
+      move.moved_for = moved_for;
+      move.bytes = 0;
+    }
+    list.push_back(std::move(move));
+  }
+}
+
+bool is_held_whole(const std::optional<ir::Sharding>& held) {
+  return !held || std::ranges::all_of(held->dims, [](const ir::DimSharding& dim) { return dim.axes.empty(); });
 }
 
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
@@ -81,6 +124,7 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
   if (!site.mesh.valid()) return;
   for (std::size_t k = 0; k < site.operands.size(); ++k) {
     const ir::Value& value = graph[site.site.operands[k]];
+    if (is_held_whole(sharding_of_use(graph, site.site, k))) continue;
     const Halo halo = halo_of(program[site.operands[k].mesh], site.site.factors, k, site.operands[k], value.type.shape);
     if (halo.cells == 0) continue;
     std::string edges;
@@ -103,16 +147,34 @@ std::string without_last(const std::string& path) { return path.substr(0, path.r
 }  // namespace
 
 std::vector<Move> moves_of(const ir::Program& program, const Caution& caution) {
+  return moves_of(program, implied_sites(program), caution);
+}
+
+std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen, const Caution& caution,
+                           const std::set<ir::ValueId>& copied) {
   std::vector<Move> list;
   for (const auto& [id, path] : graph_paths(program)) {
+    const auto found = chosen.find(id);
+    if (found == chosen.end()) continue;
+    const std::vector<SiteShardings>& sites = found->second;
     const ir::Graph& graph = program[id];
     std::vector<std::string> names = operation_names(graph);
-    auto sites = explicit_shardings(program, graph);
     const bool in_group = is_inside_of_a_group(program, id);
     const std::string around = in_group ? without_last(path) : path;
-    for (const Reshard& reshard : reshards(program, graph, sites))
-      add_moves(program, graph, is_at_the_edge(graph, sites[reshard.site].site, reshard) ? around : path, names, sites,
-                reshard, caution, list);
+    const std::vector<Reshard> all = reshards(program, graph, sites);
+    for (const Reshard& reshard : all) {
+      const Site& site = sites[reshard.site].site;
+      auto serves = [&](const Reshard& before) {
+        if (reshard.of_result || before.of_result || &before >= &reshard) return false;
+        const Site& other = sites[before.site].site;
+        return site.operands[reshard.tensor] == other.operands[before.tensor] &&
+               read_alike(program, graph, sites[before.site], before.tensor, sites[reshard.site], reshard.tensor);
+      };
+      const bool may_share = id != program.main || reshard.of_result || !copied.contains(site.operands[reshard.tensor]);
+      const auto before = may_share ? std::ranges::find_if(all, serves) : all.end();
+      add_moves(program, graph, is_at_the_edge(graph, site, reshard) ? around : path, names, sites, reshard,
+                before == all.end() ? "" : names[sites[before->site].site.operations.front().index()], caution, list);
+    }
     for (const SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
   }
   return list;

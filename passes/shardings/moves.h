@@ -3,11 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "ir/graph_ids.h"
 #include "passes/caution.h"
+#include "passes/shardings/plan_shardings.h"
 #include "support/diagnostic.h"
 
 namespace tap::passes {
@@ -20,10 +22,14 @@ struct Move {
   std::string value = {}, reader = {};   // X, Y; no reader for a result
   std::string operation = {};            // that needs or computes it
   std::string collective = {}, to = {};  // all_gather, pod[{}, {}]: a step, and the sharding that the reshard leads to
+  std::string moved_for = {};            // an earlier reader that needs the same; then no bytes are moved
 };
 
 // Of the graphs that main reaches, in order.
 std::vector<Move> moves_of(const ir::Program& program, const Caution& caution = {});
+// … where these sites are divided so, whatever shardings imply. Of `copied` inputs each reader has a copy of its own.
+std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& sites, const Caution& caution = {},
+                           const std::set<ir::ValueId>& copied = {});
 
 // Reports tensors whose reshard is forced by an operation's other tensors; combining partials and slicing do not count.
 // An error (T0909) with `refuse`, else a warning (T0910), with the first reshard and the bytes of all.

@@ -86,6 +86,11 @@ class Planner {
     }
   }
 
+  struct Slices {  // of a combination, over an axis of its partials
+    std::uint32_t dim;
+    AxisRef over;
+  };
+
   void add_splits(const Graph& graph, const std::vector<std::string>& names, const SiteShardings& site) {
     if (is_maximal(program_[site.mesh])) return place_on_one(graph, names, site.mesh, site.site);
     OperationId o = site.site.operations.front();
@@ -104,11 +109,28 @@ class Planner {
         if (std::none_of(slices.begin(), combined, [&](const Slices& one) { return one.over == axis; }))
           add(*dim, axis);
     }
+    add_slices_of_partials(names[o.index()], op, site, {combined, slices.end()});
     std::for_each(combined, slices.end(), [&](const Slices& one) { add(one.dim, one.over); });
     for (std::size_t f = 0; f < site.factors.size(); ++f)
       for (const RoundsOver& one : in_rounds)
         if (site.factors[f] == Axes{one.over})
           add_rounds(names[o.index()], op, *site.site.factors.factors[f].dim, {site.mesh, one.over}, one.rounds);
+  }
+
+  // Partials along several axes are combined along the last one first: `Y.partial` is what remains for the axes before. Each device
+  // combines only the slice of it that the axes from there on divide.
+  //   Y[i] = sum[k] X[i, k], k over x and y, i over y and x     split Y.partial dim i into 2 over y
+  void add_slices_of_partials(std::string name, const Operator& op, const SiteShardings& site,
+                              const std::vector<Slices>& slices) {
+    const Mesh& mesh = program_[site.mesh];
+    const Axes levels = axes_of_partials(site);
+    for (std::size_t done = 1; done < levels.size(); ++done) {
+      name += ".partial";
+      const Axes rest(levels.begin() + static_cast<std::ptrdiff_t>(done), levels.end());
+      for (const Slices& one : slices)
+        if (overlap(mesh, rest, {one.over}))
+          add_split(site.mesh, {.operation = name, .dim = plan_dim_name(op, one.dim)}, one.over);
+    }
   }
 
   // The combination is split into those of groups, on all devices of each. The last round is the rest of it.
@@ -142,10 +164,6 @@ class Planner {
   // Partials are combined such that each device combines only a part: the blocks that it holds (a reduce-scatter), or
   // a slice that the readers gather (an all-reduce). These are splits of the combination. Small results are combined in
   // rounds instead.
-  struct Slices {
-    std::uint32_t dim;
-    AxisRef over;
-  };
   struct RoundsOver {
     Rounds rounds;
     AxisRef over;
@@ -179,7 +197,9 @@ class Planner {
           if (!std::any_of(left.begin(), left.end(), has_axis) || !take(a, axis)) break;
         }
       }
-      for (const AxisRef& axis : Axes(left))
+      // The last axis first, so that slices of slices are combined (add_slices_of_partials).
+      const Axes free(left.rbegin(), left.rend());
+      for (const AxisRef& axis : free)
         if (Rounds rounds = rounds_of_site(program_, graph, site, axis, caution_); !rounds.empty()) {
           found.in_rounds.push_back({std::move(rounds), axis});
           left = without(mesh, left, {axis});
@@ -355,6 +375,12 @@ ShardedPlan applicable(const Program& program, const Caution& caution, ShardedPl
 ShardedPlan plan_of_shardings(const Program& program, const Caution& caution, const Plan& but,
                               const ListedValues& listed) {
   return applicable(program, caution, Planner(program, caution, but, listed, nullptr).plan());
+}
+
+ChosenSites implied_sites(const Program& program) {
+  ChosenSites sites;
+  for (const auto& [id, path] : graph_paths(program)) sites.emplace(id, explicit_shardings(program, program[id]));
+  return sites;
 }
 
 std::vector<PlannedSplit> splits_of_site(const Program& program, GraphId graph, const SiteShardings& site) {

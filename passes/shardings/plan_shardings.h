@@ -46,6 +46,8 @@ ShardedPlan plan_of_shardings(const ir::Program& program, const Caution& caution
 
 // Sites with the axes of their factors, by graph; `graph[v].sharding` is how their results are held.
 using ChosenSites = std::map<ir::GraphId, std::vector<SiteShardings>>;
+// Those that the shardings of values imply, of the graphs that main reaches.
+ChosenSites implied_sites(const ir::Program& program);
 ShardedPlan plan_of_sites(const ir::Program& program, const ChosenSites& sites, const Caution& caution = {});
 // The lines of one site, whether or not they can be applied.
 std::vector<ir::PlannedSplit> splits_of_site(const ir::Program& program, ir::GraphId graph, const SiteShardings& site);

@@ -24,7 +24,8 @@ class SiteFinder {
       if (done[o] || program_[graph_.operations[o].op].region()) continue;
       std::vector<OperationId> together = co_writers(OperationId(o));
       for (OperationId each : together) done[each.index()] = true;
-      sites.push_back(together.size() == 1 ? alone(together[0]) : joint(std::move(together)));
+      sites.push_back(together.size() == 1 ? site_of(program_, graph_, together[0], table_)
+                                           : joint(std::move(together)));
     }
     return sites;
   }
@@ -40,20 +41,6 @@ class SiteFinder {
             list.push_back(other);
     std::sort(list.begin(), list.end());
     return list;
-  }
-
-  Site alone(OperationId o) {
-    Site site{{o}, {}, {}, {}, table_[graph_[o].op]};
-    for (const TensorFactors& t : site.factors.operands) {
-      site.operands.push_back(graph_[o].operands[t.tensor]);
-      site.uses.emplace_back(o, t.tensor);
-    }
-    for (const TensorFactors& t : site.factors.results) site.results.push_back(graph_[o].results[t.tensor]);
-    site.moves_no_data = passes::moves_no_data(program_[graph_[o].op], site.factors);
-    bool map = program_[graph_[o].op].map() != nullptr;
-    for (std::size_t k = 0; k < site.operands.size(); ++k)
-      site.broadcast.push_back(map && !site.factors.operands[k].axes.empty() && is_broadcast(site.factors, k));
-    return site;
   }
 
   Site joint(std::vector<OperationId> operations) {
@@ -212,6 +199,21 @@ const Factors& FactorTable::operator[](ir::OperatorId op) {
   auto [it, fresh] = found_.try_emplace(op);
   if (fresh) it->second = factors_of(program_[op]);
   return it->second;
+}
+
+Site site_of(const ir::Program& program, const ir::Graph& graph, OperationId operation, FactorTable& table) {
+  const ir::Operation& own = graph[operation];
+  Site site{{operation}, {}, {}, {}, table[own.op]};
+  for (const TensorFactors& t : site.factors.operands) {
+    site.operands.push_back(own.operands[t.tensor]);
+    site.uses.emplace_back(operation, t.tensor);
+  }
+  for (const TensorFactors& t : site.factors.results) site.results.push_back(own.results[t.tensor]);
+  site.moves_no_data = moves_no_data(program[own.op], site.factors);
+  const bool map = program[own.op].map() != nullptr;
+  for (std::size_t k = 0; k < site.operands.size(); ++k)
+    site.broadcast.push_back(map && !site.factors.operands[k].axes.empty() && is_broadcast(site.factors, k));
+  return site;
 }
 
 std::vector<Site> sites_of(const ir::Program& program, const ir::Graph& graph, FactorTable& table) {

@@ -33,6 +33,8 @@ class FactorTable {
 
 // In the order of each site's first operation; operations with regions are not sites.
 std::vector<Site> sites_of(const ir::Program& program, const ir::Graph& graph, FactorTable& table);
+// A site of one operation, which may be a group.
+Site site_of(const ir::Program& program, const ir::Graph& graph, ir::OperationId operation, FactorTable& table);
 
 // Whether the operation copies its operand, or a part of it, cell for cell.
 bool is_copy(const ir::Operator& op);

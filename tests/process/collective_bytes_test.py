@@ -49,6 +49,21 @@ class CollectiveBytes(MpiTest):
             for to in ("{x}, {}", "{}, {x}"):
                 self.same(reduced(to, devices), devices, "reduce_scatter", 64 * 64 * (devices - 1) // devices)
 
+    def test_reduce_scatter_over_two_axes(self):
+        """Partials are combined along y, then along x; each device combines a slice of both. In the other order the slices along x are not
+        parts of those along y."""
+        both = reduced("C", 4).replace("x: 4", "x: 2, y: 2").replace("a: f32[64, 96] @ m[{}, {x}]", "a: f32[64, 96] @ m[{}, {x, y}]").replace("@ m[{x}, {}]", "@ m[{x, y}, {}]")
+        for to, cells in (("{y, x}, {}", 64 * 64 * 3 // 4), ("{x}, {y}", 64 * 64 * 3 // 4), ("{x, y}, {}", 64 * 64)):
+            self.same(both.replace("C", to), 4, "reduce_scatter", cells)
+
+    def test_values_that_two_operations_read(self):
+        text = ("mesh m = [x: 4]\nprogram main(a: f32[64, 32] @ m[{x}, {}], b: f32[32, 96], w: f32[64, 96] @ m[{}, {x}])\n"
+                "        -> (t: f32[64, 96] @ m[{x}, {}], c: f32[64, 96] @ m[{}, {x}], d: f32[64, 96] @ m[{}, {x}]) {\n"
+                "    t[i, j] = sum[k] a[i, k] * b[k, j]\n    c[i, j] = t[i, j] * w[i, j]\n    d[i, j] = t[i, j] - w[i, j]\n}\n")
+        moves, received = self.moves(text, 4)
+        self.assertEqual(moves, [("all_to_all", 64 * 96 * 3 // 16 * 4), ("all_to_all", 0)])
+        self.assertEqual(max(received.values()), 64 * 96 * 3 // 16 * 4)
+
     def test_all_gather(self):
         for devices in (2, 4):
             self.same(program(f"x: {devices}", "{x}, {}", "{}, {x}", ", w: f32[96, 96] @ m[{}, {x}]", "sum[k] t[i, k] * w[k, j]"), devices,

@@ -78,6 +78,19 @@ class Diff(TapcTest):
         one_device = self.diff("rows.tap", "replicated.tap", "--device", "3")
         self.assertEqual(one_device["a"]["received"], {"busiest": 2048.0, "bytes": 2048.0, "messages": 1.0})
 
+    def test_two_plans_over_a_mesh(self):
+        text = ROWS[:ROWS.index("program")] + "program layer(X: f32[64, 64], W: f32[64, 128], V: f32[128, 64]) -> (Y: f32[64, 64]) {" + ROWS[ROWS.index("\n    H["):]
+        self.write("p.tap", text)
+        rows = "split H dim i into 4 over pod.data\nsplit H dim o into 2 over pod.model\nsplit Y dim i into 4 over pod.data\n"
+        self.write("gathered.plan", "plan 2\n" + rows)
+        self.write("scattered.plan", "plan 2\n" + rows + "split Y dim k into 2 over pod.model\nsplit Y dim o into 2 over pod.model\n")
+        found = self.diff("p.tap", "gathered.plan", "scattered.plan")
+        self.assertEqual(found["collectives"], {
+            "a": ["H for Y  all_gather [{}, {model}] -> pod[{data}, {}]  4 KiB, implicit"],
+            "b": ["Y  reduce_scatter {model} [{}, {model}] -> pod[{data}, {model}]  2 KiB"]})
+        self.assertEqual([found[side]["received"]["busiest"] for side in "ab"], [4096.0, 2048.0])
+        self.assertEqual(found["shardings"], [{"value": "Y", "a": "pod[{data}, {}]", "b": "pod[{data}, {model}]"}])
+
     def test_traffic_of_an_iterate(self):
         for times in (1, 7):
             self.write(f"steps{times}.tap", STEPS.replace("TIMES", str(times)))

@@ -95,7 +95,24 @@ class Explain(TapcTest):
         told = self.expect(0, "^$", "explain", "p.tap:H", "--plan", "p.plan").stdout.decode()
         self.assertRegex(told, r"H: f32\[8, 8\]\n  by the plan: split H dim i into 2 over (axis )?grid.x\n")
         self.assertNotIn("every device holds", told)
-        self.expect(2, "divides operations over a mesh(?s:.*)inspect p.tap --plan p.plan --device 0", "explain", "p.tap:H..Y", "--plan", "p.plan")
+
+    def test_what_a_plan_moves(self):
+        self.write("p.tap", "mesh pod = [data: 2, model: 4]\n"
+                            "program p(X: f32[8, 16], W: f32[16, 32], V: f32[32, 16]) -> (Y: f32[8, 16], Z: f32[8, 16]) {\n"
+                            "    H[i, o] = sum[k] X[i, k] * W[k, o]\n    Y[i, o] = sum[k] H[i, k] * V[k, o]\n"
+                            "    Z[i, o] = max[k] H[i, k] * V[k, o]\n}\n")
+        self.write("p.plan", "plan 2\nsplit H dim o into 4 over pod.model\nsplit Y dim i into 2 over pod.data\n"
+                             "split Z dim i into 2 over pod.data\n")
+        told = self.expect(0, "^$", "explain", "p.tap:H..Y", "--plan", "p.plan").stdout.decode()
+        self.assertRegex(told, r"at p\.tap:4:5 needs it as pod\[\{data\}, \{\}\]\n  `H` is sharded as pod\[\{\}, \{model\}\], at p\.tap:3:5\n")
+        self.assertRegex(told, r"moved, 384 bytes per device:\n(    .*\n)*    all_gather .*384 bytes, implicit\n")
+        told = self.expect(0, "^$", "explain", "p.tap:H..Z", "--plan", "p.plan").stdout.decode()
+        self.assertIn("moved once, for `Y`, too", told)
+        told = self.expect(0, "^$", "explain", "p.tap:Y", "--plan", "p.plan").stdout.decode()
+        self.assertRegex(told, r"  moved:\n    H for Y  all_gather .* 384 bytes, implicit  p\.tap:4\n    384 bytes per device\n")
+        self.write("listed.plan", "plan 2\nsplit H dim o into 2 over devices {0}, {3}\nsplit Y dim i into 2 over pod.data\n")
+        told = self.expect(0, "^$", "explain", "p.tap:Y", "--plan", "listed.plan").stdout.decode()
+        self.assertIn("does not consider 1 line, which no sharding describes", told)
 
     def divisions(self, name, plan, file="p.tap"):
         said = json.loads(self.expect(0, "^$", "explain", f"{file}:{name}", "--plan", plan, "--json").stdout)

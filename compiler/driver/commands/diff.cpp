@@ -6,15 +6,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <sstream>
 
 #include "compiler/driver/commands/command.h"
+#include "compiler/driver/commands/planned_shardings.h"
 #include "compiler/driver/commands/priced_program.h"
 #include "compiler/driver/failures.h"
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/show/cost_diff.h"
 #include "compiler/driver/show/sharding_moves.h"
 #include "compiler/driver/show/sharding_report.h"
+#include "cost/decide/mesh_splits.h"
 #include "ir/text/plan_text.h"
 
 namespace tap::driver {
@@ -55,10 +58,16 @@ ComparedProgram compared(Session& session, PricedOptions options, const std::str
     const cost::Cost& total = found.report.cost.total;
     found.traffic = {total.received, total.messages, total.received};
   }
-  if (priced.made.program.meshes.empty()) return found;
-  const ir::Program sharded = propagate_file(session, file, options.source).found.program;
-  found.shardings = shardings_of(sharded);
-  found.moves = lines_of_moves(sharded);
+  const passes::Caution caution{options.source.strict_fp, options.source.require_proof, options.source.fast_reduce};
+  if (std::ranges::any_of(decisions.decisions, cost::is_over_mesh)) {
+    const passes::PlannedShardings planned = planned_shardings(session, options);
+    found.shardings = shardings_of(planned.program);
+    found.moves = lines_of_moves(passes::moves_of(planned.program, planned.sites, caution, planned.divided));
+  } else if (!priced.made.program.meshes.empty()) {
+    const ir::Program sharded = propagate_file(session, file, options.source).found.program;
+    found.shardings = shardings_of(sharded);
+    found.moves = lines_of_moves(passes::moves_of(sharded, caution));
+  }
   return found;
 }
 

@@ -16,16 +16,19 @@
 #include "compiler/driver/commands/division_report.h"
 #include "compiler/driver/commands/explanations.h"
 #include "compiler/driver/commands/plan_divisions.h"
+#include "compiler/driver/commands/planned_shardings.h"
 #include "compiler/driver/commands/propagation_options.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/propagated_file.h"
 #include "compiler/driver/show/decision_report.h"
+#include "compiler/driver/show/sharding_moves.h"
 #include "compiler/driver/show/sharding_report.h"
 #include "compiler/driver/show/why_moved.h"
 #include "compiler/driver/show/why_sharded.h"
 #include "compiler/pipeline/rewrite_rules.h"
 #include "cost/decide/mesh_splits.h"
 #include "ir/graphs/operation_names.h"
+#include "support/plural.h"
 
 namespace tap::driver {
 namespace {
@@ -140,11 +143,12 @@ Failure no_value(const std::string& file, const ir::Program& program, const std:
               .help(near ? "did you mean `" + *near + "`?" : "`tapc sharding " + file + "` lists them")};
 }
 
-std::string move_between(const std::string& file, const ShardingReasons& reasons, const passes::Propagated& found,
-                         const std::string& value, const std::string& reader) {
+// `sites`: as shardings imply, or as a plan says.
+std::string move_between(const std::string& file, const ShardingReasons& names, const ir::Program& program,
+                         const passes::ChosenSites& sites, const std::string& value, const std::string& reader) {
   for (const std::string& name : {value, reader})
-    if (!value_named(found.program, name)) throw no_value(file, found.program, name);
-  std::string text = why_moved(reasons, found, value, reader);
+    if (!value_named(program, name)) throw no_value(file, program, name);
+  std::string text = why_moved(names, program, sites, value, reader);
   if (!text.empty()) return text;
   throw Failure{exit_code::wrong_command_line,
                 Diagnostic(Code::command_line, Span{},
@@ -189,11 +193,25 @@ Explained other_divisions(Session& session, const std::string& file, const std::
       fmt::format("  other divisions are not shown: `tapc plan` has no divisions like `{}`\n", found.why_none.front())};
 }
 
-Failure moved_by_plan(const std::string& file, const std::string& plan) {
-  return {exit_code::wrong_command_line,
-          Diagnostic(Code::command_line, Span{},
-                     fmt::format("`{}` divides operations over a mesh; what is moved is explained for shardings", plan))
-              .help(fmt::format("`tapc inspect {} --plan {} --device 0` lists what a device receives", file, plan))};
+std::string move_by_plan(Session& session, const std::string& file, const ValueLocations& locations,
+                         const std::string& value, const std::string& reader, const ExplainOptions& options) {
+  passes::PlannedShardings planned =
+      planned_shardings(session, {file, options.machine, options.decisions, {}, {}, 0, options.source});
+  const passes::Propagated nothing_inferred{.program = std::move(planned.program)};
+  const ShardingReasons names(session, nothing_inferred, locations);
+  return move_between(file, names, nothing_inferred.program, planned.sites, value, reader);
+}
+
+// What the plan moves for the operation that writes this value, and of its results.
+std::string moves_by_plan(Session& session, const std::string& file, const std::string& name,
+                          const ExplainOptions& options) {
+  const passes::PlannedShardings planned =
+      planned_shardings(session, {file, options.machine, options.decisions, {}, {}, 0, options.source});
+  std::string text = moves_about(session, passes::moves_of(planned.program, planned.sites, {}, planned.divided), name);
+  if (!planned.not_shown.empty())
+    text += fmt::format("  what is moved does not consider {}, which no sharding describes\n",
+                        plural(static_cast<std::int64_t>(planned.not_shown.size()), "line"));
+  return text;
 }
 
 int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {
@@ -201,8 +219,11 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   ShardingReasons reasons(session, from.found, from.locations);
   const ir::Plan divided = lines_over_meshes(session, options);
   if (const std::size_t dots = name.find(".."); dots != name.npos) {
-    if (!divided.decisions.empty()) throw moved_by_plan(file, options.decisions.plan);
-    session.print(move_between(file, reasons, from.found, name.substr(0, dots), name.substr(dots + 2)));
+    const std::string value = name.substr(0, dots), reader = name.substr(dots + 2);
+    const ir::Program& program = from.found.program;
+    session.print(divided.decisions.empty()
+                      ? move_between(file, reasons, program, passes::implied_sites(program), value, reader)
+                      : move_by_plan(session, file, from.locations, value, reader, options));
     return exit_code::done;
   }
   const auto value = value_named(from.found.program, name);
@@ -210,9 +231,10 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   const std::string lines = lines_about(divided, name);
   const ir::Value& about = from.found.program[value->first][value->second];
   Explained decided = decisions_about(session, file, name, options);
-  const std::string text = lines.empty() ? why_sharded(reasons, from.found, value->first, value->second)
-                                         : fmt::format("{}: {}\n", name, ir::to_string(about.type)) +
-                                               (decided.text.find(lines) == std::string::npos ? lines : "");
+  std::string text = lines.empty() ? why_sharded(reasons, from.found, value->first, value->second)
+                                   : fmt::format("{}: {}\n", name, ir::to_string(about.type)) +
+                                         (decided.text.find(lines) == std::string::npos ? lines : "");
+  if (!divided.decisions.empty()) text += moves_by_plan(session, file, name, options);
   const Explained divisions = divided.decisions.empty() ? Explained{} : other_divisions(session, file, name, options);
   if (decided.text.empty() && options.decisions.plan.empty() && options.decisions.evaluations != 0)
     decided.text = nothing_decided(from.found.program[value->first], value->second, from.found.program);

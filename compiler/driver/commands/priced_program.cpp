@@ -73,6 +73,10 @@ CostReport report_of_device(const ir::Program& program, const PricedOptions& opt
 
 }  // namespace
 
+pipeline::Compilation fused_program(Session& session, const PricedOptions& options) {
+  return compiled_to(pipeline::Stage::fused, session, options, {});
+}
+
 pipeline::Compilation sharded_program(Session& session, const PricedOptions& options, const ir::Machine& machine) {
   return compiled_to(pipeline::Stage::sharded, session, options, machine);
 }

@@ -26,6 +26,8 @@ struct PricedOptions {
 // The options but the file and those of decisions. Without devices: all are meant, and have as many threads as the machine says.
 void add_priced_options(CLI::App& app, PricedOptions& options, bool with_device = true);
 
+// Up to the program that the splits of its plan are applied to.
+pipeline::Compilation fused_program(Session& session, const PricedOptions& options);
 // Up to the sharded program.
 pipeline::Compilation sharded_program(Session& session, const PricedOptions& options, const ir::Machine& machine);
 

@@ -80,7 +80,7 @@ int from_specs(Session& session, const ShardingOptions& options) {
   if (!options.to.empty()) session.print(onnx_json_of(session, found.program, choices_of(options), found.listed));
   else if (options.plan)
     session.print(ir::print(without_meshes(plan_of(session, options, found.program, found.listed), found.program)));
-  else if (options.moves) session.print(list_moves(session, found.program, caution_of(options)));
+  else if (options.moves) session.print(list_moves(session, passes::moves_of(found.program, caution_of(options))));
   else session.print(options.graph ? ir::print(found.program) : list_specs(found));
   return exit_code::done;
 }
@@ -100,7 +100,7 @@ int sharding(Session& session, const ShardingOptions& options) {
   const ir::Program& program = propagated.found.program;
   refuse_implicit_moves(options, program);
   if (options.plan) session.print(ir::print(plan_of(session, options, program)));
-  else if (options.moves) session.print(list_moves(session, program, caution_of(options)));
+  else if (options.moves) session.print(list_moves(session, passes::moves_of(program, caution_of(options))));
   else if (!options.to.empty()) session.print(onnx_json_of(session, program, choices_of(options)));
   else if (options.json)
     session.print(sharding_json(session, propagated.file, propagated.found, propagated.locations, caution_of(options))

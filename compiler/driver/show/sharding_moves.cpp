@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "compiler/driver/show/written_operations.h"
-#include "passes/shardings/moves.h"
 #include "support/byte_size.h"
 
 namespace tap::driver {
@@ -20,13 +20,13 @@ std::string line_of(const Session& session, const std::string& operation) {
 }
 
 std::string bytes_text(const passes::Move& move) {
+  if (!move.moved_for.empty()) return "as for " + move.moved_for;
   return byte_size(static_cast<double>(move.bytes)) + (move.implicit ? ", implicit" : "");
 }
 
 }  // namespace
 
-std::string list_moves(const Session& session, const ir::Program& program, const passes::Caution& caution) {
-  std::vector<passes::Move> moves = passes::moves_of(program, caution);
+std::string list_moves(const Session& session, const std::vector<passes::Move>& moves) {
   std::size_t wide = 0, wider = 0, widest = 0;
   for (const passes::Move& move : moves) {
     wide = std::max(wide, move.what.size());
@@ -45,10 +45,20 @@ std::string list_moves(const Session& session, const ir::Program& program, const
   return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", byte_size(static_cast<double>(all)));
 }
 
-std::vector<std::string> lines_of_moves(const ir::Program& program) {
+std::string moves_about(const Session& session, std::vector<passes::Move> moves, const std::string& name) {
+  std::erase_if(moves, [&](const passes::Move& move) { return move.operation != name || move.bytes == 0; });
+  if (moves.empty()) return "";
+  std::string text = "  moved:\n";
+  std::istringstream lines(list_moves(session, moves));
+  for (std::string line; std::getline(lines, line);) text += line.empty() ? "" : "    " + line + "\n";
+  return text;
+}
+
+std::vector<std::string> lines_of_moves(const std::vector<passes::Move>& moves) {
   std::vector<std::string> lines;
-  for (const passes::Move& move : passes::moves_of(program))
-    lines.push_back(fmt::format("{}  {}  {}", move.what, move.step, bytes_text(move)));
+  for (const passes::Move& move : moves)
+    if (move.bytes > 0 || !move.moved_for.empty())
+      lines.push_back(fmt::format("{}  {}  {}", move.what, move.step, bytes_text(move)));
   return lines;
 }
 

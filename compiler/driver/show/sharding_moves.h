@@ -9,14 +9,15 @@
 
 #include "compiler/driver/session.h"
 #include "ir/graph_ids.h"
-#include "passes/caution.h"
+#include "passes/shardings/moves.h"
 
 namespace tap::driver {
 
-// A line for each collective of the graphs that main reaches, with the bytes that the busiest device receives, the source
-// line of its operation, and the sum.
-std::string list_moves(const Session& session, const ir::Program& program, const passes::Caution& caution = {});
-// The lines alone, without columns.
-std::vector<std::string> lines_of_moves(const ir::Program& program);
+// A line for each collective, with the bytes that the busiest device receives, the source line of its operation, and the sum.
+std::string list_moves(const Session& session, const std::vector<passes::Move>& moves);
+// … of those before this operation, or the one that writes this value, and of its results. Empty if there are none.
+std::string moves_about(const Session& session, std::vector<passes::Move> moves, const std::string& name);
+// The lines alone, without columns and places in the source, of what is moved.
+std::vector<std::string> lines_of_moves(const std::vector<passes::Move>& moves);
 
 }  // namespace tap::driver

@@ -94,13 +94,15 @@ class Explanation {
   const passes::SiteShardings& site_;
 };
 
-std::string moves_text(const ir::Program& program, const std::string& value, const std::string& operation,
-                       bool result) {
+std::string moves_text(const ir::Program& program, const passes::ChosenSites& sites, const std::string& value,
+                       const std::string& operation, bool result) {
   std::string text;
   std::int64_t all = 0;
-  for (const passes::Move& move : passes::moves_of(program)) {
+  for (const passes::Move& move : passes::moves_of(program, sites)) {
     if (move.value != value || move.operation != operation || move.reader.empty() != result) continue;
-    text += fmt::format("    {}  {}{}\n", move.step, byte_size(static_cast<double>(move.bytes)),
+    text += fmt::format("    {}  {}{}\n", move.step,
+                        move.moved_for.empty() ? byte_size(static_cast<double>(move.bytes))
+                                               : fmt::format("moved once, for `{}`, too", move.moved_for),
                         move.implicit ? ", implicit" : "");
     all += move.bytes;
   }
@@ -110,23 +112,25 @@ std::string moves_text(const ir::Program& program, const std::string& value, con
 
 }  // namespace
 
-std::string why_moved(const ShardingReasons& names, const passes::Propagated& found, const std::string& value,
-                      const std::string& reader) {
-  const ir::Program& program = found.program;
+std::string why_moved(const ShardingReasons& names, const ir::Program& program, const passes::ChosenSites& sites,
+                      const std::string& value, const std::string& reader) {
   const bool result = value == reader;
   for (const auto& [graph, path] : ir::graph_paths(program)) {
     const std::vector<std::string> operations = ir::operation_names(program[graph]);
-    for (const passes::SiteShardings& site : passes::explicit_shardings(program, program[graph])) {
+    const auto of_graph = sites.find(graph);
+    if (of_graph == sites.end()) continue;
+    for (const passes::SiteShardings& site : of_graph->second) {
+      const std::string operation = path + operations[site.site.operations.front().index()];
       const auto writes = [&, id = graph](const std::string& name) {
-        return std::any_of(site.site.results.begin(), site.site.results.end(), [&](ir::ValueId v) {
-          return names.name({id, v}) == name;
-        });
+        return name == operation || std::any_of(site.site.results.begin(), site.site.results.end(), [&](ir::ValueId v) {
+                 return names.name({id, v}) == name;
+               });
       };
       if (!writes(reader)) continue;
       for (ir::ValueId v : result ? site.site.results : site.site.operands) {
         if (names.name({graph, v}) != value) continue;
         return fmt::format("{}..{}\n", value, reader) + Explanation(names, program, graph, site).of(v, result) +
-               moves_text(program, value, path + operations[site.site.operations.front().index()], result);
+               moves_text(program, sites, value, operation, result);
       }
     }
   }

@@ -6,16 +6,15 @@
 
 #include <string>
 
-namespace tap::passes {
-struct Propagated;
-}
+#include "passes/shardings/plan_shardings.h"
 
 namespace tap::driver {
 
 class ShardingReasons;
 
-// Empty if the operation that writes `reader` does not read `value`, and `reader` is not `value`.
-std::string why_moved(const ShardingReasons& names, const passes::Propagated& found, const std::string& value,
-                      const std::string& reader);
+// Empty if the operation that writes `reader` does not read `value`, and `reader` is not `value`. `sites`: those that
+// shardings imply, or those of a plan. `names` are of the same program.
+std::string why_moved(const ShardingReasons& names, const ir::Program& program, const passes::ChosenSites& sites,
+                      const std::string& value, const std::string& reader);
 
 }  // namespace tap::driver

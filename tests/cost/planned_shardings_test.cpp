@@ -1,0 +1,168 @@
+// What a plan moves, collective by collective: as written by hand, and in sum what the devices of the expanded program receive.
+#include "passes/shardings/planned_shardings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cost/model/traffic.h"
+#include "cost/search/sharding_search.h"
+#include "ir/graphs/operation_names.h"
+#include "ir/shardings/mesh_names.h"
+#include "ir/text/plan_text.h"
+#include "passes/pass_manager.h"
+#include "passes/shardings/moves.h"
+#include "passes/splits/divided_inputs.h"
+#include "passes/splits/expand.h"
+#include "passes/splits/realise.h"
+#include "tests/cost/random_matrices.h"
+#include "tests/ir/parse_plan.h"
+#include "tests/passes/lowered.h"
+
+namespace tap::cost {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+passes::PlannedShardings planned(const ir::Program& program, const std::string& lines) {
+  return passes::shardings_of_plan(program, std::get<ir::Plan>(ir::parse_plan("plan 2\n" + lines)));
+}
+
+Lines held(const passes::PlannedShardings& planned) {
+  Lines lines;
+  for (const ir::Value& value : planned.program[planned.program.main].values)
+    if (value.sharding) lines.push_back(value.name + " " + to_string(planned.program.meshes, *value.sharding));
+  std::ranges::sort(lines);
+  return lines;
+}
+
+Lines moved(const passes::PlannedShardings& planned) {
+  Lines lines;
+  for (const passes::Move& move : passes::moves_of(planned.program, planned.sites, {}, planned.divided))
+    if (move.bytes > 0)
+      lines.push_back(fmt::format("{}: {}, {} bytes{}", move.what, move.step, move.bytes, move.implicit ? "!" : ""));
+  return lines;
+}
+
+ir::Program inlined(const std::string& text) {
+  return passes::run(passes::lowering(), passes::test::lowered(text)).program;
+}
+
+const std::string mlp =
+    "mesh pod = [data: 2, model: 4]\n"
+    "program mlp(X: f32[8, 16], W: f32[16, 32], V: f32[32, 16]) -> (Y: f32[8, 16]) {\n"
+    "  H[i, o] = sum[k] X[i, k] * W[k, o]\n"
+    "  Y[i, o] = sum[k] H[i, k] * V[k, o]\n"
+    "}\n";
+
+TEST(PlannedShardings, ColumnsThenRows) {
+  const auto found = planned(passes::test::lowered(mlp),
+                             "split H dim i into 2 over pod.data\nsplit H dim o into 4 over pod.model\n"
+                             "split Y dim i into 2 over pod.data\nsplit Y dim k into 4 over pod.model\n"
+                             "split Y dim o into 4 over pod.model\n");
+  EXPECT_EQ(held(found), (Lines{"H pod[{data}, {model}]", "Y pod[{data}, {model}]"}));
+  // A quarter of four rows of 16 floats, from three others.
+  EXPECT_EQ(moved(found), Lines{"Y: reduce_scatter {model} [{}, {model}] -> pod[{data}, {model}], 192 bytes"});
+  EXPECT_TRUE(found.not_shown.empty());
+}
+
+TEST(PlannedShardings, WhatIsReadInAnotherSharding) {
+  const auto found =
+      planned(passes::test::lowered(mlp), "split H dim o into 4 over pod.model\nsplit Y dim i into 2 over pod.data\n");
+  EXPECT_EQ(held(found), (Lines{"H pod[{}, {model}]", "Y pod[{data}, {}]"}));
+  EXPECT_EQ(moved(found), Lines{"H for Y: all_gather [{}, {model}] -> pod[{data}, {}], 384 bytes!"});
+}
+
+TEST(PlannedShardings, InputsInParts) {
+  const auto found = planned(passes::test::lowered(mlp),
+                             "split W on axis 0 into 4 over pod.model\nsplit H dim i into 2 over pod.data\n"
+                             "split Y dim i into 2 over pod.data\n");
+  EXPECT_EQ(held(found), (Lines{"H pod[{data}, {}]", "W pod[{model}, {}]", "Y pod[{data}, {}]"}));
+  EXPECT_EQ(moved(found), Lines{"W for H: all_gather [{model}, {}] -> pod[{}, {}], 1536 bytes!"});
+}
+
+TEST(PlannedShardings, StatesOfAnIterate) {
+  const auto found = planned(inlined("mesh line = [x: 4]\n"
+                                     "op step(u: f32[n]) -> (v: f32[n]) {\n"
+                                     "  v[i] = u[i - 1 else 0] + u[i + 1 else 0] }\n"
+                                     "program steps(X: f32[64]) -> (Z: f32[64]) {\n"
+                                     "  Y[i] = X[63 - i] for i in 0..64\n"
+                                     "  Z = iterate 5 (u = Y) { step(u) } }\n"),
+                             "split Z/u#2 dim i into 4 over line.x\n");
+  EXPECT_EQ(moved(found), Lines{"Z/u for u#2: halo_exchange axis 0: 1..1, 8 bytes"});
+}
+
+TEST(PlannedShardings, LinesThatNoShardingDescribes) {
+  const auto found = planned(passes::test::lowered(mlp),
+                             "split H dim i into 2 over devices {0}, {1}\nsplit Y dim i into 2 over pod.data\n");
+  EXPECT_EQ(found.not_shown, std::vector<std::size_t>{0});
+}
+
+// Two reads of one value in two shardings by the same operation: what they move in common is sent once.
+bool reads_a_value_twice(const passes::PlannedShardings& planned) {
+  for (const passes::SiteShardings& site : planned.sites.at(planned.program.main))
+    for (std::size_t k = 0; k < site.operands.size(); ++k)
+      for (std::size_t other = 0; other < k; ++other)
+        if (site.site.operands[k] == site.site.operands[other] && site.operands[k] != site.operands[other]) return true;
+  return false;
+}
+// A reshard in several steps: boxes go straight to where they are needed.
+bool has_detours(const std::vector<passes::Move>& moves) {
+  std::set<std::string> moved;
+  return std::ranges::any_of(moves, [&](const passes::Move& move) {
+    return move.bytes > 0 && !move.collective.starts_with("halo") && !moved.insert(move.what).second;
+  });
+}
+
+bool has_halos(const std::vector<passes::Move>& moves) {
+  return std::ranges::any_of(moves, [](const passes::Move& move) { return move.collective == "halo_exchange"; });
+}
+// Of which devices with the same coordinate along the other axis hold copies.
+bool gathers_for_all(const passes::PlannedShardings& planned, const std::vector<passes::Move>& moves) {
+  const std::vector<std::string> names = operation_names(planned.program[planned.program.main]);
+  for (const passes::SiteShardings& site : planned.sites.at(planned.program.main))
+    if (std::ranges::all_of(site.factors, [](const ir::Axes& axes) { return axes.empty(); }))
+      for (const passes::Move& move : moves)
+        if (move.reader == names[site.site.operations[0].index()] && move.bytes > 0) return true;
+  return false;
+}
+
+// The busiest device receives the bytes of all collectives, if sizes divide. With two blocks no device has two neighbours.
+TEST(PlannedShardings, BytesAsTheDevicesReceiveThem) {
+  SearchOptions options;
+  options.cluster = builtin_cluster(builtin({}, 2));
+  int plans = 0, with_partials = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    std::mt19937 random(seed);
+    const std::string text = random_program(random);
+    ir::Program program = passes::test::lowered(text);
+    const std::vector<ir::MeshAxis> axes =
+        std::array<std::vector<ir::MeshAxis>, 3>{{{{"x", 2}}, {{"x", 4}}, {{"x", 2}, {"y", 2}}}}[random() % 3];
+    program.meshes.push_back({"grid", axes});
+    for (const FoundPlan& found : search(program, ir::MeshId(program.meshes.size() - 1), options).plans) {
+      const ir::Plan& plan = found.sharded.plan;
+      const passes::PlannedShardings planned = passes::shardings_of_plan(program, plan);
+      EXPECT_TRUE(planned.not_shown.empty()) << text << print(plan);
+      if (reads_a_value_twice(planned)) continue;
+      std::int64_t bytes = 0;
+      const std::vector<passes::Move> moves = passes::moves_of(planned.program, planned.sites, {}, planned.divided);
+      for (const passes::Move& move : moves) bytes += move.bytes;
+      if (axes.size() > 1 && gathers_for_all(planned, moves)) continue;
+      const passes::DividedInputs divided = passes::divide_inputs(program, plan);
+      const passes::SplitResult split = passes::apply_splits(divided.program, divided.plan);
+      ASSERT_TRUE(split.problems.empty()) << text << print(plan);
+      const Traffic traffic = traffic_of(passes::expand(passes::realise(split.program).program));
+      if (has_detours(moves) || has_halos(moves))
+        EXPECT_GE(static_cast<double>(bytes), traffic.busiest) << text << print(plan);
+      else EXPECT_EQ(static_cast<double>(bytes), traffic.busiest) << text << print(plan);
+      ++plans;
+      with_partials += print(plan).find(".partial dim") != std::string::npos;
+    }
+  }
+  EXPECT_GT(plans, 100);
+  EXPECT_GT(with_partials, 3);
+}
+
+}  // namespace
+}  // namespace tap::cost
