@@ -333,14 +333,14 @@ void StatementEmitter::emit(const Store& store) {
   }
 }
 
-// Into the second cache: the first is for the current data.
+// Mostly into the second cache: the first is for the current data.
 void StatementEmitter::emit(const Prefetch& prefetch) {
-  constexpr std::uint32_t to_read = 0, second = 2, data = 1;
+  constexpr std::uint32_t to_read = 0, second = 2, first = 3, data = 1;
   std::vector<Value*> at;
   for (const ir::AffineExpr& e : prefetch.at) at.push_back(s_.affine(e));
   Value* address = s_.address(prefetch.tensor, at);
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                     {address, b_.getInt32(to_read), b_.getInt32(second), b_.getInt32(data)});
+                     {address, b_.getInt32(to_read), b_.getInt32(prefetch.near ? first : second), b_.getInt32(data)});
 }
 
 void StatementEmitter::forget_loads_of(const Store& store) {

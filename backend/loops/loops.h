@@ -144,10 +144,11 @@ struct Store {  // likewise, before the first store
   std::vector<Target> targets;
   bool operator==(const Store&) const = default;
 };
-// Prefetches the cell's cache line; with lanes, the first lane's. The cell may be outside the tensor.
+// Prefetches the cell's cache line into the second cache; with lanes, the first lane's. The cell may be outside the tensor.
 struct Prefetch {
   std::uint32_t tensor = 0;
   std::vector<ir::AffineExpr> at;
+  bool near = false;  // into the first cache
   bool operator==(const Prefetch&) const = default;
 };
 // Reduces the lanes of accumulators to one: combines the first half with the second until one is left. `values`

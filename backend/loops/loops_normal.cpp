@@ -202,7 +202,7 @@ Statement Normal::statement(const Store& store) {
 }
 
 Statement Normal::statement(const Prefetch& prefetch) {
-  Prefetch result{prefetch.tensor, {}};
+  Prefetch result{prefetch.tensor, {}, prefetch.near};
   for (const AffineExpr& e : prefetch.at) result.at.push_back(affine(e));
   return {std::move(result)};
 }

@@ -71,7 +71,9 @@ class Printer {
     line(fmt::format("{} = {}", slots(assign.slots), cells(assign.values)));
   }
   void print(const Store& store);
-  void print(const Prefetch& prefetch) { line("fetch " + tensor_access(prefetch.tensor, prefetch.at)); }
+  void print(const Prefetch& prefetch) {
+    line((prefetch.near ? "fetch near " : "fetch ") + tensor_access(prefetch.tensor, prefetch.at));
+  }
   void print(const FoldLanes& fold) {
     name_shared(fold.values);
     line(fmt::format("{} = fold {} by ({}; {}) -> {}", slots(fold.to), slots(fold.from), slots(fold.first),

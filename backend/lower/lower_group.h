@@ -96,6 +96,8 @@ class GroupLowering {
   std::size_t level_with_endings(std::size_t number, const std::vector<DimSpan>& box,
                                  std::vector<std::size_t>& level_of_value) const;
   std::vector<Ending> endings_of(std::size_t number, const OperatorInKernel& frame) const;
+  bool is_far(ir::ValueId v) const;
+  std::int64_t far_bytes() const;
   std::vector<Lowering::NextTile> next_tiles(std::size_t operation) const;
   std::vector<bool> constant_operands(std::size_t number) const;
   std::vector<Lowering::TileLoop> tile_loops() const;

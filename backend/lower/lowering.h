@@ -64,8 +64,9 @@ class Lowering {
   // Whether a map's cells can be computed wherever its operands are available.
   static bool cannot_fail(const ir::Program& program, const ir::Operator& map);
 
-  struct NextTile {  // of an operand of a map in a group (lower_next_tiles.cpp)
-    std::uint32_t operand = 0;
+  struct NextTile {  // of an operand or result of a map in a group (lower_next_tiles.cpp)
+    std::uint32_t tensor = 0;
+    bool result = false, near = false;
     std::vector<std::int64_t> distance;  // from a cell to the next tile's, by axis
   };
   void fetch(std::vector<NextTile> next) { next_tiles_ = std::move(next); }

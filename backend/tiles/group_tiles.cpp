@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "backend/tiles/needed_ranges.h"
+#include "backend/tiles/non_temporal_results.h"
 #include "backend/tiles/overlapping_tiles.h"
 #include "backend/tiles/register_tile.h"
 #include "ir/graph.h"
@@ -66,12 +67,22 @@ class Bytes {
     return bytes;
   }
 
- private:
+  // Of inputs and outputs, those that move with that dim: of all tiles.
+  double outside(std::size_t dim) const {
+    double bytes = 0;
+    for (std::size_t v = 0; v < outside_.size(); ++v) {
+      const TensorType& type = group_.graph.values[v].type;
+      if (outside_[v] && moves(v, dim))
+        bytes += static_cast<double>(size_of(type.element)) * static_cast<double>(element_count(type.shape));
+    }
+    return bytes;
+  }
   bool moves(std::size_t value, std::size_t dim) const {
     const auto& region = windows_.values[value];
     return std::any_of(region.begin(), region.end(), [&](const Window& w) { return w.start.coefficients[dim] != 0; });
   }
 
+ private:
   const GroupView& group_;
   MovingDemand windows_;
   std::vector<bool> outside_;
@@ -125,6 +136,16 @@ bool is_read_once(const Operator& group, const Bytes& bytes) {
   return true;
 }
 
+// Whether tiles along the dim, which share little, write parts of cache lines, and all is more than the last cache holds.
+bool writes_parts_of_lines(const GroupView& group, const MovingDemand& windows, const Bytes& bytes, std::size_t dim) {
+  auto in_parts = [&](ValueId v) {
+    return bytes.moves(v.index(), dim) && !is_non_temporal(group.graph[v].type, reference_machine);
+  };
+  return bytes.outside(dim) > static_cast<double>(reference_machine.l3_bytes) &&
+         bytes.staying(dim) < least_tile_bytes && !is_in_lanes(group, windows, dim) &&
+         !reads_overlap(group, windows, dim) && std::ranges::any_of(group.graph.outputs, in_parts);
+}
+
 // A divisor of the size, if there is one between half of the points and all. With `in_lanes`, not one that leaves much of its
 // vectors empty.
 std::int64_t dividing(std::int64_t points, std::int64_t size, bool in_lanes) {
@@ -163,8 +184,11 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
   const Bytes bytes(view);
   const MovingDemand windows = moving_demand(view);
   const auto needed = needed_ranges(view, windows);
+  const bool by_rows = is_by_rows(view, windows);
   auto limit = [&](std::size_t d) {
     constexpr std::int64_t least_points = 16, tiles = 4;
+    // Loads and stores then alternate often enough that both are always under way.
+    if (!by_rows && writes_parts_of_lines(view, windows, bytes, d)) return std::min(most[d], least_points);
     return bounds_others(needed, d) ? std::min(most[d], std::max(least_points, (most[d] + tiles - 1) / tiles))
                                     : most[d];
   };
@@ -180,7 +204,6 @@ std::vector<std::int64_t> tile_points(const Program& program, const Operator& gr
     return true;
   };
   const auto dims = static_cast<std::uint32_t>(points.size());
-  const bool by_rows = is_by_rows(view, windows);
   if (by_rows) grow_rows(view, windows, points, grow);
   else if (is_read_once(group, bytes))
     for (std::uint32_t d = dims; d-- > 0;)  // long runs of memory

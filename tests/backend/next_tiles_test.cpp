@@ -41,5 +41,24 @@ TEST(NextTiles, AreNotFetchedByAnotherOperation) {
   EXPECT_EQ(loops.find("fetch"), std::string::npos) << loops;
 }
 
+// Rows of 25 cells: their stores read the lines first. Every line of a row is fetched, the last ones by its part of a vector.
+TEST(NextTiles, OfResultsInPartsOfLinesAreFetched) {
+  const std::string loops = loops_by_rows("x[i, j] * w[j] / s[i]", 400000, 25);
+  EXPECT_NE(loops.find("step 16\n"), std::string::npos) << loops;  // rows of a tile: as few as share a vector
+  std::size_t reads = 0, writes = 0;
+  for (std::size_t at = 0; (at = loops.find("fetch near t", at)) != std::string::npos; ++at)
+    (loops[at + 12] == '0' ? reads : writes) += 1;
+  EXPECT_EQ(reads, 2U) << loops;
+  EXPECT_EQ(writes, 2U) << loops;
+}
+
+// Results of whole lines are stored past the caches, and what is read goes to the second cache.
+TEST(NextTiles, OfResultsInWholeLinesAreNotFetched) {
+  const std::string loops = loops_by_rows("x[i, j] * w[j] / s[i]", 400000, 32);
+  EXPECT_NE(loops.find("fetch t0"), std::string::npos) << loops;
+  EXPECT_EQ(loops.find("fetch near"), std::string::npos) << loops;
+  EXPECT_EQ(loops.find("fetch t2"), std::string::npos) << loops;
+}
+
 }  // namespace
 }  // namespace tap::backend::test

@@ -140,8 +140,8 @@ KERNEL_BUGS = [
      "Value* mask = s_.lanes->mask;", "Value* mask = location.dense ? nullptr : s_.lanes->mask;"),
     ("a prefetch is a store", "backend/llvm/emit_statements.cpp",
      "b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},\n"
-     "                     {address, b_.getInt32(to_read), b_.getInt32(second), b_.getInt32(data)});",
-     "b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(to_read + second + data)), address);"),
+     "                     {address, b_.getInt32(to_read), b_.getInt32(prefetch.near ? first : second), b_.getInt32(data)});",
+     "b_.CreateStore(b_.getInt32(static_cast<std::uint32_t>(to_read + second + first + data)), address);"),
     ("a conversion does not saturate", "backend/llvm/emit_convert.cpp",
      "  result = b.CreateSelect(above, number(type, greatest_integer(to)), result);\n", ""),
     ("the rows that are left over are one too few", "backend/lower/lower_tiles.cpp",
