@@ -23,6 +23,7 @@
 #include "backend/llvm/optimize.h"
 #include "runtime/executor_stack.h"
 #include "support/check.h"
+#include "support/large_heap.h"
 
 namespace tap::backend {
 namespace {
@@ -124,6 +125,7 @@ void ObjectCompiler::Impl::do_all(Work all) const {
     try {
       others.emplace_back([&] {
         AlternateStack for_faults;
+        use_large_heap_in_thread();
         work();
       });
     } catch (const std::system_error&) { break; }  // no more threads: the existing ones do it

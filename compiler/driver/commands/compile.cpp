@@ -31,6 +31,7 @@
 #include "ir/text/stage_text.h"
 #include "runtime/failure.h"
 #include "support/check.h"
+#include "support/large_heap.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -209,6 +210,7 @@ void write_with_depfile(const Session& session, const CompileCommand& command, s
 }
 
 int compile(Session& session, const CompileCommand& command) {
+  use_large_heap();
   const CompileOutputs outputs = compile_outputs(command.output, command.emit);
   if (outputs.only_mlir()) {
     const FileId text = read_source(session, command.file);
