@@ -3,6 +3,7 @@
 #include <hwloc.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "backend/llvm/library.h"
 
@@ -20,9 +21,19 @@ std::int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t level, std:
   return bytes > 0 ? std::max<std::int64_t>(bytes / std::max(cores, 1), 4096) : assumed;
 }
 
+// Without hwloc's plugins, which find other devices and load graphics libraries: 10 ms.
+bool begin(hwloc_topology_t& topology) {
+  constexpr const char* variable = "HWLOC_PLUGINS_PATH";
+  const bool chosen = std::getenv(variable) != nullptr;
+  if (!chosen) ::setenv(variable, "", 0);
+  const bool begun = hwloc_topology_init(&topology) == 0;
+  if (!chosen) ::unsetenv(variable);  // MPI's hwloc may need them
+  return begun;
+}
+
 Machine with_caches_found(Machine machine) {
   hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return machine;
+  if (!begin(topology)) return machine;
   hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -48,7 +59,9 @@ Machine machine_of(const Target& target) {
     machine.vector_bytes = has("avx") ? 32 : 16;
     machine.vector_registers = target.triple.starts_with("aarch64") ? 32 : 16;
   }
-  return target.name == "native" ? with_caches_found(machine) : machine;
+  if (target.name != "native") return machine;
+  static const Machine native = with_caches_found(machine);  // first called before there are threads
+  return native;
 }
 
 }  // namespace tap::backend

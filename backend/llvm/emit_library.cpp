@@ -1,25 +1,19 @@
-// The LLVM module of a library: the kernels, the words of the schedule, and the exported functions, which pass both
-// to the runtime (runtime/library.h).
+// The LLVM modules of a library: the words of the schedule, and the exported functions, which pass them and the kernels
+// to the runtime (runtime/library.h). The kernels are in modules of their own, or, for the text, in the same one.
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 
 #include <array>
 
-#include "backend/llvm/build_id.h"
 #include "backend/llvm/emit_llvm.h"
 #include "backend/llvm/library.h"
 #include "backend/llvm/machine_code.h"
 #include "backend/llvm/memory_failure.h"
-#include "backend/llvm/module_key.h"
 #include "backend/llvm/optimize.h"
 #include "ir/graph.h"
 #include "support/check.h"
@@ -27,31 +21,21 @@
 namespace tap::backend {
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> machine_for(const Target& target) {
-  static const bool once = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-    return true;
-  }();
-  (void)once;
-  std::string problem;
-  llvm::Triple triple(target.triple);
-  const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, problem);
-  TAP_CHECK(known, "LLVM cannot generate code for " + target.triple + ": " + problem);
-  return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(
-      triple, target.cpu, target.features, {}, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
-}
+// What the functions are: their code, with the lines of its statements if there is a unit for them; or only the symbols
+// that the objects of the kernels define.
+struct KernelsOf {
+  llvm::DICompileUnit* lines = nullptr;
+  const std::vector<Object>* objects = nullptr;
+};
 
 class LibraryEmitter {
  public:
   LibraryEmitter(const Library& library, llvm::Module& module, const llvm::TargetMachine& machine,
-                 llvm::DICompileUnit* lines = nullptr)
-      : library_(library), module_(module), machine_(machine), b_(module.getContext()), lines_(lines) {}
+                 const KernelsOf& kernels)
+      : library_(library), module_(module), machine_(machine), b_(module.getContext()), of_(kernels) {}
 
   void run() {
-    emit_kernels();
+    of_.objects ? declare_kernels() : emit_kernels();
     emit_program();
     // As declared in runtime/library.h.
     constexpr std::array<Exported, 9> exported = {{{"prepare", Result::status, 3, true},
@@ -80,9 +64,18 @@ class LibraryEmitter {
   void emit_kernels() {
     for (const Kernel& kernel : *library_.kernels) {
       std::string symbol = fmt::format("k_{:04}", kernels_.size() + 1);
-      tap::backend::emit(kernel, symbol, module_, machine_, lines_);
+      tap::backend::emit(kernel, symbol, module_, machine_, of_.lines);
       llvm::Function* function = module_.getFunction(symbol);
       function->setLinkage(llvm::GlobalValue::InternalLinkage);  // objects of several programs may be linked together
+      kernels_.push_back(function);
+    }
+  }
+
+  void declare_kernels() {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), false);  // only their addresses are needed
+    for (const Object& object : *of_.objects) {
+      auto* function = llvm::cast<llvm::Function>(module_.getOrInsertFunction(object.symbol, type).getCallee());
+      function->setVisibility(llvm::GlobalValue::HiddenVisibility);
       kernels_.push_back(function);
     }
   }
@@ -182,7 +175,7 @@ class LibraryEmitter {
   llvm::Module& module_;
   const llvm::TargetMachine& machine_;
   llvm::IRBuilder<> b_;
-  llvm::DICompileUnit* lines_;  // null: instructions have no source lines
+  KernelsOf of_;
   std::vector<llvm::Constant*> kernels_;
   llvm::GlobalVariable* program_ = nullptr;
 };
@@ -208,7 +201,7 @@ std::string located_assembly(const Library& library, const Target& target, llvm:
   llvm::DICompileUnit* unit = builder.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C),
                                                         builder.createFile("loops", "."), "tapc", true, "", 0, "",
                                                         llvm::DICompileUnit::LineTablesOnly);
-  LibraryEmitter(library, module, machine, unit).run();
+  LibraryEmitter(library, module, machine, {.lines = unit}).run();
   builder.finalize();
   optimize(module, machine);
   return machine_code(module, machine, CodeFile::assembly);
@@ -216,30 +209,37 @@ std::string located_assembly(const Library& library, const Target& target, llvm:
 
 }  // namespace
 
-LibraryCode emit(const Library& library, const Target& target, const CodeOptions& options) {
+LibraryText emit(const Library& library, const Target& target, const TextOptions& options) {
   InLlvm llvm_guard;
   auto machine = machine_for(target);
   llvm::LLVMContext context;
   llvm::Module module("library", context);
   prepare(module, target, *machine);
-  LibraryEmitter(library, module, *machine).run();
-  LibraryCode result;
-  if (options.cache && !build_id().empty()) {
-    result.key = key_of(module, *machine, options.checked).key;
-    if (auto known = options.cache->find(result.key)) {
-      result.object = std::move(*known);
-      result.cached = true;
-      if (!options.llvm && !options.assembly && !options.located) return result;
-    }
-  }
+  LibraryEmitter(library, module, *machine, {}).run();
   optimize(module, *machine);
+  LibraryText result;
   if (options.llvm) {
     llvm::raw_string_ostream out(result.llvm);
     module.print(out, nullptr);
   }
-  if (options.assembly) result.assembly = machine_code(*llvm::CloneModule(module), *machine, CodeFile::assembly);
+  if (options.assembly) result.assembly = machine_code(module, *machine, CodeFile::assembly);
   if (options.located) result.located = located_assembly(library, target, *machine);
-  if (!result.cached) result.object = machine_code(module, *machine, CodeFile::object);
+  return result;
+}
+
+LibraryCode compile(const Library& library, const Target& target, const CodeOptions& options) {
+  LibraryCode result;
+  const ObjectCompiler compiler(
+      {.threads = options.threads, .cache = options.cache, .cache_immediately = false, .target = target});
+  result.kernels = compiler.compile(*library.kernels, options.self_check_key);
+  InLlvm llvm_guard;
+  auto machine = machine_for(target);
+  llvm::LLVMContext context;
+  llvm::Module module("library", context);
+  prepare(module, target, *machine);
+  LibraryEmitter(library, module, *machine, {.objects = &result.kernels}).run();
+  optimize(module, *machine);
+  result.program = machine_code(module, *machine, CodeFile::object);
   return result;
 }
 

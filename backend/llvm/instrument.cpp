@@ -97,6 +97,14 @@ void check_addresses(llvm::Module& module, llvm::TargetMachine& machine) {
 
 }  // namespace
 
+bool instruments() {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  return true;
+#else
+  return false;
+#endif
+}
+
 void instrument([[maybe_unused]] llvm::Module& module, [[maybe_unused]] llvm::TargetMachine& machine) {
 #if defined(__SANITIZE_THREAD__)
   instrument_for_thread_sanitizer(module);

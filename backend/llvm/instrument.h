@@ -10,6 +10,8 @@ class TargetMachine;
 
 namespace tap::backend {
 
+// Whether this build does.
+bool instruments();
 // Pre: the module is optimised.
 void instrument(llvm::Module& module, llvm::TargetMachine& machine);
 

@@ -91,6 +91,10 @@ std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels, con
   return functions;
 }
 
+KernelFunction Jit::load(const Object& object) {
+  return impl_->load(object, impl_->symbols.insert(object.symbol).second);
+}
+
 std::size_t Jit::cached() const { return impl_->cached; }
 
 const KernelCounts& Jit::counts() const { return impl_->counts; }

@@ -38,6 +38,8 @@ class Jit {
   // test. With `shared`, other processes compile some of them.
   std::vector<KernelFunction> compile(const std::vector<Kernel>& kernels, const KernelTrial& trial = {},
                                       SharedObjects* shared = nullptr);
+  // The object's function. Loads each symbol once.
+  KernelFunction load(const Object& object);
   std::size_t cached() const;  // how many kernels were cached
   const KernelCounts& counts() const;
 

@@ -12,8 +12,10 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <list>
 #include <mutex>
 #include <new>
+#include <set>
 #include <thread>
 
 #include "backend/llvm/embedded_runtime.h"
@@ -113,14 +115,21 @@ std::string library_of(void* function) {
   return ::dladdr(function, &info) != 0 && info.dli_fname ? info.dli_fname : "";
 }
 
-// `beginning`: an object to link before the others.
-std::string link(std::vector<std::string> options, const std::string& object, std::string_view beginning = {}) {
+// The program, then each kernel once.
+std::vector<std::string_view> objects_of(const LibraryCode& code) {
+  std::vector<std::string_view> objects = {code.program};
+  std::set<std::string_view> symbols;
+  for (const Object& kernel : code.kernels)
+    if (symbols.insert(kernel.symbol).second) objects.push_back(kernel.bytes);
+  return objects;
+}
+
+std::string link(const std::vector<std::string>& options, const std::vector<std::string_view>& objects) {
   static std::mutex one_at_a_time;
-  MemoryFile program(object), runtime(embedded::runtime_object), first(beginning);
-  if (!beginning.empty()) options.push_back(first.path());
+  std::list<MemoryFile> files;
   LinkedBytes result;
-  std::vector<std::string> words = {"ld.lld",          "-o",           result.path(), "--threads=1",
-                                    "--build-id=none", program.path(), runtime.path()};
+  std::vector<std::string> words = {"ld.lld", "-o", result.path(), "--threads=1", "--build-id=none"};
+  for (std::string_view object : objects) words.push_back(files.emplace_back(object).path());
   words.insert(words.end(), options.begin(), options.end());
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
@@ -148,22 +157,29 @@ std::vector<std::string> with_system_libraries(std::vector<std::string> options)
 
 }  // namespace
 
-std::string link_shared(const std::string& object, const std::string& name) {
-  return link(with_system_libraries({"-shared", "-soname", name}), object);
+std::string link_shared(const LibraryCode& code, const std::string& name) {
+  std::vector<std::string_view> objects = objects_of(code);
+  objects.push_back(embedded::runtime_object);
+  return link(with_system_libraries({"-shared", "-soname", name}), objects);
 }
 
-std::string link_program(const std::string& object) {
+std::string link_program(const LibraryCode& code) {
 #ifdef __x86_64__
   const char* loader = "/lib64/ld-linux-x86-64.so.2";
 #else
   const char* loader = "/lib/ld-linux-aarch64.so.1";
 #endif
-  return link(with_system_libraries({"-pie", "--dynamic-linker", loader}), object, embedded::standalone_object);
+  std::vector<std::string_view> objects = objects_of(code);
+  objects.push_back(embedded::runtime_object);
+  objects.push_back(embedded::standalone_object);
+  return link(with_system_libraries({"-pie", "--dynamic-linker", loader}), objects);
 }
 
 // Makes hidden symbols local, so that objects of several programs can be linked together.
-std::string link_relocatable(const std::string& object) {
-  std::string linked = link({"-r"}, object);
+std::string link_relocatable(const LibraryCode& code, const Target& target) {
+  std::vector<std::string_view> objects = objects_of(code);
+  if (target.linkable) objects.push_back(embedded::runtime_object);
+  std::string linked = link({"-r"}, objects);
   InLlvm llvm_guard;
   auto binary = llvm::object::createBinary(llvm::MemoryBufferRef(linked, "linked"));
   TAP_CHECK(static_cast<bool>(binary), "the linker wrote no object");

@@ -1,15 +1,16 @@
 #include "backend/llvm/object_compiler.h"
 
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <numeric>
 #include <system_error>
 #include <thread>
 
@@ -22,52 +23,32 @@
 #include "backend/llvm/optimize.h"
 #include "runtime/executor_stack.h"
 #include "support/check.h"
+#include "support/large_heap.h"
 
 namespace tap::backend {
 namespace {
 
-template <class T>
-T obtained(llvm::Expected<T> value, const char* what) {
-  if (!value) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(value.takeError()));
-  return std::move(*value);
-}
-
-using llvm::orc::JITTargetMachineBuilder;
-
-void initialise_target() {
-  static const bool once = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  (void)once;
-}
-
-// Position-independent code, for memory and shared libraries.
-JITTargetMachineBuilder host() {
-  InLlvm llvm_guard;
-  initialise_target();
-  auto builder = obtained(JITTargetMachineBuilder::detectHost(), "LLVM does not know this machine");
-  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
-  builder.setRelocationModel(llvm::Reloc::PIC_);
-  builder.setCodeModel(llvm::CodeModel::Small);
-  return builder;
+// By size, so that no thread is left alone with a large kernel at the end.
+std::vector<std::size_t> largest_first(const std::vector<Kernel>& kernels) {
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return kernels[a].exprs.size() > kernels[b].exprs.size(); });
+  return order;
 }
 
 }  // namespace
 
 struct ObjectCompiler::Impl {
   ObjectOptions options;
-  JITTargetMachineBuilder target = host();
+  Target target;
 
-  explicit Impl(ObjectOptions o) : options(std::move(o)) {
+  explicit Impl(ObjectOptions o)
+      : options(std::move(o)), target(options.target ? *options.target : *target_named("native")) {
+    machine_for(target);                              // initialises LLVM's target
     if (build_id().empty()) options.cache = nullptr;  // builds could not be distinguished
   }
 
-  std::unique_ptr<llvm::TargetMachine> new_machine() const {
-    JITTargetMachineBuilder builder = target;
-    return obtained(builder.createTargetMachine(), "LLVM cannot generate code for this machine");
-  }
   // One step for each of several kernels, by number.
   struct Work {
     std::size_t kernels;
@@ -84,7 +65,9 @@ struct ObjectCompiler::Impl {
 
 void ObjectCompiler::Impl::find(const llvm::Module& module, const llvm::TargetMachine& machine_of_thread,
                                 const std::string& self_check_key, Object& object) const {
-  const ModuleKey own = key_of(module, machine_of_thread, self_check_key);
+  // Sanitizers instrument code for this process alone.
+  const bool other = instruments() && options.target;
+  const ModuleKey own = key_of(module, machine_of_thread, (other ? "of a file: " : "") + self_check_key);
   object.emitted = own.bytes;
   object.key = own.key;
   object.symbol = "k_" + to_hex(object.key).substr(0, 32);
@@ -95,16 +78,18 @@ void ObjectCompiler::Impl::find(const llvm::Module& module, const llvm::TargetMa
 }
 
 void ObjectCompiler::Impl::compile(llvm::Module& module, llvm::TargetMachine& machine_of_thread, Object& object) const {
-  module.getFunction("kernel")->setName(object.symbol);
+  llvm::Function* function = module.getFunction("kernel");
+  function->setName(object.symbol);
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   optimize(module, machine_of_thread);
-  instrument(module, machine_of_thread);
+  if (!options.target) instrument(module, machine_of_thread);
   object.bytes = machine_code(module, machine_of_thread, CodeFile::object);
   if (options.cache && options.cache_immediately) options.cache->store(object.key, object.bytes);
 }
 
 void ObjectCompiler::Impl::do_pending(Work& work) const {
   InLlvm llvm_guard;
-  auto machine_of_thread = new_machine();
+  auto machine_of_thread = machine_for(target);
   for (std::size_t k = work.next++; k < work.kernels; k = work.next++) work.step(k, *machine_of_thread);
 }
 
@@ -140,6 +125,7 @@ void ObjectCompiler::Impl::do_all(Work all) const {
     try {
       others.emplace_back([&] {
         AlternateStack for_faults;
+        use_large_heap_in_thread();
         work();
       });
     } catch (const std::system_error&) { break; }  // no more threads: the existing ones do it
@@ -171,11 +157,21 @@ std::string nth(const std::vector<std::string>& keys, std::size_t n) { return ke
 std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
                                             const std::vector<std::string>& self_check_key) const {
   std::vector<Object> objects(kernels.size());
-  impl_->do_all({kernels.size(), [&](std::size_t k, llvm::TargetMachine& machine) {
+  const std::vector<std::size_t> order = largest_first(kernels);
+  std::mutex claiming;
+  std::map<Digest, std::size_t> claimed;  // the kernel that is compiled for all that equal it
+  auto compiles = [&](std::size_t k) {
+    std::lock_guard guard(claiming);
+    return claimed.emplace(objects[k].key, k).second;
+  };
+  impl_->do_all({kernels.size(), [&](std::size_t n, llvm::TargetMachine& machine) {
+                   const std::size_t k = order[n];
                    Emitted emitted(kernels[k], machine);
                    impl_->find(emitted.module, machine, nth(self_check_key, k), objects[k]);
-                   if (objects[k].bytes.empty()) impl_->compile(emitted.module, machine, objects[k]);
+                   if (objects[k].bytes.empty() && compiles(k)) impl_->compile(emitted.module, machine, objects[k]);
                  }});
+  for (Object& object : objects)
+    if (object.bytes.empty()) object.bytes = objects[claimed.at(object.key)].bytes;
   return objects;
 }
 

@@ -1,5 +1,5 @@
 // Compiles kernels to objects: one module per kernel, in parallel on threads, skipping those that are in the cache.
-// An object has one function, whose symbol is the hash of everything that its bytes depend on: the emitted LLVM IR,
+// An object has one function, hidden in libraries, whose symbol is the hash of everything that its bytes depend on: the emitted LLVM IR,
 // the options, this build of tapc and LLVM, the processor. So equal kernels have equal symbols, and no symbol is
 // derived from a name.
 //
@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/llvm/kernel_cache.h"
+#include "backend/llvm/target.h"
 #include "backend/loops/loops.h"
 
 namespace tap::backend {
@@ -21,6 +23,7 @@ struct ObjectOptions {
   std::size_t threads = 0;             // 0: a few, all processors
   std::shared_ptr<KernelCache> cache;  // null: every kernel is compiled
   bool cache_immediately = true;       // objects are cached at once; else when they are passed to `keep`
+  std::optional<Target> target = {};   // of objects for files; null: for this process
 };
 
 struct Object {
@@ -38,7 +41,7 @@ class ObjectCompiler {
   ~ObjectCompiler();
   ObjectCompiler(ObjectCompiler&&) noexcept;
 
-  // One object per kernel, in order; equal kernels give equal objects. For this machine's processor. `self_check_key`:
+  // One object per kernel, in order; equal kernels give equal objects and are compiled once. `self_check_key`:
   // by kernel, what its cache key additionally depends on (self_check.h); may be empty.
   std::vector<Object> compile(const std::vector<Kernel>& kernels,
                               const std::vector<std::string>& self_check_key = {}) const;

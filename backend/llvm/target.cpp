@@ -1,6 +1,11 @@
+#include "backend/llvm/target.h"
+
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/SHA256.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -9,6 +14,8 @@
 #include <map>
 
 #include "backend/llvm/library.h"
+#include "backend/llvm/memory_failure.h"
+#include "support/check.h"
 
 namespace tap::backend {
 namespace {
@@ -84,6 +91,40 @@ bool runs_here(const Target& target) {
   const llvm::Triple target_triple(target.triple), host(llvm::sys::getProcessTriple());
   return target_triple.getArch() == host.getArch() && target_triple.getOS() == host.getOS() &&
          missing_features(features_of(target)).empty();
+}
+
+namespace {
+
+void initialise(const Target& target) {
+  static const bool native = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  static_cast<void>(native);
+  if (target.name == "native") return;
+  static const bool all = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    return true;
+  }();
+  static_cast<void>(all);
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> machine_for(const Target& target) {
+  InLlvm llvm_guard;
+  initialise(target);
+  std::string problem;
+  llvm::Triple triple(target.triple);
+  const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, problem);
+  TAP_CHECK(known, "LLVM cannot generate code for " + target.triple + ": " + problem);
+  return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(triple, target.cpu, target.features, {},
+                                                                         llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                         llvm::CodeGenOptLevel::Default));
 }
 
 std::string sha256(std::string_view bytes) {

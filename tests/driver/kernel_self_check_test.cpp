@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "backend/llvm/self_check_library.h"
@@ -34,8 +35,7 @@ TEST(KernelSelfCheck, SupportedTargetsPass) {
     for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
       SCOPED_TRACE(std::string(name) + ": " + program.name);
       const CompiledProgram compiled = lowered_for(target, program);
-      const LibraryCode code = emit(library_of(compiled), target);
-      EXPECT_NO_THROW(check_library(compiled, code.object, "t", thorough));
+      EXPECT_NO_THROW(check_library(compiled, compile(library_of(compiled), target), thorough));
     }
   }
 }
@@ -197,10 +197,19 @@ TEST(KernelSelfCheck, Aarch64UnderQemu) {
         file.add(k, trial);
         trials.emplace_back(k, std::move(trial));
       }
-    std::ofstream(folder.file("kernels.o"), std::ios::binary) << emit(library_of(compiled), target).object;
+    const LibraryCode code = compile(library_of(compiled), target);
+    std::ofstream(folder.file("t.o"), std::ios::binary) << code.program;
+    std::string objects = "t.o";
+    std::set<std::string> symbols;
+    for (const Object& kernel : code.kernels) {
+      if (!symbols.insert(kernel.symbol).second) continue;
+      std::ofstream(folder.file(kernel.symbol + ".o"), std::ios::binary) << kernel.bytes;
+      objects += " " + kernel.symbol + ".o";
+    }
     std::ofstream(folder.file("cases"), std::ios::binary) << file.bytes;
-    ASSERT_EQ(
-        run("aarch64-linux-gnu-gcc -static runner.o kernels.o -lm -o runner && qemu-aarch64 ./runner cases after"), 0);
+    ASSERT_EQ(run("aarch64-linux-gnu-gcc -static runner.o " + objects +
+                  " -lm -o runner && qemu-aarch64 ./runner cases after"),
+              0);
     expect_expected_cells(compiled, trials, contents(folder.file("after")));
   }
 }

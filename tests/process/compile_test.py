@@ -216,6 +216,16 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         needed = subprocess.run(["readelf", "-d", "mlp.so"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
         self.assertEqual([l.split("[")[1].rstrip("]") for l in needed.splitlines() if "NEEDED" in l], ["libc.so.6"])
 
+    def test_an_object_has_no_other_global_symbols(self):
+        for target in ("native", "aarch64"):
+            self.write("mlp.tap", MLP)
+            self.expect(0, "^$", "compile", "mlp.tap", "-o", "mlp.o", "--target", target)
+            symbols = subprocess.run(["nm", "mlp.o"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+            shown = [line.split()[-2:] for line in symbols.splitlines()]
+            words = ("abi_version", "bind", "call", "message", "prepare", "prepare_dlpack", "release", "run", "run_dlpack", "unbind")
+            self.assertEqual(sorted(name for kind, name in shown if kind.isupper() and kind != "U"), ["mlp_" + w for w in words])
+            self.assertTrue(any(name.startswith("k_") for _, name in shown))
+
     def test_the_manifest_follows_its_schema(self):
         self.compile(MLP, name="mlp")
         manifest = json.loads((self.folder / "mlp.json").read_text())

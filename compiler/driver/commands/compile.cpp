@@ -31,6 +31,7 @@
 #include "ir/text/stage_text.h"
 #include "runtime/failure.h"
 #include "support/check.h"
+#include "support/large_heap.h"
 #include "support/phase.h"
 
 namespace tap::driver {
@@ -141,21 +142,23 @@ std::vector<OutputFile> files_for(const Session& session, const CompileCommand& 
   backend::SelfCheckOptions checks = backend::self_check_options(command.self_check);
   checks.on = checks.on && backend::runs_here(facts.target);
   const auto cache = open_cache({.without = command.source.no_cache});
-  const backend::CodeOptions options{.llvm = outputs.includes("llvm"),
-                                     .assembly = outputs.includes("asm"),
-                                     .cache = cache.get(),
-                                     .checked = backend::check_key(lowered, checks)};
-  backend::LibraryCode code = backend::emit(library, facts.target, options);
-  if (!code.cached) {
+  const backend::LibraryCode code =
+      backend::compile(library, facts.target, {.cache = cache, .self_check_key = backend::check_keys(lowered, checks)});
+  {
     Phase trying("testing the kernels");
-    backend::check_library(lowered, code.object, facts.prefix, checks);
+    backend::check_library(lowered, code, checks);
   }
-  if (cache && !code.cached) cache->store(code.key, code.object);
+  for (const backend::Object& kernel : code.kernels)
+    if (cache && !kernel.cached) cache->store(kernel.key, kernel.bytes);
   show_warnings(session, cache.get());
+  backend::LibraryText text;
+  if (outputs.includes("llvm") || outputs.includes("asm"))
+    text =
+        backend::emit(library, facts.target, {.llvm = outputs.includes("llvm"), .assembly = outputs.includes("asm")});
   std::vector<OutputFile> files;
   if (links) {
     Phase linking("linking");
-    std::string library = backend::link_shared(code.object, outputs.library);
+    std::string library = backend::link_shared(code, outputs.library);
     facts.library_bytes = library.size();
     facts.library_hash = backend::sha256(library);
     files.push_back({outputs.folder() + outputs.library, {std::move(library)}});
@@ -163,19 +166,18 @@ std::vector<OutputFile> files_for(const Session& session, const CompileCommand& 
   if (outputs.has_header()) files.push_back({outputs.stem + ".h", {c_header(facts)}});
   for (const OutputKind& output : output_kinds()) {
     if (!outputs.includes(output.word)) continue;
-    std::string text = output.word == "obj"
-                           ? (facts.target.linkable ? backend::link_relocatable(code.object) : code.object)
-                       : output.word == "exe"      ? backend::link_program(code.object)
-                       : output.word == "llvm"     ? code.llvm
-                       : output.word == "asm"      ? code.assembly
-                       : output.word == "loops"    ? print(lowered.kernels.kernels)
-                       : output.word == "schedule" ? ir::print(*facts.schedule)
-                       : output.word == "mlir"     ? made.mlir
-                       : output.word == "py"       ? python_module(facts)
-                       : output.word == "cmake"    ? cmake_config(facts)
-                       : output.word == "pc"       ? pkg_config(facts)
-                                                   : throw InternalError("--emit has a kind without a writer");
-    files.push_back({outputs.stem + std::string(output.ending), {std::move(text)}, output.word == "exe"});
+    std::string bytes = output.word == "obj"        ? backend::link_relocatable(code, facts.target)
+                        : output.word == "exe"      ? backend::link_program(code)
+                        : output.word == "llvm"     ? text.llvm
+                        : output.word == "asm"      ? text.assembly
+                        : output.word == "loops"    ? print(lowered.kernels.kernels)
+                        : output.word == "schedule" ? ir::print(*facts.schedule)
+                        : output.word == "mlir"     ? made.mlir
+                        : output.word == "py"       ? python_module(facts)
+                        : output.word == "cmake"    ? cmake_config(facts)
+                        : output.word == "pc"       ? pkg_config(facts)
+                                                    : throw InternalError("--emit has a kind without a writer");
+    files.push_back({outputs.stem + std::string(output.ending), {std::move(bytes)}, output.word == "exe"});
   }
   if (links) files.push_back({outputs.stem + ".json", {manifest_text(facts)}});  // last: it names the others
   return files;
@@ -208,6 +210,7 @@ void write_with_depfile(const Session& session, const CompileCommand& command, s
 }
 
 int compile(Session& session, const CompileCommand& command) {
+  use_large_heap();
   const CompileOutputs outputs = compile_outputs(command.output, command.emit);
   if (outputs.only_mlir()) {
     const FileId text = read_source(session, command.file);

@@ -100,7 +100,7 @@ nlohmann::ordered_json code_of(const pipeline::Compilation& made, const backend:
                              fmt::format("`--code` shows at most {} kernels, and this program has {}", most_kernels,
                                          kernels.size()))
                       .help("leave out `--code`; `tapc compile FILE -o OUT.s` writes the assembly of all kernels")};
-  const backend::LibraryCode code =
+  const backend::LibraryText code =
       backend::emit({"report", &kernels, backend::encode(*made.schedule, kernels, backend::features_of(target))},
                     target, {.assembly = true, .located = true});
   return report_kernels(*made.schedule, kernels, code);

@@ -120,7 +120,7 @@ std::vector<std::uint32_t> statements_of(std::string_view assembly, std::string_
 }  // namespace
 
 ordered_json report_kernels(const ir::Schedule& schedule, const std::vector<backend::Kernel>& kernels,
-                            const backend::LibraryCode& code) {
+                            const backend::LibraryText& code) {
   std::vector<std::vector<std::string>> values(kernels.size());
   for (const ir::Sequence& sequence : schedule.sequences)
     for (const ir::Batch& batch : sequence)

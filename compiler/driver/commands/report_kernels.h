@@ -13,6 +13,6 @@ namespace tap::driver {
 
 // `code`: of the whole library, with its located assembly; kernels are k_0001, k_0002, …
 nlohmann::ordered_json report_kernels(const ir::Schedule& schedule, const std::vector<backend::Kernel>& kernels,
-                                      const backend::LibraryCode& code);
+                                      const backend::LibraryText& code);
 
 }  // namespace tap::driver
