@@ -65,9 +65,10 @@ class AllReduceRounds(MpiTest):
         self.assertEqual(self.stages(program(3, "f32")), ["all_reduce_round"])
         for devices, element, n in ((8, "f32", 8), (5, "i32", 8), (4, "i32", 512)):
             self.assertEqual(self.stages(program(devices, element, n=n)), ["reduce_scatter", "all_gather"], (devices, element, n))
-        # Two axes: those along the last one are combined first. A whole operand is gathered, also where each device sums over all of it.
+        # Two axes: those along the last one are combined first, in slices as well. A whole operand is gathered, also where each device sums over
+        # all of it.
         both = program(4, "f32").replace("[x: 4]", "[y: 2, x: 2]").replace("{x}", "{y, x}")
-        self.assertEqual(self.stages(both), ["all_reduce_round", "reduce_scatter", "all_gather"])
+        self.assertEqual(self.stages(both), ["reduce_scatter", "reduce_scatter", "all_gather"])
         gathered = ("mesh m = [x: 2]\nprogram p(a: f32[8, 6] @ m[{x}, {}], b: f32[6, 4] @ m[{x}, {}]) -> (c: f32[8, 4] @ m[{x}, {}]) {\n"
                     "    d[k, j] = b[k, j] + 1\n    c[i, j] = sum[k] a[i, k] * d[k, j]\n}\n")
         self.assertEqual(self.stages(gathered), ["all_gather"])
