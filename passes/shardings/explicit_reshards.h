@@ -21,6 +21,8 @@ struct SiteShardings {
   std::vector<ir::Axes> factors = {};       // by factor
   std::vector<ir::Sharding> operands = {};  // as the operation requires them
   std::vector<ir::Sharding> results = {};   // as it computes them; partials are unreduced
+  bool combined_alone =
+      false;  // each device combines partials that it does not share with others: a plan without slices
 };
 
 // Sites in the order of the graph, including copies that only change a value's sharding (`Y = X`): they follow their

@@ -51,6 +51,10 @@ std::int64_t cells_moved(const ir::Program& program, const ir::Graph& graph, con
   if (step.kind != CollectiveKind::all_reduce) return step.moved;
   std::int64_t times = 0;
   for (const ir::AxisRef& axis : step.over) {
+    if (site.combined_alone) {
+      times += size_of(program[site.mesh], ir::Axes{axis}) - 1;
+      continue;
+    }
     const Rounds rounds = rounds_of_site(program, graph, site, axis, caution);
     if (rounds.empty()) return step.moved;
     times += messages_of(rounds);
@@ -107,7 +111,7 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
               operation,
               std::string(name(step.kind)),
               to};
-    if (!moved_for.empty()) {
+    if (!moved_for.empty() && move.bytes > 0) {
       move.moved_for = moved_for;
       move.bytes = 0;
     }

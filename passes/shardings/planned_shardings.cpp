@@ -11,6 +11,7 @@
 #include "ir/text/plan_text.h"
 #include "passes/named_operator.h"
 #include "passes/splits/divided_inputs.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
@@ -67,6 +68,8 @@ class PlanReader {
  private:
   using Place = std::pair<GraphId, OperationId>;
 
+  void not_shown(std::size_t line) { out_.not_shown.push_back(decision_text(plan_.decisions[line])); }
+
   void sort_lines() {
     OperationFinder finder(out_.program);
     for (std::size_t d = 0; d < plan_.decisions.size(); ++d) {
@@ -75,10 +78,12 @@ class PlanReader {
       const std::optional<AxisOfMesh> over = axis_of(*split);
       if (over && !mesh_.valid()) mesh_ = over->mesh;
       if (const std::string* input = divided_input(out_.program, plan_.decisions[d])) {
-        if (!over || !divide_input(*input, *split, *over)) out_.not_shown.push_back(d);
+        if (!over || !divide_input(*input, *split, *over)) not_shown(d);
       } else if (auto found = finder.find(out_.program.main, split->operation)) {
         lines_[{found->graph, found->operation}].push_back(d);
-      }  // or about partials that are combined first, or about what is not there
+      } else if (auto whole = finder.find(out_.program.main, before_partials(split->operation))) {
+        lines_of_partials_[{whole->graph, whole->operation}].push_back(d);
+      }
     }
   }
 
@@ -127,29 +132,41 @@ class PlanReader {
     MeshId mesh;
     std::vector<Axes> factors(site.factors.factors.size());
     std::vector<PartOfCombination> parts;
-    bool has_partials = false;
+    Axes partials;
+    bool in_rounds = false;
     for (OperationId o : site.operations)
       for (std::size_t line : lines_[{id, o}]) {
         const auto& split = std::get<PlannedSplit>(plan_.decisions[line]);
         const std::optional<AxisOfMesh> over = axis_of(split);
         const std::optional<std::uint32_t> dim = dim_of(id, o, split);
-        if (!dim && has_partials) continue;  // a round of the combination
+        if (!dim && over && overlap(out_.program[over->mesh], partials, {over->axis})) {
+          in_rounds = true;
+          continue;
+        }
         const std::optional<std::uint32_t> factor = dim ? factor_of(id, site, o, *dim) : std::nullopt;
-        if (!over || !factor || (mesh.valid() && mesh != over->mesh)) {
-          out_.not_shown.push_back(line);
+        const bool is_listed = !split.blocks.boundaries.empty() && site.operations.size() == 1;
+        if (!over || !factor || is_listed || (mesh.valid() && mesh != over->mesh)) {
+          not_shown(line);
           continue;
         }
         mesh = over->mesh;
         const bool is_reduced = site.factors.factors[*factor].kind == FactorKind::reduction;
-        if (has_partials && !is_reduced) parts.push_back({*factor, over->axis});
+        if (!partials.empty() && !is_reduced) parts.push_back({*factor, over->axis});
         else add_once(factors[*factor], over->axis);
-        has_partials = has_partials || is_reduced;
+        if (is_reduced) partials.push_back(over->axis);
       }
     if (!mesh.valid()) mesh = mesh_;
     SiteShardings made = site_with_axes(out_.program, out_.program[id], std::move(site), mesh, std::move(factors));
     const Operation& first = out_.program[id][made.site.operations.front()];
     made.copy = made.site.operations.size() == 1 && is_identity(out_.program[first.op]);
+    made.combined_alone = !in_rounds;
     hold_results(id, made, parts);
+    for (OperationId o : made.site.operations)
+      for (std::size_t line : lines_of_partials_[{id, o}]) {
+        const std::optional<AxisOfMesh> over = axis_of(std::get<PlannedSplit>(plan_.decisions[line]));
+        auto is_over = [&](const PartOfCombination& part) { return over && part.over == over->axis; };
+        if (std::ranges::none_of(parts, is_over)) not_shown(line);
+      }
     out_.sites[id].push_back(std::move(made));
   }
 
@@ -237,7 +254,7 @@ class PlanReader {
   FactorTable table_;
   NamedOperators named_;
   MeshId mesh_;  // of the first line: that of operations without lines
-  std::map<Place, std::vector<std::size_t>> lines_;
+  std::map<Place, std::vector<std::size_t>> lines_, lines_of_partials_;
 };
 
 }  // namespace

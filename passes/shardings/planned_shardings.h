@@ -19,8 +19,8 @@ struct PlannedShardings {
   ir::Program program;  // with the plan's meshes; values have the shardings in which they are held
   ChosenSites sites;
   std::set<ir::ValueId> divided;  // inputs that lines divide: each reader has a copy of its own
-  // Lines that no sharding describes, by decision: other placements than axes of a mesh, a second mesh for an operation.
-  std::vector<std::size_t> not_shown;
+  // Lines that no sharding describes: other placements than axes of a mesh, uneven blocks, a second mesh for an operation.
+  std::vector<std::string> not_shown;
 };
 
 // `plan` is complete: what shardings of the program imply is part of it (follow_shardings.h). Pre: calls are inlined; the

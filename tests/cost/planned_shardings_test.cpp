@@ -96,7 +96,20 @@ TEST(PlannedShardings, StatesOfAnIterate) {
 TEST(PlannedShardings, LinesThatNoShardingDescribes) {
   const auto found = planned(passes::test::lowered(mlp),
                              "split H dim i into 2 over devices {0}, {1}\nsplit Y dim i into 2 over pod.data\n");
-  EXPECT_EQ(found.not_shown, std::vector<std::size_t>{0});
+  EXPECT_EQ(found.not_shown, Lines{"split H dim i into 2 over devices {0}, {1}"});
+  EXPECT_EQ(
+      planned(passes::test::lowered(mlp),
+              "split Y dim k into 2 over pod.data\nsplit Y.partial dim o into 4 over pod.model\n"
+              "split H dim i into [0, 1, 8] over pod.data\n")
+          .not_shown,
+      (Lines{"split H dim i into [0, 1, 8] over axis pod.data", "split Y.partial dim o into 4 over axis pod.model"}));
+}
+
+// Each device combines all partials.
+TEST(PlannedShardings, CombinationsThatAreNotDivided) {
+  const ir::Program program = passes::test::lowered(mlp);
+  EXPECT_EQ(moved(planned(program, "split Y dim k into 4 over pod.model\n")),
+            Lines{"Y: all_reduce {model} -> pod[{}, {}], 1536 bytes"});
 }
 
 // Two reads of one value in two shardings by the same operation: what they move in common is sent once.

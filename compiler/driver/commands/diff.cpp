@@ -63,6 +63,7 @@ ComparedProgram compared(Session& session, PricedOptions options, const std::str
     const passes::PlannedShardings planned = planned_shardings(session, options);
     found.shardings = shardings_of(planned.program);
     found.moves = lines_of_moves(passes::moves_of(planned.program, planned.sites, caution, planned.divided));
+    for (const std::string& line : planned.not_shown) found.moves.push_back(fmt::format("not listed: `{}`", line));
   } else if (!priced.made.program.meshes.empty()) {
     const ir::Program sharded = propagate_file(session, file, options.source).found.program;
     found.shardings = shardings_of(sharded);

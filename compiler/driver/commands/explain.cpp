@@ -3,6 +3,7 @@
 // for the operation that computes it.
 // tapc explain FILE:A..B: explains what is moved of A before B is computed.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -193,13 +194,20 @@ Explained other_divisions(Session& session, const std::string& file, const std::
       fmt::format("  other divisions are not shown: `tapc plan` has no divisions like `{}`\n", found.why_none.front())};
 }
 
+std::string not_considered(const passes::PlannedShardings& planned) {
+  if (planned.not_shown.empty()) return "";
+  return fmt::format("  what is moved does not consider {}, which no sharding describes: {}\n",
+                     plural(static_cast<std::int64_t>(planned.not_shown.size()), "line"),
+                     fmt::join(planned.not_shown, "; "));
+}
+
 std::string move_by_plan(Session& session, const std::string& file, const ValueLocations& locations,
                          const std::string& value, const std::string& reader, const ExplainOptions& options) {
   passes::PlannedShardings planned =
       planned_shardings(session, {file, options.machine, options.decisions, {}, {}, 0, options.source});
   const passes::Propagated nothing_inferred{.program = std::move(planned.program)};
   const ShardingReasons names(session, nothing_inferred, locations);
-  return move_between(file, names, nothing_inferred.program, planned.sites, value, reader);
+  return move_between(file, names, nothing_inferred.program, planned.sites, value, reader) + not_considered(planned);
 }
 
 // What the plan moves for the operation that writes this value, and of its results.
@@ -207,11 +215,8 @@ std::string moves_by_plan(Session& session, const std::string& file, const std::
                           const ExplainOptions& options) {
   const passes::PlannedShardings planned =
       planned_shardings(session, {file, options.machine, options.decisions, {}, {}, 0, options.source});
-  std::string text = moves_about(session, passes::moves_of(planned.program, planned.sites, {}, planned.divided), name);
-  if (!planned.not_shown.empty())
-    text += fmt::format("  what is moved does not consider {}, which no sharding describes\n",
-                        plural(static_cast<std::int64_t>(planned.not_shown.size()), "line"));
-  return text;
+  return moves_about(session, passes::moves_of(planned.program, planned.sites, {}, planned.divided), name) +
+         not_considered(planned);
 }
 
 int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {

@@ -46,7 +46,9 @@ std::string list_moves(const Session& session, const std::vector<passes::Move>& 
 }
 
 std::string moves_about(const Session& session, std::vector<passes::Move> moves, const std::string& name) {
-  std::erase_if(moves, [&](const passes::Move& move) { return move.operation != name || move.bytes == 0; });
+  std::erase_if(moves, [&](const passes::Move& move) {
+    return move.operation != name || (move.bytes == 0 && move.moved_for.empty());
+  });
   if (moves.empty()) return "";
   std::string text = "  moved:\n";
   std::istringstream lines(list_moves(session, moves));
