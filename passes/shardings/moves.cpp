@@ -166,18 +166,19 @@ std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen
     const bool in_group = is_inside_of_a_group(program, id);
     const std::string around = in_group ? without_last(path) : path;
     const std::vector<Reshard> all = reshards(program, graph, sites);
+    std::map<ir::ValueId, std::vector<const Reshard*>> moved;  // by value that operations read: those before
     for (const Reshard& reshard : all) {
-      const Site& site = sites[reshard.site].site;
-      auto serves = [&](const Reshard& before) {
-        if (reshard.of_result || before.of_result || &before >= &reshard) return false;
-        const Site& other = sites[before.site].site;
-        return site.operands[reshard.tensor] == other.operands[before.tensor] &&
-               read_alike(program, graph, sites[before.site], before.tensor, sites[reshard.site], reshard.tensor);
-      };
-      const bool may_share = id != program.main || reshard.of_result || !copied.contains(site.operands[reshard.tensor]);
-      const auto before = may_share ? std::ranges::find_if(all, serves) : all.end();
-      add_moves(program, graph, is_at_the_edge(graph, site, reshard) ? around : path, names, sites, reshard,
-                before == all.end() ? "" : names[sites[before->site].site.operations.front().index()], caution, list);
+      const SiteShardings& own = sites[reshard.site];
+      std::string moved_for;
+      if (!reshard.of_result) {
+        const ir::ValueId value = own.site.operands[reshard.tensor];
+        for (const Reshard* before : moved[value])
+          if (moved_for.empty() && read_alike(program, graph, sites[before->site], before->tensor, own, reshard.tensor))
+            moved_for = names[sites[before->site].site.operations.front().index()];
+        if (id != program.main || !copied.contains(value)) moved[value].push_back(&reshard);
+      }
+      add_moves(program, graph, is_at_the_edge(graph, own.site, reshard) ? around : path, names, sites, reshard,
+                moved_for, caution, list);
     }
     for (const SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
   }

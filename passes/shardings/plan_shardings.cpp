@@ -123,7 +123,8 @@ class Planner {
   void add_slices_of_partials(std::string name, const Operator& op, const SiteShardings& site,
                               const std::vector<Slices>& slices) {
     const Mesh& mesh = program_[site.mesh];
-    const Axes levels = axes_of_partials(site);
+    Axes levels = axes_of_partials(site);
+    std::erase_if(levels, [&](const AxisRef& axis) { return size_of(mesh, axis) == 1; });  // they split nothing
     for (std::size_t done = 1; done < levels.size(); ++done) {
       name += ".partial";
       const Axes rest(levels.begin() + static_cast<std::ptrdiff_t>(done), levels.end());

@@ -38,8 +38,7 @@ TEST(Optimality, OfRandomPrograms) {
     std::mt19937 random(seed);
     const std::string text = random_program(random);
     ir::Program program = passes::test::lowered(text);
-    const std::vector<ir::MeshAxis> axes =
-        std::array<std::vector<ir::MeshAxis>, 3>{{{{"x", 2}}, {{"x", 4}}, {{"x", 2}, {"y", 2}}}}[random() % 3];
+    const std::vector<ir::MeshAxis> axes = random_axes(random);
     program.meshes.push_back({"grid", axes});
     const ir::MeshId mesh(program.meshes.size() - 1);
     std::vector<Objectives> all;

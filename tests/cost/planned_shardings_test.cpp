@@ -112,6 +112,16 @@ TEST(PlannedShardings, CombinationsThatAreNotDivided) {
             Lines{"Y: all_reduce {model} -> pod[{}, {}], 1536 bytes"});
 }
 
+// An axis of one device divides nothing, and is no level of partials.
+TEST(PlannedShardings, AxesOfOneDevice) {
+  const auto plan = passes::plan_of_shardings(
+      passes::test::lowered("mesh m = [x: 2, o: 1, y: 2]\n"
+                            "program p(A: f32[8, 16] @ m[{}, {x, o, y}]) -> (r: f32[8] @ m[{y, x}]) {\n"
+                            "  r[i] = sum[j] A[i, j] }\n"));
+  EXPECT_TRUE(plan.left.empty());
+  EXPECT_NE(print(plan.plan).find("split r.partial dim i into 2 over axis m.y"), std::string::npos) << print(plan.plan);
+}
+
 // Two reads of one value in two shardings by the same operation: what they move in common is sent once.
 bool reads_a_value_twice(const passes::PlannedShardings& planned) {
   for (const passes::SiteShardings& site : planned.sites.at(planned.program.main))
@@ -150,8 +160,7 @@ TEST(PlannedShardings, BytesAsTheDevicesReceiveThem) {
     std::mt19937 random(seed);
     const std::string text = random_program(random);
     ir::Program program = passes::test::lowered(text);
-    const std::vector<ir::MeshAxis> axes =
-        std::array<std::vector<ir::MeshAxis>, 3>{{{{"x", 2}}, {{"x", 4}}, {{"x", 2}, {"y", 2}}}}[random() % 3];
+    const std::vector<ir::MeshAxis> axes = random_axes(random);
     program.meshes.push_back({"grid", axes});
     for (const FoundPlan& found : search(program, ir::MeshId(program.meshes.size() - 1), options).plans) {
       const ir::Plan& plan = found.sharded.plan;

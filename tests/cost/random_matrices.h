@@ -1,4 +1,4 @@
-// Random programs of 3 to 8 operations on matrices, for searches over meshes.
+// Random programs of 3 to 8 operations on matrices, and small meshes, for searches.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,6 +8,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "ir/shardings/sharding.h"
 
 namespace tap::cost {
 
@@ -45,6 +47,10 @@ inline std::string random_program(std::mt19937& random) {
       results += fmt::format("{}{}: f32[{}]", results.empty() ? "" : ", ", name,
                              name[0] == 'r' ? fmt::to_string(n) : fmt::format("{0}, {0}", n));
   return fmt::format("program p(m0: f32[{0}, {0}], m1: f32[{0}, {0}]) -> ({1}) {{\n{2}}}\n", n, results, lines);
+}
+
+inline std::vector<ir::MeshAxis> random_axes(std::mt19937& random) {
+  return std::array<std::vector<ir::MeshAxis>, 3>{{{{"x", 2}}, {{"x", 4}}, {{"x", 2}, {"y", 2}}}}[random() % 3];
 }
 
 }  // namespace tap::cost
