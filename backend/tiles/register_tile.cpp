@@ -229,11 +229,15 @@ std::optional<std::size_t> ragged_along(const Operator& op, std::size_t dim) {
   for (const Constraint& c : op.constraints) {
     if (c.expr.coefficients[dim] == 0) continue;
     if (c.comparison == Comparison::equal_zero) return {};
+    bool is_related = false;
     for (std::size_t d = 0; d < op.dims.size(); ++d) {
       if (d == dim || c.expr.coefficients[d] == 0) continue;
       if (op.dims[d].role != DimRole::reduction || (along && *along != d)) return {};
       along = d;
+      is_related = true;
     }
+    // The loops of register tiles have no bound from the rows alone.
+    if (!is_related && c.expr.bounds(op.box()).lo < 0) return {};
   }
   return along;
 }

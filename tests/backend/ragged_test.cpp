@@ -68,6 +68,21 @@ TEST(Ragged, RowsThatOtherDimsBoundStaySingle) {
       std::nullopt);
 }
 
+// A range of rows that leaves some out bounds the loop over them, which register tiles have not.
+TEST(Ragged, RowsThatAreLeftOutAreNotWritten) {
+  ir::Program program = written_program(
+      "program p(X: i64[12, 12], W: i64[12, 9]) -> (Y: i64[12, 9]) { Y[i, c] = sum[k in 0..i + 1] X[i, k] * W[k, c] }");
+  Operator& op = program.operators[program[program.main].operations[0].op.index()];
+  ASSERT_EQ(ragged_along(op, 0), 2u);
+  AffineExpr from = AffineExpr::variable(op.dims.size(), 0);
+  op.constraints.push_back({from});  // always true
+  EXPECT_EQ(ragged_along(op, 0), 2u);
+  from.offset = -5;
+  op.constraints.push_back({from});
+  EXPECT_EQ(ragged_along(op, 0), std::nullopt);
+  Executable native(passes::expand(program), {});  // whose self-check sees what is written
+}
+
 const char* const group = R"(dim n = {0}
 program p(X: f32[{0}, 8], K: f32[{1}, 8], V: f32[{1}, 5]) -> (s: f32[{0}], Y: f32[{0}, 5]) {{
     t[i, j] = sum[c] X[i, c] * K[j, c]
