@@ -52,6 +52,7 @@ class PointWork {
   std::uint32_t widest_type() const;
   bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
+  double transposed_store(const ir::Access& write, const Tile& tile) const;
   static Along kind(const std::vector<ir::AffineExpr>& rows, std::size_t dim);
   double copies(ir::CellId id, const Tile& tile) const;
   double cost(ir::CellId id, const Tile& tile) const;
@@ -66,6 +67,7 @@ class PointWork {
   // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
   // every cell needs its own line, from farther away.
   double line_cost(const ir::Access& access, const Tile& tile) const;
+  double contiguous_steps(const ir::Access& access) const;
   double lines_of_rows(const ir::Access& access, const Tile& tile) const;
   bool rows_crowd(const ir::Access& access, const Tile& tile) const;
   // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.

@@ -178,6 +178,15 @@ class Chooser {
     return parts;
   }
 
+  // Of a vector of results, on average.
+  double stores(const RegisterTile& tile) const {
+    if (!tile.rows) return work_.stores(tile.dim, tile.lanes);
+    double all = 0;
+    for (auto [steps, rows] : row_parts(tile))
+      all += steps * rows * work_.stores(tile.dim, tile.lanes, tile.rows, rows) / size(*tile.rows);
+    return all;
+  }
+
   void consider(const RegisterTile& tile) {
     PointWork::Tile whole{tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors};
     constexpr double code = 96;  // independent instructions: enough to hide latencies
@@ -194,7 +203,7 @@ class Chooser {
       }
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
-    else cost += passes() * results() / tile.lanes * work_.stores(tile.dim, tile.lanes, tile.rows, tile.row_count) / 2;
+    else cost += passes() * results() / tile.lanes * stores(tile) / 2;
     if (cost > best_cost_) return;  // the last of equal ones: later dims of an index space are nearer in memory
     best_cost_ = cost;
     best_ = tile;
