@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "backend/tiles/cache_sets.h"
 #include "backend/tiles/packable.h"
@@ -89,39 +88,6 @@ bool PointWork::is_contiguous(std::size_t dim) const {
   return true;
 }
 
-double PointWork::stores(std::size_t dim, std::uint32_t lanes, std::optional<std::size_t> rows,
-                         std::uint32_t row_count) const {
-  const Tile tile{dim, rows, lanes, row_count, 1};
-  double all = 0;
-  for (const Access& write : op_.writes) {
-    double each = registers_of(lanes);
-    if (kind(write.projection.start.rows, dim) == Along::strided)
-      each = lanes * (2 + far_lines(write, op_.results[write.tensor], tile));
-    if (rows) each = std::min(each, transposed_store(write, tile));
-    if (rows && stores_across(dim, *rows)) each = (std::log2(lanes) + 1) * registers_of(lanes);
-    all += each;
-  }
-  return all;
-}
-
-// A reduction's rows that are contiguous in the result, where its lanes are strided: as many vectors as each has lanes are transposed
-// at a time, and then a store has a cell of each row. Where the lines of all lanes share few sets of the first cache, each comes from
-// the second and evicts another: 16 × 3 × 32 × 32 images by 64 filters took 2.5 times as long as with lanes along the rows.
-double PointWork::transposed_store(const Access& write, const Tile& tile) const {
-  constexpr std::uint32_t fewest = 4;
-  constexpr double evicted = 4.0 * reference_machine.line_cycles;
-  const auto& at = write.projection.start.rows;
-  const bool turned = monoid_ && op_.writes.size() == 1 && tile.row_count >= fewest && tile.lanes >= fewest &&
-                      kind(at, tile.dim) == Along::strided && kind(at, *tile.rows) == Along::dense;
-  if (!turned) return std::numeric_limits<double>::infinity();
-  const TensorType& type = op_.results[write.tensor];
-  const double lanes = tile.lanes, rows = tile.row_count, padded = std::ceil(rows / lanes) * lanes;
-  const bool crowded = lines_in_a_set(tile.lanes, distance_along(type, write, tile.dim), reference_machine) >
-                       ways_of_a_set(reference_machine);
-  return padded / rows * (2 * std::log2(lanes) * registers_of(tile.lanes) + 2 + (crowded ? evicted : 0)) +
-         lanes * far_lines(write, type, tile);
-}
-
 // Of one cell, when the line that holds it has left the caches that are smaller than the tensor.
 double PointWork::far_line(const Access& access, const TensorType& type) const {
   constexpr double from_memory = 4.0 * reference_machine.line_cycles, from_l2 = reference_machine.line_cycles;
@@ -200,6 +166,15 @@ bool PointWork::is_folded(CellId id, const Tile& tile) const {
          extents_.sizes[tile.dim] < 2 * static_cast<std::int64_t>(tile.lanes);
 }
 
+bool PointWork::share_lanes(const Tile& tile) const {
+  return tile.rows &&
+         any_read([&](CellId id, const Access&) { return follows(id, tile.dim) && !follows(id, *tile.rows); });
+}
+
+bool PointWork::reads_window(const Tile& tile) const {
+  return any_read([&](CellId id, const Access& access) { return is_window(id, access, tile); });
+}
+
 bool PointWork::is_window(CellId id, const Access& access, const Tile& tile) const {
   return monoid_ && tile.rows && follows(id, *tile.rows) && can_be_window(op_, access, extents_);
 }
@@ -244,13 +219,14 @@ double PointWork::line_cost(const Access& access, const Tile& tile) const {
   bool steps = false;
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
     steps = steps || (op_.dims[d].role == DimRole::reduction && uses(access, d));
-  const double run = contiguous_steps(access);
+  const double run = contiguous_steps(access, share_lanes(tile) && uses(access, *tile.rows));
   if (steps && rows_crowd(access, tile)) return line;
   return steps ? line / std::min(run, cells) : 0;
 }
 
-// How many neighbouring cells the steps of the reduction read: k[o, c, u, v] along c, u and v.
-double PointWork::contiguous_steps(const Access& access) const {
+// How many neighbouring cells the steps of the reduction read; of rows, each of which has its own, along several dims: k[o, c, u, v]
+// along c, u and v.
+double PointWork::contiguous_steps(const Access& access, bool of_rows) const {
   const auto cell = static_cast<double>(size_of(op_.operands[access.tensor].element));
   double bytes = cell;
   for (bool longer = true; longer;) {
@@ -259,7 +235,7 @@ double PointWork::contiguous_steps(const Access& access) const {
       if (op_.dims[d].role != DimRole::reduction || !uses(access, d)) continue;
       const auto distance = static_cast<double>(distance_along(op_, access, d));
       const double all = distance * static_cast<double>(extents_.sizes[d]);
-      if (distance > bytes || all <= bytes) continue;
+      if (distance > (of_rows ? bytes : cell) || all <= bytes) continue;
       bytes = all;
       longer = true;
     }

@@ -47,8 +47,16 @@ class PointWork {
   // Y[i, j] = X[j, i], lanes along i, rows along j: what lanes read is contiguous along one dim, and what is written along another.
   bool stores_across(std::size_t dim, std::size_t rows) const;
   double reads() const;
+  // Whether rows read a window, which is copied: the reduction is then cut into few blocks (packing.h).
+  bool reads_window(const Tile& tile) const;
 
  private:
+  template <class Predicate>
+  bool any_read(Predicate holds) const {
+    return std::ranges::any_of(needed_, [&](ir::CellId id) {
+      return op_.exprs[id].op == ir::CellOp::read && holds(id, op_.reads[op_.exprs[id].attribute]);
+    });
+  }
   std::uint32_t widest_type() const;
   bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
@@ -67,7 +75,9 @@ class PointWork {
   // A cache line has many cells. Neighbouring cells are used by the rows, or by steps of the reduction; if neither,
   // every cell needs its own line, from farther away.
   double line_cost(const ir::Access& access, const Tile& tile) const;
-  double contiguous_steps(const ir::Access& access) const;
+  // Whether rows share what the lanes read.
+  bool share_lanes(const Tile& tile) const;
+  double contiguous_steps(const ir::Access& access, bool of_rows) const;
   double lines_of_rows(const ir::Access& access, const Tile& tile) const;
   bool rows_crowd(const ir::Access& access, const Tile& tile) const;
   // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.

@@ -66,6 +66,8 @@ class Chooser {
     return best_;
   }
 
+  double cost() const { return std::min(best_cost_, scalar_cost()); }
+
   // Along the same dim, row by row.
   RegisterTile one_row(RegisterTile tile) {
     tile.rows.reset();
@@ -101,8 +103,10 @@ class Chooser {
     return points;
   }
   // Over the results: a long reduction is processed in blocks (packing.h), all but the first of which read what they add to.
-  double passes() const {
-    constexpr auto block = static_cast<double>(most_packed_steps);
+  double passes(const RegisterTile& tile) const {
+    constexpr double steps_of_window = 2048;
+    const bool window = work_.reads_window({tile.dim, tile.rows, tile.lanes, tile.row_count, tile.vectors});
+    const double block = window ? steps_of_window : static_cast<double>(most_packed_steps);
     double points = 1;
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
       if (op_.dims[d].role == DimRole::reduction) points *= size(d);
@@ -203,7 +207,7 @@ class Chooser {
       }
     cost *= others(tile.dim, tile.rows);
     if (tile.along_reduction) cost += results() * (2 * std::log2(tile.lanes) + tile.vectors) * work_.combination();
-    else cost += passes() * results() / tile.lanes * stores(tile) / 2;
+    else cost += passes(tile) * results() / tile.lanes * stores(tile) / 2;
     if (cost > best_cost_) return;  // the last of equal ones: later dims of an index space are nearer in memory
     best_cost_ = cost;
     best_ = tile;
@@ -317,6 +321,13 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
   constexpr std::uint32_t rows_of_stencil = 4;
   if (tile && is_stencil(op, *tile, extents)) tile->row_count = std::min(tile->row_count, rows_of_stencil);
   return tile;
+}
+
+double cost_of_tile(const Program& program, const Operator& op, const Extents& extents, const Machine& machine,
+                    const std::vector<bool>& prepared) {
+  Chooser chooser(program, op, extents, machine, prepared);
+  chooser.run(false, true);
+  return chooser.cost();
 }
 
 bool rows_come_first(const Operator& op, const RegisterTile& tile, const Extents& extents, const Machine& machine) {

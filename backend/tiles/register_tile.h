@@ -55,6 +55,10 @@ std::optional<RegisterTile> choose_tile(const ir::Program& program, const ir::Op
                                         bool reassociate, const ir::Machine& machine,
                                         const std::vector<bool>& prepared = {});
 
+// The estimated cycles of all points, with the best tile that keeps the order of a reduction.
+double cost_of_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
+                    const ir::Machine& machine, const std::vector<bool>& prepared);
+
 // Whether a few rows are completed along all lanes before the next rows: after a short reduction the results are most of the
 // traffic, and a narrow strip of many rows touches a page for each.
 bool rows_come_first(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
