@@ -1,7 +1,9 @@
 // Register tiles over packed operands (packing.h).
 #include <algorithm>
+#include <functional>
 
 #include "backend/lower/lowering.h"
+#include "backend/tiles/cache_sets.h"
 #include "ir/graph.h"
 #include "support/check.h"
 
@@ -259,6 +261,32 @@ std::vector<Statement> Lowering::fill_all(const std::vector<std::uint32_t>& read
   return result;
 }
 
+// Of what one point of the dims `outside` reads and writes in far memory: the pieces that do not go on at the next point of `dim`.
+//
+//   C[e, d, c, b, a] = sum[f] A[a, f, b, c, e] * B[d, f]     over 48 × 48 pieces of A, which go on along c, and 48 × 24 of C, along b
+double Lowering::pieces_apart(std::size_t dim, const std::vector<std::size_t>& outside) const {
+  double all = 0;
+  auto see = [&](const Access& access, const TensorType& type) {
+    auto bytes = static_cast<double>(size_of(type.element)), run = bytes;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (uses(access, d)) bytes *= static_cast<double>(extents_.sizes[d]);
+    if (bytes <= static_cast<double>(machine_.l2_bytes)) return;
+    std::vector<std::size_t> left;
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (uses(access, d) && std::ranges::count(outside, d) == 0) left.push_back(d);
+    auto distance = [&](std::size_t d) { return static_cast<double>(distance_along(type, access, d)); };
+    auto goes_on = [&](std::size_t d) { return distance(d) <= run; };
+    for (auto next = left.begin(); (next = std::ranges::find_if(left, goes_on)) != left.end(); left.erase(next))
+      run = std::max(run, distance(*next) * static_cast<double>(extents_.sizes[*next]));
+    double pieces = 1;
+    for (std::size_t d : left) pieces *= static_cast<double>(extents_.sizes[d]);
+    if (uses(access, dim) && !goes_on(dim)) all += pieces;
+  };
+  for (const Access& read : op_.reads) see(read, op_.operands[read.tensor]);
+  for (const Access& write : op_.writes) see(write, op_.results[write.tensor]);
+  return all;
+}
+
 // Columns, then blocks of the reduction, then rows. Dims that the lane operands do not depend on go inside their
 // packing.
 std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Packing& packing, For columns,
@@ -266,6 +294,10 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
   std::vector<std::size_t> outside, inside;
   for (std::size_t d : near_last(dims_with(false)))
     if (d != tile.dim && d != *tile.rows) (is_outside_packing(packing, d) ? outside : inside).push_back(d);
+  // The innermost loop goes on where most pieces of memory end.
+  if (packing.windows.empty())
+    std::ranges::stable_sort(outside, std::greater<>(),
+                             [&, all = outside](std::size_t d) { return pieces_apart(d, all); });
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;
   std::vector<Statement> body = std::move(fill_lanes);

@@ -306,6 +306,7 @@ class Lowering {
   std::vector<bool> preparable() const;
   std::optional<std::vector<std::size_t>> prepared_dims(std::uint32_t read, const PackedDim& along) const;
   Statement prepare(std::uint32_t read, const PackedDim& along, const std::vector<std::size_t>& dims);
+  double pieces_apart(std::size_t dim, const std::vector<std::size_t>& outside) const;
   std::vector<Statement> block_nest(const RegisterTile& tile, const Packing& packing, For columns,
                                     std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk);
   bool followed_by_lanes(const Packing& packing, std::size_t dim) const;

@@ -23,6 +23,22 @@ TEST(PackedBlocks, BeginWithIdentitiesOnAnyPath) {
   EXPECT_LT(later, loaded);
 }
 
+// For each c and b, A is read in 48 × 48 pieces, which go on along c, and C is written in 48 × 24, which go on along b.
+TEST(PackedBlocks, TheInnermostLoopGoesOnWhereMostPiecesEnd) {
+  for (const char* order : {"e, d, c, b, a", "e, d, b, c, a"}) {
+    const bool b_last = std::string(order) == "e, d, c, b, a";
+    const ir::Program program = written_program(
+        fmt::format("program p(A: f32[48, 48, 36, 36, 48], B: f32[24, 48]) -> (C: f32[48, 24, 36, 36, 48]) {{ "
+                    "C[{}] = sum[f] A[a, f, b, c, e] * B[d, f] }}",
+                    order));
+    const std::string loops = print(lowered(program, program[program[program.main].operations[0].op], {}));
+    const std::size_t b = loops.find("for b in"), c = loops.find("for c in");
+    ASSERT_NE(b, std::string::npos) << loops;
+    ASSERT_NE(c, std::string::npos) << loops;
+    EXPECT_LT(b, c) << (b_last ? "b" : "c") << " is the last but one dim of C: " << loops;
+  }
+}
+
 // 37 columns are three vectors, the last of which has a mask that is known: one tile, not two vectors and then one.
 TEST(TailsOfLanes, AreOneTileOfAllTheirVectors) {
   const ir::Program program = written_program(
