@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backend/lower/lower_group.h"
+#include "backend/lower/lower_unfolded.h"
 #include "backend/lower/lowering.h"
 #include "backend/lower/merged_dims.h"
 #include "backend/tiles/cache_sets.h"
@@ -186,8 +187,11 @@ Kernel lower(const Program& program, const Operator& op, const LowerOptions& opt
   kernel.exact_arithmetic = options.exact_arithmetic;
   const Extents extents = extents_of_boxes(op, options.any_box);
   const bool may_prepare = options.prepared && !options.any_box;
-  if (auto merged = merge_dims(program, op, extents, may_prepare ? options.constant : std::vector<bool>()))
-    return lower_merged(*merged, op, options);
+  const std::vector<bool> constant = may_prepare ? options.constant : std::vector<bool>();
+  if (!options.any_box)
+    if (const auto unfolded = unfold_windows(program, op, extents, constant, options.exact_arithmetic, options.machine))
+      return lower_unfolded(*unfolded, op, extents, options);
+  if (auto merged = merge_dims(program, op, extents, constant)) return lower_merged(*merged, op, options);
   lower_in(program, op, kernel, declare(kernel, op), extents, options);
   return kernel;
 }

@@ -7,6 +7,7 @@
 #include "backend/lower/merging.h"
 #include "ir/graph.h"
 #include "ir/graphs/demand.h"
+#include "support/checked.h"
 
 namespace tap::backend {
 
@@ -96,7 +97,8 @@ Projection merged_rows(const Operator& op, const DimMap& map, const Projection& 
     std::size_t innermost = pair->first;
     for (const auto& [axis, outer] : joined)  // ascending, so it ends at the innermost one
       if (outer == innermost) innermost = axis;
-    rows[innermost].offset += rows[pair->second].offset * inside[pair->second];
+    // With what else moves along the outer axis: a window's rows.
+    rows[innermost] = rows[innermost] + scale(rows[pair->second], inside[pair->second]);
     rows[pair->second] = AffineExpr::constant(map.dims.size(), 0);
   }
   return result;
@@ -213,9 +215,12 @@ MergedOperator build(const Program& program, const Operator& op, const Merging& 
 }  // namespace
 
 std::optional<MergedOperator> merge_dims(const Program& program, const Operator& op, const Extents& extents,
-                                         const std::vector<bool>& constant) {
-  const auto merging = find_merging(program, op, extents, constant);
-  return merging ? std::optional(build(program, op, *merging)) : std::nullopt;
+                                         const std::vector<bool>& constant, bool through_windows) {
+  const auto merging = find_merging(program, op, extents, constant, through_windows);
+  if (!merging) return std::nullopt;
+  try {
+    return build(program, op, *merging);
+  } catch (const Overflow&) { return std::nullopt; }  // a coordinate counted in cells
 }
 
 OperatorInKernel merged_frame(const MergedOperator& merged, const Operator& op, Kernel& kernel,

@@ -24,9 +24,9 @@ struct MergedOperator {
 };
 // Merges dims of a map, a reduction or a group of those. Nothing if there is nothing to merge, or cells may fail: a failure is
 // reported at a point of the original dims. `extents`: of the operator's boxes. `constant`: operands that may be prepared,
-// which are left as they are; empty: none.
+// which are left as they are; empty: none. `through_windows`: also rows that windows move along, x[i + u, j] along i and j.
 std::optional<MergedOperator> merge_dims(const ir::Program& program, const ir::Operator& op, const Extents& extents,
-                                         const std::vector<bool>& constant);
+                                         const std::vector<bool>& constant, bool through_windows = false);
 
 // The merged operator's variables in a kernel over the original dims, and the statements that define them. A box must be
 // contiguous in each merged dim.

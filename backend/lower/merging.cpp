@@ -29,8 +29,9 @@ using Member = Merging::Member;
 
 class Merger {
  public:
-  Merger(const Program& program, const Operator& op, const Extents& extents, const std::vector<bool>& constant)
-      : program_(program), op_(op), extents_(extents), constant_(constant) {}
+  Merger(const Program& program, const Operator& op, const Extents& extents, const std::vector<bool>& constant,
+         bool through_windows)
+      : program_(program), op_(op), extents_(extents), constant_(constant), through_windows_(through_windows) {}
 
   std::optional<Merging> run() {
     if (op_.box().empty() || !read()) return std::nullopt;
@@ -153,6 +154,18 @@ class Merger {
     }
     return found;
   }
+  // Of the outer axis: also `i + u`, where u is a window's dim of a reduction. It stays a dim of its own.
+  std::optional<std::uint32_t> outer_dim_of(const Member& member, const AffineExpr& row) const {
+    if (!through_windows_) return dim_of(member, row);
+    std::optional<std::uint32_t> found;
+    for (std::uint32_t d = 0; d < row.coefficients.size(); ++d) {
+      if (row.coefficients[d] == 0 || member.is_point[d]) continue;
+      if (member.op->dims[d].role == DimRole::reduction) continue;
+      if (found || row.coefficients[d] != 1) return std::nullopt;
+      found = d;
+    }
+    return found ? found : dim_of(member, row);
+  }
   static bool is_whole(const Member& member, const AffineExpr& row, std::int64_t extent) {
     const auto d = dim_of(member, row);
     return d && member.op->dims[*d].range == Range{0, extent} && row.bounds(member.op->box()) == Range{0, extent};
@@ -186,7 +199,7 @@ class Merger {
     each_access(member, [&](const Access& access, std::size_t tensor) {
       for (auto [r, next] : neighbours(tensor)) {
         const auto& rows = access.projection.start.rows;
-        const auto outer = dim_of(member, rows[r]), inner = dim_of(member, rows[next]);
+        const auto outer = outer_dim_of(member, rows[r]), inner = dim_of(member, rows[next]);
         if (!outer || !inner || !is_whole(member, rows[next], types_[tensor].shape[next])) continue;
         if (!can_merge(member, *outer, *inner) || member.inner[*outer] == inner) continue;
         if (member.inner[*outer] || member.outer[*inner]) {
@@ -199,14 +212,14 @@ class Merger {
     for (std::uint32_t d = 0; d < twice.size(); ++d)
       if (twice[d]) separate(member, d);
   }
-  static void separate(Member& member, std::uint32_t d) {
+  static void separate(Member& member, std::uint32_t d) {  // from its neighbours
     if (const auto inner = std::exchange(member.inner[d], std::nullopt)) member.outer[*inner].reset();
     if (const auto outer = std::exchange(member.outer[d], std::nullopt)) member.inner[*outer].reset();
   }
 
   bool is_merged_in(const Member& member, const Access& access, std::size_t tensor, Neighbours axes) const {
     const auto& rows = access.projection.start.rows;
-    const auto outer = dim_of(member, rows[axes.outer]), inner = dim_of(member, rows[axes.inner]);
+    const auto outer = outer_dim_of(member, rows[axes.outer]), inner = dim_of(member, rows[axes.inner]);
     return outer && inner && member.inner[*outer] == inner &&
            is_whole(member, rows[axes.inner], types_[tensor].shape[axes.inner]);
   }
@@ -238,6 +251,8 @@ class Merger {
           for (std::uint32_t d = 0; d < member.op->dims.size(); ++d) {
             if (rows[axis].coefficients[d] == 0 || member.is_point[d]) continue;
             used[d] = true;
+            if (d != outer_dim_of(member, rows[axis]) && (member.inner[d] || member.outer[d]))
+              separate(member, d), dropped = true;
             const auto& joined = joined_[tensor];
             auto as_outer = [&](const auto& pair) { return pair.second == axis; };
             if (member.inner[d] && std::ranges::none_of(joined, as_outer)) drop_inner(member, d, dropped);
@@ -306,6 +321,7 @@ class Merger {
   const Operator& op_;
   const Extents& extents_;
   const std::vector<bool>& constant_;
+  const bool through_windows_;
   Merging found_;
   std::vector<Member>& members_ = found_.members;
   std::vector<TensorType>& types_ = found_.types;
@@ -324,8 +340,8 @@ std::optional<std::uint32_t> group_dim(const Operator& group, std::size_t operat
 }
 
 std::optional<Merging> find_merging(const Program& program, const Operator& op, const Extents& extents,
-                                    const std::vector<bool>& constant) {
-  return Merger(program, op, extents, constant).run();
+                                    const std::vector<bool>& constant, bool through_windows) {
+  return Merger(program, op, extents, constant, through_windows).run();
 }
 
 }  // namespace tap::backend

@@ -26,7 +26,7 @@ struct Merging {
 };
 // Nothing if all dims and axes stay as they are.
 std::optional<Merging> find_merging(const ir::Program& program, const ir::Operator& op, const Extents& extents,
-                                    const std::vector<bool>& constant);
+                                    const std::vector<bool>& constant, bool through_windows);
 
 // The group's dim that an operation's dim is.
 std::optional<std::uint32_t> group_dim(const ir::Operator& group, std::size_t operation, std::uint32_t inner_dim);

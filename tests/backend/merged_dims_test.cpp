@@ -25,6 +25,8 @@ const Case cases[] = {
     {"x: f64[9, 4]) -> (y: f64[9, 4]) { y[i, j] = x[i - 1, j else 5] + x[i, j] }", "i_j"},
     {"x: f64[9, 4]) -> (y: f64[9, 4]) { y[i, j] = x[i, j - 1 else 5] + x[i, j] }", ""},
     {"x: f64[9, 4]) -> (y: f64[9, 2]) { y[i, j] = x[i, j] }", ""},
+    // Counted in cells, this is a multiple of 2 to the 64th.
+    {"x: f64[9, 4]) -> (y: f64[9, 4]) { y[i, j] = x[i - 4611686018427387904, j else 5] for i in 0..9, j in 0..4 }", ""},
     {"x: f64[9, 4]) -> (y: f64[7, 4]) { y[i, j] = x[i + 2, j] }", "i_j"},
     {"x: f64[5, 4, 3]) -> (y: f64[5]) { y[i] = sum[j, k] x[i, j, k] }", "i, j_k"},
     {"x: f64[5, 4, 3]) -> (y: f64[5]) { y[i] = sum[k, j] x[i, j, k] }", ""},
