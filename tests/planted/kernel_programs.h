@@ -87,6 +87,10 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"convolution",
      "program p(x: f32[8, 30, 29], k: f32[16, 8, 3, 3]) -> (y: f32[16, 30, 29]) { y[o, i, j] = sum[c, u, v] x[c, i + u "
      "- 1, j + v - 1 else 0] * k[o, c, u, v] }"},
+    {"convolution of few channels",
+     "program p(x: f32[3, 2, 30, 11], const k: f32[40, 2, 3, 3]) -> (y: f32[3, 40, 30, 11]) { y[b, o, i, j] = sum[c, "
+     "u, "
+     "v] x[b, c, i + u - 1, j + v - 1 else 0] * k[o, c, u, v] }"},
     {"convolution with stride",
      "program p(x: f32[4, 31, 41], k: f32[8, 4, 3, 3]) -> (y: f32[8, 15, 20]) { y[o, i, j] = sum[c, u, v] x[c, 2*i + "
      "u, "
