@@ -6,6 +6,9 @@ using ir::CellKind, ir::CellOp;
 
 std::optional<Instruction> instruction_of(CellOp op) {
   switch (op) {
+    case CellOp::mul: return Instruction::arithmetic;
+    case CellOp::min:
+    case CellOp::max: return Instruction::minimum;
     case CellOp::div:
     case CellOp::mod: return Instruction::divide;
     case CellOp::sqrt:
@@ -26,7 +29,7 @@ std::optional<Instruction> instruction_of(CellOp op) {
   switch (ir::info(op).kind) {
     case CellKind::leaf:
     case CellKind::reduction: return std::nullopt;
-    case CellKind::arithmetic: return Instruction::arithmetic;
+    case CellKind::arithmetic: return Instruction::add;
     case CellKind::comparison:
     case CellKind::logical:
     case CellKind::lazy: return Instruction::compare;
