@@ -32,7 +32,7 @@ struct Chains {
   }
   double own(CellId id) const {
     const CellNode& node = kernel.exprs[id];
-    const std::optional<Instruction> kind = instruction_of(node.op);
+    const std::optional<Instruction> kind = instruction_of(kernel.exprs, id);
     if (!kind) return 0;
     const bool is_simple = *kind == Instruction::arithmetic || *kind == Instruction::add;
     const double slower =

@@ -230,7 +230,7 @@ class InstructionWalk {
     const LoopSet loops = loops_of(id);
     const double times = executions(loops) * share;
     if (node.op == CellOp::read) return count_load(kernel_.loads[node.attribute], loops, times * fractions_.at(id));
-    const std::optional<Instruction> kind = instruction_of(node.op);
+    const std::optional<Instruction> kind = instruction_of(kernel_.exprs, id);
     if (!kind) return;
     const ElementType type = node.op != CellOp::cast && *kind == Instruction::compare && !node.args.empty()
                                  ? kernel_.exprs[node.args.back()].type
