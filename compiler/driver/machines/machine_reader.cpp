@@ -209,6 +209,19 @@ class MachineReader {
     key.set(device, value);
   }
 
+  // What a table does not tell apart from products is as fast as they are, and on the same units.
+  static void complete(Device& device, ElementType type, const toml::table& keys) {
+    auto has = [&](cost::Instruction kind) {
+      return keys.contains(cost::instructions[static_cast<std::size_t>(kind)].name);
+    };
+    const bool has_products = has(cost::Instruction::arithmetic);
+    for (const cost::Instruction kind : {cost::Instruction::add, cost::Instruction::minimum})
+      if (has_products && !has(kind))
+        device.rates.of(type, kind) = device.rates.of(type, cost::Instruction::arithmetic);
+    if ((has_products || has(cost::Instruction::add)) && !keys.contains(mixed_key))
+      device.mixed[static_cast<std::size_t>(type)] = cost::shared_rate(device, type);
+  }
+
   // [rates.f32], with a key for each kind of instruction.
   void read_rates(Device& device, const toml::table& rates) const {
     for (auto&& [type, node] : rates) {
@@ -229,12 +242,7 @@ class MachineReader {
         if (kind == mixed_key) device.mixed[static_cast<std::size_t>(*element)] = rate;
         else device.rates.of(*element, static_cast<cost::Instruction>(found - known.begin())) = rate;
       }
-      // What a file does not tell apart from products is as fast as they are, and on the same units.
-      for (const cost::Instruction kind : {cost::Instruction::add, cost::Instruction::minimum})
-        if (!keys.contains(cost::instructions[static_cast<std::size_t>(kind)].name))
-          device.rates.of(*element, kind) = device.rates.of(*element, cost::Instruction::arithmetic);
-      if (!keys.contains(mixed_key))
-        device.mixed[static_cast<std::size_t>(*element)] = cost::shared_rate(device, *element);
+      complete(device, *element, keys);
     }
   }
 
