@@ -7,7 +7,8 @@
 For each NAME.ir or NAME.tap of the folder: the default, no decisions (--evaluations 0), the program as written (--plan none), a
 search of 2 s (--search), and the first --plans of NAME.*.plan, whose rest the cost model decides. Variants whose complete plans are equal are
 measured once. As long as the default seems worse than others by 5 %, it and these are measured again in turns, up to --rounds
-times, and the least median counts. Each program becomes one line of ROWS.jsonl; those that are there are skipped, and with --for
+times, and the least median counts. With --again all are measured a second time after that: the tables then also have the tau between both
+measurements, which is the most that a prediction can be expected to reach where plans take nearly the same time. Each program becomes one line of ROWS.jsonl; those that are there are skipped, and with --for
 it stops in time, so that long runs can be made in parts.
 
     scripts/measure_plans.py --tables ROWS.jsonl [--scatter PICTURE.svg]
@@ -73,7 +74,13 @@ class Subject:
                     predicted[variant] = dict(seconds=cost["total"]["seconds"], memory=memory_of(cost["memory"]))
                     times[variant] = first["run"]["median"]
         self.repeat_doubtful(times)
-        return dict(program=self.name, threads=self.options.threads, times=times, predicted=predicted, same_as=same_as)
+        row = dict(program=self.name, threads=self.options.threads, times=times, predicted=predicted, same_as=same_as)
+        return dict(row, again=self.times_again(times)) if self.options.again else row
+
+    def times_again(self, times):
+        variants = self.variants()
+        runs = {v: self.bench(variants[v]) for v in times}
+        return {v: run["run"]["median"] for v, run in runs.items() if run}
 
     def bench(self, words, *more):
         return self.json("bench", str(self.file), *words, *self.cache, "--seconds", str(self.options.seconds), "--runs", "3",
@@ -144,7 +151,9 @@ def print_defaults(rows, options):
 
 
 def print_predictions(rows, options):
-    print("\n| program | plans | tau | median error |\n|---|---|---|---|")
+    again = any("again" in row for row in rows)
+    print("\n| program | plans | tau | median error |" + (" tau of measuring again |" if again else ""))
+    print("|---|---|---|---|" + ("---|" if again else ""))
     taus, errors = [], []
     for row in rows:
         pairs = [(row["predicted"][v]["seconds"], m) for v, m in row["times"].items() if v in row["predicted"] and 0 < m < math.inf]
@@ -153,10 +162,15 @@ def print_predictions(rows, options):
         errors += [abs(p / m - 1) for p, m in pairs]
         if len(pairs) >= options.least_plans:
             taus.append(tau)
-            print(f"| `{row['program']}` | {len(pairs)} | {tau:.2f} | {100 * error:.0f} % |")
+            print(f"| `{row['program']}` | {len(pairs)} | {tau:.2f} | {100 * error:.0f} % |" + (f" {tau_again(row)} |" if again else ""))
     if taus:
         print(f"\n{len(taus)} programs, {len(errors)} times: median tau {statistics.median(taus):.2f}, "
               f"median error {100 * statistics.median(errors):.1f} %")
+
+
+def tau_again(row):
+    pairs = [(again, row["times"][v]) for v, again in row.get("again", {}).items()]
+    return f"{kendall(pairs):.2f}" if pairs else ""
 
 
 def scatter(rows):
@@ -189,6 +203,7 @@ def main():
     parser.add_argument("--plans", type=int, default=4)
     parser.add_argument("--only", default="")
     parser.add_argument("--machine")
+    parser.add_argument("--again", action="store_true", help="measure all variants twice")
     parser.add_argument("--cache-dir")
     parser.add_argument("--input", action="append", default=[], help="as of tapc bench, where random numbers do not fit: ids=zeros")
     parser.add_argument("--search", default="2s", help="time of the search")

@@ -28,6 +28,7 @@ Device builtin(const ir::Machine& core, std::int64_t threads) {
     const auto type = static_cast<ElementType>(t);
     for (std::size_t k = 0; k < instruction_count; ++k)
       device.rates.by_type[t][k] = arithmetic_rate(type, vector) * instructions[k].share;
+    device.mixed[t] = shared_rate(device, type);
   }
   device.loads = 2 * hertz;
   device.stores = hertz;
@@ -47,6 +48,10 @@ Device builtin(const ir::Machine& core, std::int64_t threads) {
   device.run = 1e-6;
   device.wake = 4e-6;
   return device;
+}
+
+double shared_rate(const Device& device, ElementType type) {
+  return 2 / (1 / device.rates.of(type, Instruction::arithmetic) + 1 / device.rates.of(type, Instruction::add));
 }
 
 Cluster builtin_cluster(Device device) {

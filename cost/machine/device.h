@@ -43,6 +43,8 @@ struct PerInstruction {
   bool operator==(const PerInstruction&) const = default;
 };
 
+using PerType = std::array<double, element_type_count>;
+
 // A source of cells: a cache or, last, memory. Bandwidths are for one thread that streams data which fits there.
 struct MemoryLevel {
   std::string name;
@@ -66,6 +68,7 @@ struct Device {
   std::int64_t threads = 1;
   ir::Machine core = {};      // registers and caches as kernels are lowered for them
   PerInstruction rates = {};  // elements per second, with full registers
+  PerType mixed = {};         // elements per second, of products and additions in turns (cost/work/vector_units.h)
   double loads = 0;           // register loads per second, from the first cache
   double stores = 0;
   double steps = 0;                 // loop iterations per second
@@ -119,6 +122,8 @@ struct Cluster {
 
 // Typical rates of processors with these registers and caches.
 Device builtin(const ir::Machine& core, std::int64_t threads);
+// Products and additions in turns, if they share their units.
+double shared_rate(const Device& device, ElementType type);
 // Devices of a mesh without a machine file: links of a typical network.
 Cluster builtin_cluster(Device device);
 

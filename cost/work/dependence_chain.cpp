@@ -32,9 +32,11 @@ struct Chains {
   }
   double own(CellId id) const {
     const CellNode& node = kernel.exprs[id];
-    const std::optional<Instruction> kind = instruction_of(node.op);
+    const std::optional<Instruction> kind = instruction_of(kernel.exprs, id);
     if (!kind) return 0;
-    const double slower = device.rates.of(node.type, Instruction::arithmetic) / device.rates.of(node.type, *kind);
+    const bool is_simple = *kind == Instruction::arithmetic || *kind == Instruction::add;
+    const double slower =
+        is_simple ? 1 : device.rates.of(node.type, Instruction::arithmetic) / device.rates.of(node.type, *kind);
     return fused.is_product(id) ? 0 : device.latency * std::min(slower, 8.0);
   }
 };

@@ -1,4 +1,4 @@
-// Maps a cell operation to its kind of instruction.
+// Maps a cell to its kind of instruction.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,6 @@
 namespace tap::cost {
 
 // None if nothing is computed: constants, reads, names.
-std::optional<Instruction> instruction_of(ir::CellOp op);
+std::optional<Instruction> instruction_of(const ir::CellExprs& exprs, ir::CellId id);
 
 }  // namespace tap::cost

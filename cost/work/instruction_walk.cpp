@@ -13,6 +13,7 @@
 #include "cost/work/loop_walk.h"
 #include "cost/work/phases.h"
 #include "cost/work/shared_loads.h"
+#include "cost/work/vector_units.h"
 
 namespace tap::cost {
 
@@ -30,9 +31,9 @@ struct Around {
 
 // The work in the iterations of one serial loop, without its inner loops.
 struct Round {
-  double instructions = 0, quotients = 0, loads = 0, stores = 0, rounds = 0;  // seconds
-  double chain = 0;                                                           // seconds in a dependence chain
-  double unrolled = 0;                                                        // dependent instructions
+  UnitTimes units;
+  double quotients = 0, loads = 0, stores = 0, rounds = 0;  // seconds
+  double chain = 0;                                         // seconds in a dependence chain
 };
 
 class InstructionWalk {
@@ -55,7 +56,8 @@ class InstructionWalk {
 
  private:
   void close() {
-    const double busy = std::max({round_.instructions, round_.quotients, round_.loads, round_.stores, round_.rounds});
+    const double busy =
+        std::max({round_.units.longest(), round_.quotients, round_.loads, round_.stores, round_.rounds});
     work_.busy += busy;
     work_.waiting += std::max(round_.chain - busy, 0.0);
     round_ = {};
@@ -228,7 +230,7 @@ class InstructionWalk {
     const LoopSet loops = loops_of(id);
     const double times = executions(loops) * share;
     if (node.op == CellOp::read) return count_load(kernel_.loads[node.attribute], loops, times * fractions_.at(id));
-    const std::optional<Instruction> kind = instruction_of(node.op);
+    const std::optional<Instruction> kind = instruction_of(kernel_.exprs, id);
     if (!kind) return;
     const ElementType type = node.op != CellOp::cast && *kind == Instruction::compare && !node.args.empty()
                                  ? kernel_.exprs[node.args.back()].type
@@ -238,9 +240,10 @@ class InstructionWalk {
       return;
     if (fused_.is_product(id)) return;
     const Around* lanes = lanes_in(loops);
-    add(type, *kind, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
+    const bool fused = fused_.is_sum(node);
+    add(type, fused ? Instruction::arithmetic : *kind, times, lanes ? lanes->lanes : 1, lanes ? lanes->used : 1);
     if (node.op != CellOp::cast && *kind != Instruction::compare)
-      work_.operations += times * (lanes ? lanes->used : 1) * (fused_.is_sum(node) ? 2 : 1);
+      work_.operations += times * (lanes ? lanes->used : 1) * (fused ? 2 : 1);
   }
 
   double registers(ElementType type, double lanes) const {
@@ -251,12 +254,10 @@ class InstructionWalk {
   void add(ElementType type, Instruction kind, double times, double lanes, double used) {
     const double full = registers(type, lanes) * times;
     work_.instructions.of(type, kind) += full;
-    const double rate = device_.rates.of(type, kind);
-    const double width = std::max(
-        static_cast<double>(device_.core.vector_bytes) / static_cast<double>(size_of(compute_type(type))), 1.0);
+    const UnitTimes times_of = unit_times(device_, type, kind, full);
     // Quotients and roots have their own unit, so other instructions overlap.
-    const bool is_separate = kind == Instruction::divide || kind == Instruction::root;
-    (is_separate ? round_.quotients : round_.instructions) += full * width / rate;
+    if (kind == Instruction::divide || kind == Instruction::root) round_.quotients += times_of.all;
+    else cost::add(round_.units, times_of);
     if (lanes > 1) {
       work_.lanes += lanes * times;
       work_.lanes_used += used * times;

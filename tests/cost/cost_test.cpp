@@ -80,6 +80,15 @@ TEST(Cost, InstructionsAreCountedByKind) {
   EXPECT_EQ(work.operations, 1600 * 4);
 }
 
+TEST(Cost, QuotientsByPowersOfTwoAreProducts) {
+  for (const auto& [by, products] : {std::pair("4.0", 100), {"-0.5", 100}, {"3.0", 0}, {"0.0", 0}, {"Z[0]", 0}}) {
+    const KernelWork work = work_of_first("program p(X: f32[1600], Z: f32[1]) -> (Y: f32[1600]) { Y[i] = X[i] / " +
+                                          std::string(by) + " + Z[0] }");
+    EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::arithmetic), products) << by;
+    EXPECT_EQ(work.instructions.of(ElementType::f32, Instruction::divide), 100 - products) << by;
+  }
+}
+
 TEST(Cost, TailsUseFewerLanes) {
   const KernelWork whole = work_of_first("program p(X: f32[32]) -> (Y: f32[32]) { Y[i] = X[i] * 2 }");
   const KernelWork ragged = work_of_first("program p(X: f32[33]) -> (Y: f32[33]) { Y[i] = X[i] * 2 }");

@@ -2,6 +2,7 @@
 """What `tapc cost` predicts, in a table and as JSON.
 cost_test.py TAPC"""
 import json
+import tomllib
 
 from json_schema import problems
 from tapc import *
@@ -20,10 +21,15 @@ program layer(X: f32[64, 64] @ pod[{data}, {}], W: f32[64, 128] @ pod[{}, {model
     Y[i, o] = sum[k] H[i, k] * V[k, o]
 }
 """
+DISTANCE = """program distance(A: f32[64, 64], B: f32[64, 64]) -> (C: f32[64, 64]) {
+    C[i, j] = sum[k] (A[i, k] - B[k, j]) * (A[i, k] - B[k, j]) }
+"""
 # G01 of machine files.
 BAD = [
     ("[rates.f33]\narithmetic = 1\n", r"unknown element type in \[rates\]: `f33`[\s\S]*did you mean `f32`"),
     ("[rates.f32]\narithmetics = 1\n", r"unknown key in \[rates.f32\]: `arithmetics`[\s\S]*did you mean `arithmetic`"),
+    ("[rates.f32]\nmixd = 1\n", r"unknown key in \[rates.f32\]: `mixd`[\s\S]*did you mean `mixed`"),
+    ("[rates.f32]\nmixed = 0\n", r"`mixed` is 0; expected 1/s to 1e\+18/s"),
     ("[rates.f32]\ndivide = 0\n", r"`divide` is 0; expected 1/s to 1e\+18/s"),
     ("[rates.f32]\ndivide = -3.5\n", r"`divide` is -3.5"),
     ("[rates.f32]\ndivide = inf\n", r"`divide` is not a rate"),
@@ -140,6 +146,20 @@ class Cost(TapcTest):
         self.assertEqual(cost["total"]["terms"]["tax"], 1000)
         self.assertAlmostEqual(cost["prices"]["euros"], 2 * cost["total"]["seconds"])
 
+    def test_additions_beside_products(self):
+        """A file without `add` and `mixed` has both on the same units, without `minimum` minima as fast as additions."""
+        self.write("p.tap", DISTANCE)
+        whole = 'call = 0\n[rates.f32]\narithmetic = "1 G/s"\nadd = "1 G/s"\nminimum = "1 G/s"\nmixed = '
+
+        def compute(text):
+            self.write("m.toml", text)
+            return self.json("p.tap", "--plan", "none", "--machine", "m.toml")["total"]["terms"]["compute"]
+
+        old = compute('call = 0\n[rates.f32]\narithmetic = "1 G/s"\n')
+        self.assertAlmostEqual(compute(whole + '"1 G/s"\n') / old, 1)
+        self.assertAlmostEqual(compute(whole + '"2 G/s"\n') / old, 0.5, delta=0.05)
+        self.assertAlmostEqual(compute('call = 0\n[rates.f32]\narithmetic = "2 G/s"\nadd = "1 G/s"\n') / old, 0.75, delta=0.05)
+
     def test_machine_files_that_are_wrong(self):
         self.write("p.tap", PRODUCT)
         for text, pattern in BAD:
@@ -151,10 +171,15 @@ class Cost(TapcTest):
     def test_it_measures_this_machine(self):
         self.write("p.tap", PRODUCT)
         output = self.tapc("calibrate", "-o", "here.toml", timeout=120).stdout.decode()
-        for kind in ("arithmetic", "gather", "exponential"):
+        for kind in ("arithmetic", "add", "minimum", "mixed", "gather", "exponential"):
             self.assertRegex(output, rf"rates\.f32\.{kind} +\S+ +\+- \S+ %")
         text = (self.folder / "here.toml").read_text()
         self.assertRegex(text, "^# Measured")
+        for rates in tomllib.loads(text)["rates"].values():
+            # Between what both reach on the same units and on separate ones.
+            products, additions, mixed = (rates[key] for key in ("arithmetic", "add", "mixed"))
+            self.assertGreaterEqual(mixed * 1.0001, 2 / (1 / products + 1 / additions))
+            self.assertLessEqual(mixed, 1.0001 * (products + additions))
         cost = self.json("p.tap", "--dim", "n=256", "--machine", "here.toml")
         self.assertGreater(cost["total"]["seconds"], 0)
         self.assertEqual(self.tapc("calibrate", "-o").returncode, 2)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/driver/machines/keys.h"
 #include "compiler/driver/machines/trial.h"
 #include "compiler/driver/median.h"
 #include "cost/work/kernel_work.h"
@@ -22,7 +23,6 @@ struct Step {
   int times;
 };
 constexpr Step steps[] = {
-    {Instruction::arithmetic, "({x} * {w} + {w})", "({x} * {w} + {w})", 4},
     {Instruction::compare, "(if {x} < {w} then {w} else {x} * {w})", "(if {x} < {w} then {w} else {x} * {w})", 6},
     {Instruction::convert, "{f}({i}({x} * {w}))", "{i}({f}({x} + {w}))", 3},
     {Instruction::bits, nullptr, "bitxor(shr({x}, 1), {w})", 6},
@@ -34,6 +34,22 @@ constexpr Step steps[] = {
     {Instruction::trigonometric, "sin({x} + {w})", nullptr, 1},
     {Instruction::function, "tanh({x} + {w})", nullptr, 1},
 };
+
+// Reductions over k of `A[i, k]` and `B[k, j]`: the many accumulators of a register tile have no stalls, and few loads.
+struct Tile {
+  Instruction kind;
+  const char* floats;
+  const char* integers;
+};
+constexpr Tile tiles[] = {
+    {Instruction::arithmetic, "sum[k] A[i, k] * B[k, j]", "prod[k] A[i, k] * B[k, j]"},
+    {Instruction::add, "sum[k] (A[i, k] + B[k, j])", "sum[k] (A[i, k] + B[k, j])"},
+    {Instruction::minimum, "max[k] max(A[i, k], B[k, j])", "max[k] max(A[i, k], B[k, j])"},
+};
+// Of each product, an addition that is not fused to it.
+constexpr Tile mixed = {Instruction::add, "sum[k] (A[i, k] - B[k, j]) * (A[i, k] - B[k, j])",
+                        "sum[k] A[i, k] * B[k, j]"};
+constexpr const char* chain_of_products = "({x} * {w} + {w})";
 
 std::string with(std::string text, const std::string& what, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size()) text.replace(at, what.size(), by);
@@ -107,18 +123,12 @@ class Calibrator {
     learn(type, Instruction::gather,
           trial(fmt::format("program p(X: {0}[512, 8]) -> (Y: {0}[512]) {{ Y[i] = X[i, 3] + X[i, 5] }}\n",
                             name_of(type))));
+    for (const Tile& tile : tiles) learn(type, tile.kind, trial_of(tile, type));
+    learn_mixed(type);
     for (const Step& step : steps) {
       const char* form = is_float(type) ? step.floats : step.integers;
       if (!form) continue;
       const bool wide = size_of(type) == 8;
-      if (step.kind == Instruction::arithmetic) {  // sums in registers have no stalls
-        learn(type, step.kind,
-              trial(fmt::format("program p(A: {0}[112, 256], B: {0}[256, 64]) -> (C: {0}[112, 64]) {{ C[i, j] = sum[k] "
-                                "A[i, k] * B[k, j] }}\n",
-                                name_of(type)),
-                    0.2));
-        continue;
-      }
       std::string chain = "X[i]";
       for (int k = 0; k < step.times; ++k) chain = with(form, "{x}", chain);
       chain = with(with(chain, "{f}", wide ? "f64" : "f32"), "{i}", wide ? "i64" : "i32");
@@ -134,7 +144,30 @@ class Calibrator {
         for (std::size_t k = 0; k < cost::instruction_count; ++k) {
           const auto kind = static_cast<Instruction>(k);
           device_.rates.of(narrow, kind) = device_.rates.of(type, kind) * 4 / static_cast<double>(size_of(narrow));
+          mixed_of(narrow) = mixed_of(type) * 4 / static_cast<double>(size_of(narrow));
         }
+  }
+  double& mixed_of(ElementType type) { return device_.mixed[static_cast<std::size_t>(type)]; }
+  TrialResult trial_of(const Tile& tile, ElementType type) {
+    // A multiple of usual tiles' rows.
+    return trial(fmt::format("program p(A: {0}[154, 256], B: {0}[256, 64]) -> (C: {0}[154, 64]) {{ C[i, j] = {1} }}\n",
+                             name_of(type), is_float(type) ? tile.floats : tile.integers),
+                 0.1);
+  }
+  // Between the rate on shared units and the sum of the rates of both.
+  void learn_mixed(ElementType type) {
+    const TrialResult result = trial_of(mixed, type);
+    double elements = 0;
+    for (std::size_t k = 0; k < result.kernels.size(); ++k) {
+      const cost::KernelWork work = cost::work_of(result.kernels[k], result.boxes[k], device_);
+      for (Instruction kind : {Instruction::arithmetic, Instruction::add})
+        elements += work.instructions.of(type, kind) * static_cast<double>(device_.core.vector_bytes) /
+                    static_cast<double>(size_of(type));
+    }
+    mixed_of(type) =
+        std::clamp(elements / std::max(result.least - beginning(), 1e-9), cost::shared_rate(device_, type),
+                   device_.rates.of(type, Instruction::arithmetic) + device_.rates.of(type, Instruction::add));
+    note(fmt::format("rates.{}.{}", name_of(type), mixed_key), mixed_of(type), result.spread);
   }
   void learn(ElementType type, Instruction kind, const TrialResult& result) {
     double known = 0, count = 0;
@@ -162,6 +195,7 @@ class Calibrator {
   }
   void same_as(ElementType type, ElementType other) {
     device_.rates.by_type[static_cast<std::size_t>(type)] = device_.rates.by_type[static_cast<std::size_t>(other)];
+    mixed_of(type) = mixed_of(other);
   }
 
   // A size that fits into the level and not into the previous one. For memory, several times the last cache, as far as
@@ -214,7 +248,7 @@ class Calibrator {
     const auto threads = static_cast<std::size_t>(device_.threads);
     const double all = static_cast<double>(threads);
     std::string chain = "X[i, j]";
-    for (int k = 0; k < 4; ++k) chain = with(steps[0].floats, "{x}", chain);
+    for (int k = 0; k < 4; ++k) chain = with(chain_of_products, "{x}", chain);
     const std::string text =
         fmt::format("program p(X: f32[256, 1024], W: f32[1024]) -> (Y: f32[256]) {{ Y[i] = sum[j] {} }}\n",
                     with(chain, "{w}", "W[j]"));

@@ -27,6 +27,9 @@ struct LinkKey {
 };
 std::span<const LinkKey> link_keys();
 
+// Of [rates.TYPE], besides the kinds of instructions.
+inline constexpr std::string_view mixed_key = "mixed";
+
 inline constexpr double most_rate = 1e18;
 
 }  // namespace tap::driver

@@ -209,6 +209,19 @@ class MachineReader {
     key.set(device, value);
   }
 
+  // What a table does not tell apart from products is as fast as they are, and on the same units.
+  static void complete(Device& device, ElementType type, const toml::table& keys) {
+    auto has = [&](cost::Instruction kind) {
+      return keys.contains(cost::instructions[static_cast<std::size_t>(kind)].name);
+    };
+    const bool has_products = has(cost::Instruction::arithmetic);
+    for (const cost::Instruction kind : {cost::Instruction::add, cost::Instruction::minimum})
+      if (has_products && !has(kind))
+        device.rates.of(type, kind) = device.rates.of(type, cost::Instruction::arithmetic);
+    if ((has_products || has(cost::Instruction::add)) && !keys.contains(mixed_key))
+      device.mixed[static_cast<std::size_t>(type)] = cost::shared_rate(device, type);
+  }
+
   // [rates.f32], with a key for each kind of instruction.
   void read_rates(Device& device, const toml::table& rates) const {
     for (auto&& [type, node] : rates) {
@@ -218,14 +231,18 @@ class MachineReader {
         for (std::size_t t = 0; t < element_type_count; ++t) known.emplace_back(name_of(static_cast<ElementType>(t)));
         throw unknown(type, "element type in [rates]", known);
       }
-      for (auto&& [kind, value] : table_of(type, node)) {
+      const toml::table& keys = table_of(type, node);
+      for (auto&& [kind, value] : keys) {
         Names known;
         for (const cost::InstructionInfo& one : cost::instructions) known.emplace_back(one.name);
+        known.emplace_back(mixed_key);
         auto found = std::ranges::find(known, kind.str());
         if (found == known.end()) throw unknown(kind, fmt::format("key in [rates.{}]", type.str()), known);
-        device.rates.of(*element, static_cast<cost::Instruction>(found - known.begin())) =
-            number(kind, value, Unit::rate, 1, most_rate);
+        const double rate = number(kind, value, Unit::rate, 1, most_rate);
+        if (kind == mixed_key) device.mixed[static_cast<std::size_t>(*element)] = rate;
+        else device.rates.of(*element, static_cast<cost::Instruction>(found - known.begin())) = rate;
       }
+      complete(device, *element, keys);
     }
   }
 

@@ -22,6 +22,7 @@ std::string device_text(const Device& device, const std::string& above) {
     text += fmt::format("\n[{}rates.{}]\n", above, name_of(static_cast<ElementType>(t)));
     for (std::size_t k = 0; k < cost::instruction_count; ++k)
       text += fmt::format("{} = {}\n", cost::instructions[k].name, device.rates.by_type[t][k]);
+    text += fmt::format("{} = {}\n", mixed_key, device.mixed[t]);
   }
   if (!device.prices.empty()) text += fmt::format("\n[{}prices]\n", above);
   for (const cost::Price& price : device.prices) text += fmt::format("\"{}\" = {}\n", price.name, price.per_second);
