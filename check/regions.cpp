@@ -56,6 +56,98 @@ Justify::Result Justify::justify(const ir::TransferOf&) {
   return {Obligation::transfer, {}};
 }
 
+namespace {
+
+AffineExpr over_reader(const AffineExpr& e, const std::vector<std::uint32_t>& dims, const ir::Operator& reader) {
+  AffineExpr out = number(reader.dims.size(), e.offset);
+  for (std::size_t d = 0; d < dims.size(); ++d) out.coefficients[dims[d]] += e.coefficients[d];
+  return out;
+}
+
+// A transfer combines nothing along reduced dims.
+bool are_alike(const ir::IndexDim& moved, const ir::IndexDim& read) {
+  const bool is_reduced = moved.role == ir::DimRole::parallel && read.role == ir::DimRole::reduction;
+  return moved.range == read.range && moved.level == read.level && (moved.role == read.role || is_reduced);
+}
+
+// Whether the index space may only be larger than the reader's, where each dim stands for the reader's of that number: what the
+// reader reads at a point is then moved at the corresponding one.
+bool is_large_enough(const ir::Operator& op, const ir::Operator& reader, const std::vector<std::uint32_t>& dims) {
+  for (std::uint32_t d = 0; d < dims.size(); ++d) {
+    // The blocks of a dim are those that the first of the reader's make.
+    std::vector<ir::Blocking> blocks, its;
+    for (const ir::Blocking& b : op.blockings)
+      if (b.dim == d) blocks.push_back({dims[d], dims[b.block_dim], b.blocks});
+    for (const ir::Blocking& b : reader.blockings)
+      if (b.dim == dims[d] && its.size() < blocks.size()) its.push_back(b);
+    if (blocks != its) return false;
+  }
+  return std::ranges::all_of(op.constraints, [&](const ir::Constraint& c) {
+    return std::ranges::count(reader.constraints, ir::Constraint{over_reader(c.expr, dims, reader), c.comparison}) > 0;
+  });
+}
+
+bool moves_regions(const ir::Operator& op, const ir::Operator& reader, const std::vector<std::uint32_t>& dims,
+                   const std::vector<ir::Projection>& required) {
+  std::vector<ir::Projection> moved;
+  for (const ir::Access& read : op.reads) {
+    ir::Projection p{{reader.dims.size(), {}}, read.projection.shape};
+    for (const AffineExpr& row : read.projection.start.rows) p.start.rows.push_back(over_reader(row, dims, reader));
+    moved.push_back(std::move(p));
+  }
+  return std::ranges::all_of(required, [&](auto& p) { return std::ranges::count(moved, p) > 0; });
+}
+
+// To the reader's devices at least: a placement that the transfer does not have only decides where the reader runs.
+bool reaches(const std::vector<ir::BlockPlacement>& moved, const std::vector<ir::BlockPlacement>& devices,
+             const std::vector<std::uint32_t>& dims) {
+  const bool on_axes = std::ranges::all_of(devices, [](auto& p) { return p.placement == ir::Placement::mesh_axis; });
+  return (on_axes || moved.size() == devices.size()) && std::ranges::all_of(moved, [&](ir::BlockPlacement p) {
+           if (p.dim < dims.size()) p.dim = dims[p.dim];
+           return std::ranges::count(devices, p) > 0;
+         });
+}
+
+// Looks for the reader's dims that a transfer's dims stand for.
+class ReadersDims {
+ public:
+  ReadersDims(const ir::Operator& op, const ir::Operator& reader, const std::vector<ir::Projection>& required)
+      : op_(op), reader_(reader), required_(required) {}
+
+  // `also`: of those that cover the reads.
+  template <class Also>
+  bool exist(const Also& also) {
+    if (dims_.size() == op_.dims.size())
+      return is_large_enough(op_, reader_, dims_) && moves_regions(op_, reader_, dims_, required_) && also(dims_);
+    for (std::uint32_t d = 0; d < reader_.dims.size(); ++d) {
+      if (!are_alike(op_.dims[dims_.size()], reader_.dims[d]) || !is_used_alike(d)) continue;
+      dims_.push_back(d);
+      if (exist(also)) return true;
+      dims_.pop_back();
+    }
+    return false;
+  }
+
+ private:
+  // If regions are in the same order, the rows have it in the same places: nearly always no second one is tried.
+  bool is_used_alike(std::uint32_t d) const {
+    auto uses = [](const ir::Projection& p, std::size_t dim) {
+      std::vector<bool> used;
+      for (const AffineExpr& row : p.start.rows) used.push_back(row.coefficients[dim] != 0);
+      return used;
+    };
+    for (std::size_t r = 0; r < required_.size() && required_.size() == op_.reads.size(); ++r)
+      if (uses(op_.reads[r].projection, dims_.size()) != uses(required_[r], d)) return false;
+    return true;
+  }
+
+  const ir::Operator &op_, &reader_;
+  const std::vector<ir::Projection>& required_;
+  std::vector<std::uint32_t> dims_;
+};
+
+}  // namespace
+
 // For each read of the value by its reader there is a region.
 void check_moved(const ir::Program& program, const ir::Graph& graph, const Uses& readers, const ir::Operation& moves) {
   const ir::Operator& op = program[moves.op];
@@ -64,26 +156,20 @@ void check_moved(const ir::Program& program, const ir::Graph& graph, const Uses&
   for (auto [r, t] : readers[moved.index()]) {
     const ir::Operation& reader = graph[r];
     const ir::Operator& its = program[reader.op];
-    auto alike = [](const ir::IndexDim& a, const ir::IndexDim& b) {
-      return a.range == b.range && a.role == b.role && a.keep == b.keep && a.level == b.level;
-    };
-    bool same = std::ranges::equal(its.dims, op.dims, alike) && its.blockings == op.blockings;
-    for (const ir::Constraint& c : op.constraints)
-      same &= std::count(its.constraints.begin(), its.constraints.end(), c) > 0;
-    expect(Obligation::reads_covered, same, "the index spaces of the transfer and its reader differ");
     std::vector<ir::BlockPlacement> devices = reader.placements;
     std::erase_if(devices, std::not_fn(is_on_devices));
-    expect(Obligation::transfer, devices == moves.placements, "the devices of the transfer and its reader differ");
     std::vector<ir::Projection> required;
     for (const ir::Access& read : its.reads)
       if (read.tensor == t) required.push_back(read.projection);
     if (its.region() && its.region()->kind != ir::RegionKind::group) {
       const Shape& all = op.operands[0].shape;
-      required = {{{op.dims.size(), std::vector<AffineExpr>(all.size(), number(op.dims.size(), 0))}, all}};
+      required = {{{its.dims.size(), std::vector<AffineExpr>(all.size(), number(its.dims.size(), 0))}, all}};
     }
-    for (const ir::Projection& p : required)
-      expect(Obligation::reads_covered, std::ranges::count(op.reads, p, &ir::Access::projection) > 0,
-             "the transfer does not cover operand {} of its reader", t);
+    expect(Obligation::reads_covered, ReadersDims(op, its, required).exist([](auto&) { return true; }),
+           "the transfer does not cover operand {} of its reader", t);
+    expect(Obligation::transfer,
+           ReadersDims(op, its, required).exist([&](auto& d) { return reaches(moves.placements, devices, d); }),
+           "the devices of the transfer and its reader differ");
   }
 }
 

@@ -31,7 +31,6 @@ class GraphVerifier {
       else out_.expect(written_[v], "{} has no writer", name(ValueId(v)));
     }
     for (std::size_t i = 0; i < graph_.operations.size(); ++i) operation(i);
-    transfers();
     for (std::size_t k = 0; k < graph_.splits.size(); ++k) split(graph_.splits[k], k);
   }
 
@@ -132,38 +131,6 @@ class GraphVerifier {
       for (std::int64_t device : {set.front(), set.back()})
         out_.expect(device >= 0 && device <= most_devices, "dim {} is placed on device {}, which is outside 0..{}",
                     p.dim, device, most_devices);
-    }
-  }
-
-  void transfers() {
-    std::vector<std::vector<std::size_t>> readers(graph_.values.size());  // by value, each once
-    for (std::size_t o = 0; o < graph_.operations.size(); ++o)
-      for (ValueId v : graph_.operations[o].operands)
-        if (std::vector<std::size_t>& known = readers[v.index()]; known.empty() || known.back() != o)
-          known.push_back(o);
-    for (const Operation& operation : graph_.operations)
-      if (sound_[operation.op.index()] && program_[operation.op].transfer())
-        transfer(operation, readers[operation.results[0].index()]);
-  }
-
-  // Its index space determines what it moves: that of its reader.
-  void transfer(const Operation& operation, const std::vector<std::size_t>& readers) {
-    for (std::size_t o : readers) {
-      const Operation& reader = graph_.operations[o];
-      const auto& its = program_[reader.op].dims;
-      const auto& dims = program_[operation.op].dims;
-      if (!sound_[reader.op.index()]) continue;
-      Violations::Scope at(out_, "operation {} ({})", o, own_name(program_[reader.op], reader.names));
-      if (!out_.expect(its.size() == dims.size(), "{} dims, but the transfer of its operand has {}", its.size(),
-                       dims.size()))
-        continue;
-      for (std::size_t d = 0; d < dims.size(); ++d) {
-        auto is = [](const IndexDim& dim) {
-          return fmt::format("{}{}", words::text_of(words::roles, dim.role), dim.keep ? " keep" : "");
-        };
-        out_.expect(is(its[d]) == is(dims[d]) && its[d].level == dims[d].level,
-                    "dim {} is {}, but {} in the transfer of its operand", its[d].name, is(its[d]), is(dims[d]));
-      }
     }
   }
 

@@ -152,7 +152,7 @@ class OperatorVerifier {
     out_.expect(!access.fill, "a write has a fill");
     for (std::size_t axis = 0; axis < access.projection.rank(); ++axis) one_cell(access, axis);
     for (std::size_t d = 0; d < op_.dims.size(); ++d)
-      if (op_.dims[d].role == DimRole::reduction && !op_.transfer())
+      if (op_.dims[d].role == DimRole::reduction)
         out_.expect(!uses(access, d), "the reduction dim {} appears in a written coordinate", op_.dims[d].name);
     std::vector<bool> seen(op_.dims.size(), false);
     for (std::uint32_t d : access.invariant_dims) {
@@ -279,6 +279,9 @@ class OperatorVerifier {
       return;
     for (std::size_t k = 0; k < op_.reads.size(); ++k)
       out_.expect(op_.reads[k].projection == op_.writes[k].projection, "access {} changes its position", k);
+    for (const IndexDim& dim : op_.dims)
+      out_.expect(dim.role != DimRole::reduction && !dim.keep, "{} is {}, but a transfer combines nothing", dim.name,
+                  dim.keep ? "keep" : words::text_of(words::roles, dim.role));
   }
 
   void body(const RegionBody& region) { verify_region(out_, program_, op_, region); }

@@ -11,10 +11,12 @@
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
+#include "passes/operator_edit.h"
 #include "passes/shardings/all_reduces.h"
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/halos.h"
 #include "passes/splits/split_operator.h"
+#include "passes/splits/transfer_space.h"
 #include "support/byte_size.h"
 
 namespace tap::passes {
@@ -62,31 +64,33 @@ std::int64_t cells_moved(const ir::Program& program, const ir::Graph& graph, con
   return times * element_count(ir::local_shape(program[site.mesh], step.before, shape));
 }
 
-// Whether both operations read the same regions of the value on every device: then they share what is moved.
-bool read_alike(const ir::Program& program, const ir::Graph& graph, const SiteShardings& a, std::size_t of_a,
-                const SiteShardings& b, std::size_t of_b) {
-  const auto [first, k] = a.site.uses[of_a];
-  const auto [second, l] = b.site.uses[of_b];
-  const ir::Operator &one = program[graph[first].op], &other = program[graph[second].op];
-  auto have_same_domain = [](const ir::IndexDim& x, const ir::IndexDim& y) {
-    return x.range == y.range && x.role == y.role;
-  };
-  auto regions = [](const ir::Operator& op, std::uint32_t operand) {
-    std::vector<ir::Projection> list;
-    for (const ir::Access& read : op.reads)
-      if (read.tensor == operand) list.push_back(read.projection);
-    return list;
-  };
-  auto axes_by_dim = [](const SiteShardings& site) {
-    std::map<std::uint32_t, ir::Axes> axes;
-    for (std::size_t f = 0; f < site.factors.size(); ++f)
-      if (const auto dim = site.site.factors.factors[f].dim; dim && !site.factors[f].empty())
-        axes[*dim] = site.factors[f];
-    return axes;
-  };
-  return a.mesh == b.mesh && std::ranges::equal(one.dims, other.dims, have_same_domain) &&
-         one.constraints == other.constraints && regions(one, k) == regions(other, l) &&
-         axes_by_dim(a) == axes_by_dim(b);
+// As realise() makes it for the site's split operation.
+TransferSpace transfer_for(const ir::Program& program, const ir::Graph& graph, const SiteShardings& site,
+                           std::size_t use, const ir::Sharding& held) {
+  const auto [reader, operand] = site.site.uses[use];
+  ir::Operator op = transfer_of(program[graph[reader].op], operand, graph[graph[reader].operands[operand]].type);
+  std::vector<ir::BlockPlacement> placements;
+  for (std::size_t f = 0; f < site.factors.size(); ++f) {
+    const auto dim = site.site.factors.factors[f].dim;
+    for (const ir::AxisRef& axis : dim ? site.factors[f] : ir::Axes{}) {
+      const auto block_dim = static_cast<std::uint32_t>(op.dims.size());
+      const std::int64_t blocks = size_of(program[site.mesh], ir::Axes{axis});
+      op.blockings.push_back({*dim, block_dim, {blocks}});
+      add_dim(op, {"", {0, blocks}});
+      placements.push_back({block_dim, ir::Placement::mesh_axis, site.mesh, axis});
+    }
+  }
+  std::int64_t parts = 1;
+  for (const ir::DimSharding& dim : held.dims) parts *= size_of(program[held.mesh], dim.axes);
+  return smallest_space(program, std::move(op), std::move(placements), parts == device_count(program[held.mesh]));
+}
+
+// Whether all devices need the same regions of the value for both operations: then they share what is moved.
+bool read_alike(const ir::Program& program, const ir::Graph& graph, const std::vector<SiteShardings>& sites,
+                const Reshard& a, const Reshard& b) {
+  const TransferSpace one = transfer_for(program, graph, sites[a.site], a.tensor, a.from),
+                      other = transfer_for(program, graph, sites[b.site], b.tensor, b.from);
+  return equal_structure(one.op, other.op) && one.placements == other.placements;
 }
 
 void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
@@ -173,7 +177,7 @@ std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen
       if (!reshard.of_result) {
         const ir::ValueId value = own.site.operands[reshard.tensor];
         for (const Reshard* before : moved[value])
-          if (moved_for.empty() && read_alike(program, graph, sites[before->site], before->tensor, own, reshard.tensor))
+          if (moved_for.empty() && read_alike(program, graph, sites, *before, reshard))
             moved_for = names[sites[before->site].site.operations.front().index()];
         if (id != program.main || !copied.contains(value)) moved[value].push_back(&reshard);
       }

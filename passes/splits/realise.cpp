@@ -11,6 +11,7 @@
 #include "ir/shardings/device_assignment.h"
 #include "ir/shardings/mesh_position.h"
 #include "passes/splits/read_groups.h"
+#include "passes/splits/transfer_space.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -186,20 +187,38 @@ class Realiser {
   ValueId transfer(const Operation& consumer, std::uint32_t operand) {
     ValueId source = consumer.operands[operand];
     Operation operation{{}, {source}, {}, {}};
-    Operator copy = copy_of(program_[consumer.op], operand, before_[source].type);
+    Operator copy = transfer_of(program_[consumer.op], operand, before_[source].type);
     copy.name = exchanges_halos(consumer, operand) ? "halo_exchange" : collective_of(consumer, operand);
-    interner_.assign(operation, std::move(copy));
+    std::vector<BlockPlacement> placements;
     for (const BlockPlacement& p : consumer.placements)
-      if (on_devices(p)) operation.placements.push_back(p);
-    for (const auto& [made, value] : made_)
+      if (on_devices(p)) placements.push_back(p);
+    TransferSpace space = smallest_space(program_, std::move(copy), std::move(placements), parts_differ(source));
+    interner_.assign(operation, std::move(space.op));
+    operation.placements = std::move(space.placements);
+    for (std::size_t o : made_) {
+      const Operation& made = after_.operations[o];
       if (made.op == operation.op && made.operands == operation.operands && made.placements == operation.placements)
-        return value;
-    ValueId moved = add_value(before_[source]);
-    made_.emplace_back(operation, moved);
-    operation.results = {moved};
+        return made.results[0];
+    }
+    made_.push_back(after_.operations.size());
+    operation.results = {add_value(before_[source])};
     after_.operations.push_back(std::move(operation));
     claim_.operations.push_back(TransferOf{});
-    return moved;
+    return after_.operations.back().results[0];
+  }
+
+  // Whether each device of the writers' mesh has another part of the value.
+  bool parts_differ(ValueId value) const {
+    return std::ranges::all_of(uses_.writers[left_[value.index()].index()], [&](OperationId writer) {
+      std::int64_t parts = 1;
+      MeshId mesh;
+      for (const BlockPlacement& p : before_[writer].placements) {
+        if (!p.axis) continue;
+        mesh = p.mesh;
+        parts *= size_of(program_[mesh], *p.axis);
+      }
+      return !mesh.valid() || parts == device_count(program_[mesh]);
+    });
   }
 
   // Each device has its own blocks, and lacks the cells around them: windows, and reads of a neighbour.
@@ -277,25 +296,6 @@ class Realiser {
     return false;
   }
 
-  static Operator copy_of(const Operator& consumer, std::uint32_t operand, const TensorType& type) {
-    Operator copy;
-    copy.name = "transfer";
-    copy.dims = consumer.dims;
-    copy.constraints = consumer.constraints;
-    copy.blockings = consumer.blockings;
-    copy.operands = copy.results = {type};
-    for (const Access& read : consumer.reads)
-      if (read.tensor == operand) copy.reads.push_back({0, read.projection});
-    if (copy.reads.empty()) copy.reads.push_back({0, whole(consumer.dims.size(), type.shape)});
-    copy.writes = copy.reads;
-    copy.body = TransferBody{};
-    return copy;
-  }
-
-  static Projection whole(std::size_t dims, const Shape& shape) {
-    return {{dims, std::vector<AffineExpr>(shape.size(), AffineExpr::constant(dims, 0))}, shape};
-  }
-
   ValueId add_value(Value value) {
     std::string base = value.name + ".moved";
     value.name = base;
@@ -315,7 +315,7 @@ class Realiser {
   const std::vector<ValueId> left_;  // by value: for a state, the value that the previous trip leaves
   GraphClaim claim_;
   std::set<std::string> names_;
-  std::vector<std::pair<Operation, ValueId>> made_;
+  std::vector<std::size_t> made_;  // transfers, by number in the graph
 };
 
 }  // namespace

@@ -23,7 +23,9 @@ struct Mutant {
   Graph& graph(const GraphClaim& claim) { return of.after.graphs[claim.after.index()]; }
   Operator* op() {
     GraphClaim* in = claim();
-    Operation* operation = in ? any(graph(*in).operations) : nullptr;
+    return its_own(in ? any(graph(*in).operations) : nullptr);
+  }
+  Operator* its_own(Operation* operation) {
     if (!operation) return nullptr;
     of.after.operators.push_back(of.after[operation->op]);
     operation->op = OperatorId(of.after.operators.size() - 1);
@@ -109,6 +111,31 @@ inline BlockPlacement* any_placement(Mutant& m, Operation** its = nullptr) {
   Operation* operation = claim ? m.any(m.graph(*claim).operations) : nullptr;
   if (its) *its = operation;
   return operation ? m.any(operation->placements) : nullptr;
+}
+inline Operator* any_transfer(Mutant& m) {
+  GraphClaim* claim = m.claim();
+  std::vector<Operation*> found;
+  if (claim)
+    for (Operation& operation : m.graph(*claim).operations)
+      if (m.of.after[operation.op].transfer()) found.push_back(&operation);
+  return found.empty() ? nullptr : m.its_own(*m.any(found));
+}
+inline bool is_moved(const Program& program, ValueId value, const Graph& graph) {
+  return std::ranges::any_of(graph.operations, [&](const Operation& operation) {
+    return program[operation.op].transfer() && operation.results[0] == value;
+  });
+}
+// An operation that runs on devices and reads what a transfer moves.
+inline Operation* any_reader_of_a_transfer(Mutant& m) {
+  GraphClaim* claim = m.claim();
+  std::vector<Operation*> found;
+  if (claim)
+    for (Operation& operation : m.graph(*claim).operations)
+      if (!operation.placements.empty() && std::ranges::any_of(operation.operands, [&](ValueId value) {
+            return is_moved(m.of.after, value, m.graph(*claim));
+          }))
+        found.push_back(&operation);
+  return found.empty() ? nullptr : *m.any(found);
 }
 inline bool exchange_rows(Mutant& m, std::vector<Access> Operator::*accesses) {
   Operator* op = m.op();

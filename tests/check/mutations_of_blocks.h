@@ -109,13 +109,44 @@ inline std::vector<Kind> block_changes() {
          Mesh* mesh = m.any(m.of.after.meshes);
          return mesh && --mesh->axes[0].size;
        }},
-      {"placed nowhere",
-       {"transfer"},
+      // A transfer that is placed nowhere reaches all devices, but who reads it has no more than it moves.
+      {"the reader of a transfer placed nowhere",
+       {"transfer", "placement"},
        [](Mutant& m) {
-         Operation* its;
-         BlockPlacement* p = any_placement(m, &its);
-         bool moves = p && p->axis && m.of.after[its->op].transfer();
-         return moves && (its->placements.clear(), true);
+         Operation* reader = any_reader_of_a_transfer(m);
+         return reader && (reader->placements.clear(), true);
+       }},
+      {"a transfer moves fewer points",
+       {"reads-covered"},
+       [](Mutant& m) {
+         Operator* moves = any_transfer(m);
+         if (!moves || moves->dims.empty()) return false;
+         const std::size_t d = m.any(moves->dims.size());
+         AffineExpr point = AffineExpr::variable(moves->dims.size(), d);
+         point.offset = -moves->dims[d].range.lo - 1;
+         moves->constraints.push_back({point});
+         return true;
+       }},
+      {"a transfer moves a shorter range",
+       {"reads-covered", "blocks-partition", "placement"},
+       [](Mutant& m) {
+         Operator* moves = any_transfer(m);
+         if (!moves || moves->dims.empty()) return false;
+         --moves->dims[m.any(moves->dims.size())].range.hi;
+         return true;
+       }},
+      {"a transfer moves regions of other dims",
+       {"reads-covered", "transfer", "blocks-partition", "placement"},
+       [](Mutant& m) {
+         Operator* moves = any_transfer(m);
+         if (!moves || moves->dims.size() < 2) return false;
+         const std::size_t d = m.any(moves->dims.size()), other = m.any(moves->dims.size());
+         if (d == other) return false;
+         for (auto* list : {&moves->reads, &moves->writes})
+           for (Access& access : *list)
+             for (AffineExpr& row : access.projection.start.rows)
+               std::swap(row.coefficients[d], row.coefficients[other]);
+         return true;
        }},
       // Monoids.
       {"identity changed", by_monoid,

@@ -74,6 +74,22 @@ TEST(PlannedShardings, WhatIsReadInAnotherSharding) {
   EXPECT_EQ(moved(found), Lines{"H for Y: all_gather [{}, {model}] -> pod[{data}, {}], 384 bytes!"});
 }
 
+// Operations with other dims share it.
+TEST(PlannedShardings, WhatIsReadAlikeIsMovedOnce) {
+  const ir::Program program = passes::test::lowered(
+      "mesh line = [x: 4]\n"
+      "program p(X: f32[8, 8], W: f32[8, 4]) -> (P: f32[8, 4], r: f32[8]) {\n"
+      "  A[i, k] = X[i, k] * 2\n  P[i, o] = sum[k] A[i, k] * W[k, o]\n"
+      "  r[i] = sum[k] A[k, i]\n  }\n");
+  EXPECT_EQ(moved(planned(program,
+                          "split A dim i into 4 over line.x\nsplit P dim o into 4 over line.x\n"
+                          "split r dim i into 4 over line.x\n")),
+            (Lines{"A for P: all_gather [{x}, {}] -> line[{}, {}], 192 bytes!",
+                   "A for r: all_to_all {x} from dim 0 to dim 1 -> line[{}, {x}], 48 bytes!"}));
+  EXPECT_EQ(moved(planned(program, "split A dim i into 4 over line.x\nsplit P dim o into 4 over line.x\n")),
+            Lines{"A for P: all_gather [{x}, {}] -> line[{}, {}], 192 bytes!"});
+}
+
 TEST(PlannedShardings, InputsInParts) {
   const auto found = planned(passes::test::lowered(mlp),
                              "split W on axis 0 into 4 over pod.model\nsplit H dim i into 2 over pod.data\n"

@@ -283,19 +283,8 @@ const Breakage breakages[] = {
      [](Program& p) {
        graph(p).splits = {{OperationId(0), ValueId(2), 0, "", {{0, 2}, {0, 2}}}};
      }},
-    {"dim i is parallel, but reduce", [](Program& p) { moved(p).dims[0].role = DimRole::reduction; }},
-    {"dim i is parallel, but parallel keep", [](Program& p) { moved(p).dims[0].keep = true; }},
-    {"dim i is parallel, but counter", [](Program& p) { moved(p).dims[0].role = DimRole::counter; }},
-    {"2 dims, but the transfer of its operand has 3",
-     [](Program& p) {
-       Operator& transfer = moved(p);
-       transfer.dims.push_back({"q", {0, 2}, DimRole::parallel});
-       for (auto* list : {&transfer.reads, &transfer.writes})
-         for (Access& access : *list) {
-           access.projection.start.inputs = 3;
-           for (AffineExpr& row : access.projection.start.rows) row.coefficients.push_back(0);
-         }
-     }},
+    {"i is reduce, but a transfer combines nothing", [](Program& p) { moved(p).dims[0].role = DimRole::reduction; }},
+    {"i is keep, but a transfer combines nothing", [](Program& p) { moved(p).dims[0].keep = true; }},
     {"unknown dim q",
      [](Program& p) {
        graph(p).splits = {{OperationId(0), {}, 0, "q", {{0, 8}}}};

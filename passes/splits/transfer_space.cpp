@@ -1,0 +1,142 @@
+#include "passes/splits/transfer_space.h"
+
+#include <algorithm>
+
+#include "ir/shardings/mesh_position.h"
+
+namespace tap::passes {
+
+using namespace ir;
+
+namespace {
+
+// Whether what is on no mesh is where the mesh's devices are, and nowhere else.
+bool have_the_same_devices(const std::vector<Mesh>& meshes) {
+  return std::ranges::all_of(meshes, [&](const Mesh& mesh) {
+    return device_count(mesh) == device_count(meshes.front()) && mesh.devices.empty();
+  });
+}
+
+class Reduction {
+ public:
+  Reduction(Operator op, std::vector<BlockPlacement> placements)
+      : op_(std::move(op)), placements_(std::move(placements)) {
+    for (const Access& read : op_.reads)
+      for (const AffineExpr& row : read.projection.start.rows) keep_dims_of(row);
+    keep_constraints();
+    keep_blocks();
+  }
+
+  TransferSpace run() {
+    TransferSpace out{op_, {}};
+    out.op.dims.clear();
+    for (std::uint32_t d : kept_) { out.op.dims.push_back(op_.dims[d]); }
+    out.op.constraints.clear();
+    for (const Constraint& c : constraints_) out.op.constraints.push_back({renumbered(c.expr), c.comparison});
+    out.op.blockings.clear();
+    for (const Blocking& b : blockings_) out.op.blockings.push_back({number(b.dim), number(b.block_dim), b.blocks});
+    for (Access& read : out.op.reads) {
+      read.projection.start.inputs = kept_.size();
+      for (AffineExpr& row : read.projection.start.rows) row = renumbered(row);
+    }
+    out.op.writes = out.op.reads;
+    for (BlockPlacement placed : placements_)
+      if (is_kept(placed.dim)) {
+        placed.dim = number(placed.dim);
+        out.placements.push_back(std::move(placed));
+      }
+    std::ranges::stable_sort(out.placements, {}, &BlockPlacement::dim);
+    return out;
+  }
+
+ private:
+  bool is_kept(std::uint32_t dim) const { return std::ranges::find(kept_, dim) != kept_.end(); }
+  void keep(std::uint32_t dim) {
+    if (!is_kept(dim)) kept_.push_back(dim);
+  }
+  std::uint32_t number(std::uint32_t dim) const {
+    return static_cast<std::uint32_t>(std::ranges::find(kept_, dim) - kept_.begin());
+  }
+  void keep_dims_of(const AffineExpr& row) {
+    for (std::uint32_t d = 0; d < row.coefficients.size(); ++d)
+      if (row.coefficients[d] != 0) keep(d);
+  }
+  AffineExpr renumbered(const AffineExpr& row) const {
+    AffineExpr out = AffineExpr::constant(kept_.size(), row.offset);
+    for (std::size_t k = 0; k < kept_.size(); ++k) out.coefficients[k] = row.coefficients[kept_[k]];
+    return out;
+  }
+
+  // Those that bound kept dims, and with them the other dims that they have.
+  void keep_constraints() {
+    std::vector<bool> taken(op_.constraints.size());
+    for (bool any = true; any;) {
+      any = false;
+      for (std::size_t c = 0; c < taken.size(); ++c) {
+        const AffineExpr& expr = op_.constraints[c].expr;
+        const bool concerns = std::ranges::any_of(kept_, [&](std::uint32_t d) { return expr.coefficients[d] != 0; });
+        if (taken[c] || !concerns) continue;
+        keep_dims_of(expr);
+        constraints_.push_back(op_.constraints[c]);
+        taken[c] = any = true;
+      }
+    }
+  }
+
+  // Blocks on devices: those of loops and threads come after them.
+  void keep_blocks() {
+    for (std::size_t k = 0; k < kept_.size(); ++k)
+      for (const Blocking& b : op_.blockings) {
+        const bool on_devices = std::ranges::any_of(placements_, [&](auto& p) { return p.dim == b.block_dim; });
+        if (b.dim != kept_[k]) continue;
+        if (!on_devices) break;
+        keep(b.block_dim);
+        blockings_.push_back(b);
+      }
+  }
+
+  const Operator op_;
+  const std::vector<BlockPlacement> placements_;
+  std::vector<std::uint32_t> kept_;
+  std::vector<Constraint> constraints_;
+  std::vector<Blocking> blockings_;
+};
+
+}  // namespace
+
+Operator transfer_of(const Operator& reader, std::uint32_t operand, const TensorType& type) {
+  Operator transfer;
+  transfer.name = "transfer";
+  transfer.dims = reader.dims;
+  transfer.constraints = reader.constraints;
+  transfer.blockings = reader.blockings;
+  transfer.operands = transfer.results = {type};
+  for (const Access& read : reader.reads)
+    if (read.tensor == operand) transfer.reads.push_back({0, read.projection});
+  if (transfer.reads.empty()) {
+    const AffineExpr start = AffineExpr::constant(reader.dims.size(), 0);
+    transfer.reads.push_back({0, {{reader.dims.size(), std::vector(type.shape.size(), start)}, type.shape}});
+  }
+  transfer.writes = transfer.reads;
+  transfer.body = TransferBody{};
+  return transfer;
+}
+
+TransferSpace smallest_space(const Program& program, Operator transfer, std::vector<BlockPlacement> placements,
+                             bool parts_differ) {
+  for (IndexDim& dim : transfer.dims) {  // it combines nothing
+    if (dim.role == DimRole::reduction) dim.role = DimRole::parallel;
+    dim.keep = false;
+  }
+  const bool is_on_mesh = std::ranges::all_of(placements, [](const BlockPlacement& p) {
+    return p.placement == Placement::mesh_axis && p.dim != whole_operation;
+  });
+  if (!is_on_mesh) return {std::move(transfer), std::move(placements)};
+  TransferSpace made = Reduction(transfer, placements).run();
+  const bool goes_to_all = made.placements.empty() && !placements.empty();
+  if (goes_to_all && !(parts_differ && have_the_same_devices(program.meshes)))
+    return {std::move(transfer), std::move(placements)};
+  return made;
+}
+
+}  // namespace tap::passes
