@@ -219,7 +219,7 @@ void Inliner::bind_result(InlinedGraph& frame, ValueId result, ValueId source) {
     return;
   }
   out_.operations.push_back({identity_operator(out_[own].type), {source}, {own}, {}});
-  claim_.operations.push_back(TransferOf{});
+  claim_.operations.push_back(WholeCopy{});
 }
 
 bool Inliner::has_notes(const InlinedGraph& frame, ValueId value) const {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "check/check.h"
 #include "ir/graph.h"
 #include "ir/verify/verify.h"
+#include "tests/check/certified.h"
 #include "tests/ir/build.h"
 
 namespace tap::passes {
@@ -13,7 +15,14 @@ namespace {
 using namespace tap::ir;
 using namespace tap::ir::test;
 
-Program inlined_of(const Program& program) { return inline_calls(program, {}).program; }
+// Pre: the checker accepts what is claimed of it.
+Program inlined_of(const Program& program) {
+  const PassResult made = inline_calls(program, {});
+  check::Verdict verdict;
+  check::check_step(program, made.program, made.step, "inline_calls", verdict);
+  EXPECT_EQ(check::test::first_refusal(verdict), "");
+  return made.program;
+}
 
 // y = a + b over a vector.
 Operator sum_of_two(const std::string& name) {
