@@ -18,6 +18,7 @@
 #include "passes/splits/split_operator.h"
 #include "passes/splits/transfer_space.h"
 #include "support/byte_size.h"
+#include "support/checked.h"
 
 namespace tap::passes {
 namespace {
@@ -145,6 +146,17 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
   }
 }
 
+// How often each graph runs, by the first path to it.
+std::map<ir::GraphId, std::int64_t> times_of_graphs(const ir::Program& program) {
+  std::map<ir::GraphId, std::int64_t> times{{program.main, 1}};
+  for (const auto& [id, path] : graph_paths(program))
+    for (const ir::Operation& operation : program[id].operations)
+      if (const ir::RegionBody* region = program[operation.op].region())
+        times.try_emplace(region->graph,
+                          checked::mul(times[id], region->kind == ir::RegionKind::iterate ? region->trips.size() : 1));
+  return times;
+}
+
 // What a group reads and writes is a value of the graph around it.
 bool is_at_the_edge(const ir::Graph& group, const Site& site, const Reshard& reshard) {
   const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
@@ -154,6 +166,12 @@ std::string without_last(const std::string& path) { return path.substr(0, path.r
 
 }  // namespace
 
+double bytes_of_all(const std::vector<Move>& moves) {
+  double bytes = 0;
+  for (const Move& move : moves) bytes += static_cast<double>(move.bytes) * static_cast<double>(move.times);
+  return bytes;
+}
+
 std::vector<Move> moves_of(const ir::Program& program, const Caution& caution) {
   return moves_of(program, implied_sites(program), caution);
 }
@@ -161,7 +179,9 @@ std::vector<Move> moves_of(const ir::Program& program, const Caution& caution) {
 std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen, const Caution& caution,
                            const std::set<ir::ValueId>& copied) {
   std::vector<Move> list;
+  const std::map<ir::GraphId, std::int64_t> times = times_of_graphs(program);
   for (const auto& [id, path] : graph_paths(program)) {
+    const std::size_t before = list.size();
     const auto found = chosen.find(id);
     if (found == chosen.end()) continue;
     const std::vector<SiteShardings>& sites = found->second;
@@ -185,6 +205,7 @@ std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen
                 moved_for, caution, list);
     }
     for (const SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
+    for (std::size_t k = before; k < list.size(); ++k) list[k].times = times.at(id);
   }
   return list;
 }
@@ -193,16 +214,13 @@ std::optional<Diagnostic> implicit_moves(const ir::Program& program, bool refuse
   std::vector<Move> moves = moves_of(program);
   std::erase_if(moves, [](const Move& move) { return !move.implicit; });
   if (moves.empty()) return std::nullopt;
-  std::int64_t bytes = 0;
-  for (const Move& move : moves) bytes += move.bytes;
   const Move& first = moves.front();
   std::string message = first.reader.empty() ? "the program requires"
                                              : fmt::format("computing `{}` requires", first.reader);
   message += fmt::format(" an implicit reshard of `{}` to {}: {}, {} per device", first.value, first.to,
-                         first.collective, byte_size(static_cast<double>(first.bytes)));
+                         first.collective, byte_size(bytes_of_all({first})));
   if (moves.size() > 1)
-    message +=
-        fmt::format("; and {} more, {} per device in total", moves.size() - 1, byte_size(static_cast<double>(bytes)));
+    message += fmt::format("; and {} more, {} per device in total", moves.size() - 1, byte_size(bytes_of_all(moves)));
   Diagnostic diagnostic(refuse ? Code::implicit_reshard : Code::implicit_move, Span{}, std::move(message));
   if (refuse) diagnostic.note("`--no-implicit-reshard` rejects implicit reshards");
   diagnostic.note(

@@ -17,13 +17,15 @@ namespace tap::passes {
 struct Move {
   std::string what;                      // X for Y
   std::string step;                      // all_gather [{a}, {}] -> pod[{}, {}]
-  std::int64_t bytes = 0;                // that the busiest device receives
+  std::int64_t bytes = 0;                // that the busiest device receives, each time
   bool implicit = false;                 // forced by an operation's other tensors
   std::string value = {}, reader = {};   // X, Y; no reader for a result
   std::string operation = {};            // that needs or computes it
   std::string collective = {}, to = {};  // all_gather, pod[{}, {}]: a step, and the sharding that the reshard leads to
   std::string moved_for = {};            // an earlier reader that needs the same; then no bytes are moved
+  std::int64_t times = 1;                // trips of the iterates around it
 };
+double bytes_of_all(const std::vector<Move>& moves);
 
 // Of the graphs that main reaches, in order.
 std::vector<Move> moves_of(const ir::Program& program, const Caution& caution = {});

@@ -19,30 +19,33 @@ std::string line_of(const Session& session, const std::string& operation) {
   return fmt::format("{}:{}", file.path(), file.position(span.begin).line);
 }
 
-std::string bytes_text(const passes::Move& move) {
+std::string text_for(const passes::Move& move) {
   if (!move.moved_for.empty()) return "as for " + move.moved_for;
-  return byte_size(static_cast<double>(move.bytes)) + (move.implicit ? ", implicit" : "");
+  return bytes_text(move) + (move.implicit ? ", implicit" : "");
 }
 
 }  // namespace
+
+std::string bytes_text(const passes::Move& move) {
+  const std::string bytes = byte_size(static_cast<double>(move.bytes));
+  return move.times == 1 ? bytes : fmt::format("{} in each of {} trips", bytes, move.times);
+}
 
 std::string list_moves(const Session& session, const std::vector<passes::Move>& moves) {
   std::size_t wide = 0, wider = 0, widest = 0;
   for (const passes::Move& move : moves) {
     wide = std::max(wide, move.what.size());
     wider = std::max(wider, move.step.size());
-    widest = std::max(widest, bytes_text(move).size());
+    widest = std::max(widest, text_for(move).size());
   }
   std::string text;
-  std::int64_t all = 0;
   for (const passes::Move& move : moves) {
     const std::string line = line_of(session, move.operation);
-    text += fmt::format("{:{}}  {:{}}  {:{}}", move.what, wide, move.step, wider, bytes_text(move),
+    text += fmt::format("{:{}}  {:{}}  {:{}}", move.what, wide, move.step, wider, text_for(move),
                         line.empty() ? 0 : widest + 2);
     text += line + "\n";
-    all += move.bytes;
   }
-  return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", byte_size(static_cast<double>(all)));
+  return text + fmt::format("{}{} per device\n", text.empty() ? "" : "\n", byte_size(bytes_of_all(moves)));
 }
 
 std::string moves_about(const Session& session, std::vector<passes::Move> moves, const std::string& name) {
@@ -60,7 +63,7 @@ std::vector<std::string> lines_of_moves(const std::vector<passes::Move>& moves) 
   std::vector<std::string> lines;
   for (const passes::Move& move : moves)
     if (move.bytes > 0 || !move.moved_for.empty())
-      lines.push_back(fmt::format("{}  {}  {}", move.what, move.step, bytes_text(move)));
+      lines.push_back(fmt::format("{}  {}  {}", move.what, move.step, text_for(move)));
   return lines;
 }
 

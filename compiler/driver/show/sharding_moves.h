@@ -13,6 +13,7 @@
 
 namespace tap::driver {
 
+std::string bytes_text(const passes::Move& move);  // 32 bytes in each of 10 trips
 // A line for each collective, with the bytes that the busiest device receives, the source line of its operation, and the sum.
 std::string list_moves(const Session& session, const std::vector<passes::Move>& moves);
 // … of those before this operation, or the one that writes this value, and of its results. Empty if there are none.

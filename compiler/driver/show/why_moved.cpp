@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/driver/show/sharding_moves.h"
 #include "compiler/driver/show/sharding_reasons.h"
 #include "compiler/driver/work.h"
 #include "ir/graphs/operation_names.h"
@@ -97,17 +98,17 @@ class Explanation {
 std::string moves_text(const ir::Program& program, const passes::ChosenSites& sites, const std::string& value,
                        const std::string& operation, bool result) {
   std::string text;
-  std::int64_t all = 0;
+  double all = 0;
   for (const passes::Move& move : passes::moves_of(program, sites)) {
     if (move.value != value || move.operation != operation || move.reader.empty() != result) continue;
-    text += fmt::format("    {}  {}{}\n", move.step,
-                        move.moved_for.empty() ? byte_size(static_cast<double>(move.bytes))
-                                               : fmt::format("moved once, for `{}`, too", move.moved_for),
-                        move.implicit ? ", implicit" : "");
-    all += move.bytes;
+    text += fmt::format(
+        "    {}  {}{}\n", move.step,
+        move.moved_for.empty() ? bytes_text(move) : fmt::format("moved once, for `{}`, too", move.moved_for),
+        move.implicit ? ", implicit" : "");
+    all += passes::bytes_of_all({move});
   }
   if (text.empty()) return "  nothing is moved: every device has what it needs\n";
-  return fmt::format("  moved, {} per device:\n", byte_size(static_cast<double>(all))) + text;
+  return fmt::format("  moved, {} per device:\n", byte_size(all)) + text;
 }
 
 }  // namespace
