@@ -77,13 +77,13 @@ class Packed(TapcTest):
                     y, = self.run_on(WINDOWS % {"n": n, "m": m, "at": at}, {"x": x, "k": k}, ["Y"])
                     np.testing.assert_array_equal(y, np.einsum("bcjv,ocv->boj", windows, k))
         self.write("plan", "plan 2\nsplit Y dim j into 3 over threads\nsplit Y dim c into 4 over sequential\n")
-        self.write("p.tap", WINDOWS % {"n": 29, "m": 28, "at": "j + v - 1"})
+        self.write("p.tap", WINDOWS % {"n": 58, "m": 56, "at": "j + v - 1"})
         self.expect(0, "(?s).*", "compile", "p.tap", "--emit=loops", "-o", "p", "--plan", "plan")
         self.assertRegex((self.folder / "p.loops").read_text(), r"p4\[w, w_1, w_2\] = t0\[.*\? else 2\.0\]")
-        x = self.whole(2, 40, 29)
-        y, = self.run_on(WINDOWS % {"n": 29, "m": 28, "at": "j + v - 1"}, {"x": x, "k": k}, ["Y"], "--plan", "plan")
+        x = self.whole(2, 40, 58)
+        y, = self.run_on(WINDOWS % {"n": 58, "m": 56, "at": "j + v - 1"}, {"x": x, "k": k}, ["Y"], "--plan", "plan")
         padded = np.pad(x, ((0, 0), (0, 0), (1, 1)), constant_values=2)
-        windows = np.stack([padded[:, :, v:v + 28] for v in range(3)], -1)
+        windows = np.stack([padded[:, :, v:v + 56] for v in range(3)], -1)
         np.testing.assert_array_equal(y, np.einsum("bcjv,ocv->boj", windows, k))
 
     def test_vectors_that_are_copied_and_stored_across(self):
