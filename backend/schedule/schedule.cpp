@@ -372,7 +372,9 @@ BufferId Scheduler::whole(BufferMember one, const TensorType& type) {
 
 BufferId Scheduler::whole(const ValueBuffers& value_buffers, const TensorType& type) {
   Box box = Box::of_shape(type.shape);
-  if (tasks_.at(value_buffers[0]).box == box && tasks_.at(value_buffers[0]).row.empty()) return value_buffers[0];
+  const BufferId only = value_buffers[0];
+  const bool is_whole = tasks_.at(only).box == box && tasks_.at(only).row.empty();
+  if (is_whole && (!options_.shared || is_everywhere(only))) return only;
   BufferId result = tasks_.new_buffer(tasks_.at(value_buffers[0]).name, type.element, box);
   gather(value_buffers, result);
   return result;

@@ -86,12 +86,13 @@ TransferSpace transfer_for(const ir::Program& program, const ir::Graph& graph, c
   return smallest_space(program, std::move(op), std::move(placements), parts == device_count(program[held.mesh]));
 }
 
-// Whether all devices need the same regions of the value for both operations: then they share what is moved.
-bool read_alike(const ir::Program& program, const ir::Graph& graph, const std::vector<SiteShardings>& sites,
-                const Reshard& a, const Reshard& b) {
-  const TransferSpace one = transfer_for(program, graph, sites[a.site], a.tensor, a.from),
-                      other = transfer_for(program, graph, sites[b.site], b.tensor, b.from);
-  return equal_structure(one.op, other.op) && one.placements == other.placements;
+struct Moved {
+  const Reshard* reshard;
+  TransferSpace transfer;
+};
+// Then all devices need the same regions for both operations, which share what is moved.
+bool are_alike(const TransferSpace& a, const TransferSpace& b) {
+  return a.placements == b.placements && equal_structure(a.op, b.op);
 }
 
 void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
@@ -190,16 +191,17 @@ std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen
     const bool in_group = is_inside_of_a_group(program, id);
     const std::string around = in_group ? without_last(path) : path;
     const std::vector<Reshard> all = reshards(program, graph, sites);
-    std::map<ir::ValueId, std::vector<const Reshard*>> moved;  // by value that operations read: those before
+    std::map<ir::ValueId, std::vector<Moved>> moved;  // by value that operations read: those before
     for (const Reshard& reshard : all) {
       const SiteShardings& own = sites[reshard.site];
       std::string moved_for;
       if (!reshard.of_result) {
         const ir::ValueId value = own.site.operands[reshard.tensor];
-        for (const Reshard* before : moved[value])
-          if (moved_for.empty() && read_alike(program, graph, sites, *before, reshard))
-            moved_for = names[sites[before->site].site.operations.front().index()];
-        if (id != program.main || !copied.contains(value)) moved[value].push_back(&reshard);
+        Moved now{&reshard, transfer_for(program, graph, own, reshard.tensor, reshard.from)};
+        for (const Moved& before : moved[value])
+          if (moved_for.empty() && before.reshard->site != reshard.site && are_alike(before.transfer, now.transfer))
+            moved_for = names[sites[before.reshard->site].site.operations.front().index()];
+        if (id != program.main || !copied.contains(value)) moved[value].push_back(std::move(now));
       }
       add_moves(program, graph, is_at_the_edge(graph, own.site, reshard) ? around : path, names, sites, reshard,
                 moved_for, caution, list);

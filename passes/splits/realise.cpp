@@ -111,9 +111,10 @@ namespace {
 
 class Realiser {
  public:
-  Realiser(Program& program, Interner& interner, GraphId id)
+  Realiser(Program& program, Interner& interner, GraphId id, bool all_on_meshes)
       : program_(program),
         interner_(interner),
+        all_on_meshes_(all_on_meshes),
         before_(program[id]),
         after_(before_),
         uses_(def_use(before_)),
@@ -207,18 +208,18 @@ class Realiser {
     return after_.operations.back().results[0];
   }
 
-  // Whether each device of the writers' mesh has another part of the value.
+  // Whether each device has another part of the value.
   bool parts_differ(ValueId value) const {
-    return std::ranges::all_of(uses_.writers[left_[value.index()].index()], [&](OperationId writer) {
-      std::int64_t parts = 1;
-      MeshId mesh;
-      for (const BlockPlacement& p : before_[writer].placements) {
-        if (!p.axis) continue;
-        mesh = p.mesh;
-        parts *= size_of(program_[mesh], *p.axis);
-      }
-      return !mesh.valid() || parts == device_count(program_[mesh]);
-    });
+    return all_on_meshes_ && std::ranges::all_of(uses_.writers[left_[value.index()].index()], [&](OperationId writer) {
+             std::int64_t parts = 1;
+             MeshId mesh;
+             for (const BlockPlacement& p : before_[writer].placements) {
+               if (!p.axis) continue;
+               mesh = p.mesh;
+               parts *= size_of(program_[mesh], *p.axis);
+             }
+             return !mesh.valid() || parts == device_count(program_[mesh]);
+           });
   }
 
   // Each device has its own blocks, and lacks the cells around them: windows, and reads of a neighbour.
@@ -309,6 +310,7 @@ class Realiser {
 
   Program& program_;
   Interner& interner_;
+  const bool all_on_meshes_;  // no operation runs on listed devices
   const Graph before_;
   Graph after_;
   DefUse uses_;
@@ -323,9 +325,14 @@ class Realiser {
 RealiseResult realise(const Program& program) {
   RealiseResult result{program, {"realise"}};
   Interner interner(result.program);
+  const bool all_on_meshes = std::ranges::all_of(program.graphs, [](const Graph& graph) {
+    return std::ranges::all_of(graph.operations, [](const Operation& operation) {
+      return std::ranges::none_of(operation.placements, [](auto& p) { return p.placement == Placement::devices; });
+    });
+  });
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
     bool changed = false;
-    GraphClaim claim = Realiser(result.program, interner, GraphId(g)).run(changed);
+    GraphClaim claim = Realiser(result.program, interner, GraphId(g), all_on_meshes).run(changed);
     if (changed) result.step.graphs.push_back(std::move(claim));
   }
   return result;

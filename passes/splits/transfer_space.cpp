@@ -1,6 +1,7 @@
 #include "passes/splits/transfer_space.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ir/shardings/mesh_position.h"
 
@@ -17,6 +18,25 @@ bool have_the_same_devices(const std::vector<Mesh>& meshes) {
   });
 }
 
+// Whether each block of the range, and each block of those, has points.
+bool have_points(const Operator& op, std::uint32_t dim) {
+  std::set<std::int64_t> sizes{op.dims[dim].range.size()};
+  for (const Blocking& b : op.blockings) {
+    if (b.dim != dim) continue;
+    std::set<std::int64_t> of_blocks;
+    for (std::int64_t size : sizes) {
+      // Equal blocks but the last ones are alike.
+      const std::size_t listed = b.blocks.boundaries.size();
+      for (std::size_t k = 1; k < listed; ++k) of_blocks.insert(b.blocks.boundaries[k] - b.blocks.boundaries[k - 1]);
+      if (listed == 0)
+        for (std::int64_t number : {std::int64_t{0}, b.blocks.count - 1})
+          of_blocks.insert(b.blocks.block({0, size}, number).size());
+    }
+    sizes = std::move(of_blocks);
+  }
+  return !sizes.contains(0);
+}
+
 class Reduction {
  public:
   Reduction(Operator op, std::vector<BlockPlacement> placements)
@@ -25,6 +45,14 @@ class Reduction {
       for (const AffineExpr& row : read.projection.start.rows) keep_dims_of(row);
     keep_constraints();
     keep_blocks();
+  }
+
+  // Whether a device on which the reader has nothing to do might need less than the others.
+  bool leaves_out_empty_blocks() const {
+    return std::ranges::any_of(op_.blockings, [&](const Blocking& b) {
+      const bool on_devices = std::ranges::any_of(placements_, [&](auto& p) { return p.dim == b.block_dim; });
+      return on_devices && !is_kept(b.block_dim) && !have_points(op_, b.dim);
+    });
   }
 
   TransferSpace run() {
@@ -132,7 +160,9 @@ TransferSpace smallest_space(const Program& program, Operator transfer, std::vec
     return p.placement == Placement::mesh_axis && p.dim != whole_operation;
   });
   if (!is_on_mesh) return {std::move(transfer), std::move(placements)};
-  TransferSpace made = Reduction(transfer, placements).run();
+  Reduction reduction(transfer, placements);
+  if (reduction.leaves_out_empty_blocks()) return {std::move(transfer), std::move(placements)};
+  TransferSpace made = reduction.run();
   const bool goes_to_all = made.placements.empty() && !placements.empty();
   if (goes_to_all && !(parts_differ && have_the_same_devices(program.meshes)))
     return {std::move(transfer), std::move(placements)};

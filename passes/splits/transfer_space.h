@@ -21,7 +21,7 @@ struct TransferSpace {
 
 // `transfer` has the dims of its reader, and `placements` are those of the reader on devices. The dims of the result are in the
 // order in which the reads use them, then constraints, then blocks, so that equal needs give equal operators. Transfers to listed devices stay as they are; and so do those that would go to all devices, if
-// devices hold equal parts: then each of them takes what is nearest to it.
+// devices hold equal parts: then each of them takes what is nearest to it; and those whose reader has nothing to do on some device.
 TransferSpace smallest_space(const ir::Program& program, ir::Operator transfer,
                              std::vector<ir::BlockPlacement> placements, bool parts_differ);
 

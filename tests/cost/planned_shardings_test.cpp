@@ -92,6 +92,19 @@ TEST(PlannedShardings, WhatIsReadAlikeIsMovedOnce) {
             Lines{"A for P: all_gather [{x}, {}] -> line[{}, {}], 192 bytes!"});
 }
 
+// Both reads of one operation are counted.
+TEST(PlannedShardings, WhatAnOperationReadsInTwoWays) {
+  const ir::Program program = passes::test::lowered(
+      "mesh m = [x: 2, y: 2]\n"
+      "program p(X: f32[8, 8]) -> (Y: f32[8, 8]) {\n"
+      "  A[i, k] = X[i, k] * 2\n  Y[i, j] = sum[k] A[i, k] * A[k, j]\n}\n");
+  EXPECT_EQ(moved(planned(program,
+                          "split A dim i into 2 over m.x\nsplit A dim k into 2 over m.y\n"
+                          "split Y dim i into 2 over m.x\nsplit Y dim j into 2 over m.y\n")),
+            (Lines{"A for Y: all_gather [{}, {y}] -> m[{x}, {}], 64 bytes!",
+                   "A for Y: all_gather [{x}, {}] -> m[{}, {y}], 64 bytes!"}));
+}
+
 TEST(PlannedShardings, InputsInParts) {
   const auto found = planned(passes::test::lowered(mlp),
                              "split W on axis 0 into 4 over pod.model\nsplit H dim i into 2 over pod.data\n"

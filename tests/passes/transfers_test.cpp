@@ -1,6 +1,8 @@
 // Which transfers are made: a transfer has the dims that decide what it moves, whatever else its readers go over.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "check/check.h"
 #include "ir/block_program.h"
 #include "passes/splits/apply_splits.h"
 #include "passes/splits/expand.h"
@@ -19,7 +21,11 @@ std::vector<std::string> transfers(const std::string& text, const std::string& l
   Program program = test::lowered(text);
   SplitResult splits = apply_splits(program, std::get<Plan>(parse_plan("plan 2\n" + lines)));
   for (const PlanProblem& p : splits.problems) ADD_FAILURE() << p.message;
-  const Program made = realise(splits.program).program;
+  const RealiseResult realised = realise(splits.program);
+  const Program& made = realised.program;
+  check::Verdict verdict;
+  check::check_step(splits.program, made, realised.step, "realise", verdict);
+  EXPECT_EQ(check::test::first_refusal(verdict), "") << text << lines;
   EXPECT_EQ(check::test::refusal_of(expand(made)), "");
   std::vector<std::string> found;
   const Graph& graph = made[made.main];
@@ -59,6 +65,44 @@ TEST(Transfers, OperationsShareWhatTheyReadAlike) {
                       "split A dim i into 2 over m.x\nsplit P dim o into 2 over m.x\nsplit Q dim o into 2 over m.y\n"
                       "split r dim i into 2 over m.x\n"),
             (std::vector<std::string>{"A.moved i o k o_block", "A.moved2 i o k o_block"}));
+}
+
+const char* const product =
+    "mesh m = [x: 2]\n"
+    "program p(X: f32[8, 8], W: f32[8, 4]) -> (Y: f32[8, 4]) {\n"
+    "  A[i, k] = X[i, k] * 2\n  Y[i, o] = sum[k] A[i, k] * W[k, o]\n}\n";
+
+// Then the reader's blocks decide, too.
+TEST(Transfers, DevicesThatNeedNothingReceiveNothing) {
+  const std::vector<std::string> all{"A.moved i k everywhere"}, some{"A.moved i o k o_block"};
+  const std::string parts = "split A dim i into 2 over m.x\n";
+  EXPECT_EQ(transfers(product, parts + "split Y dim o into [0, 1, 4] over m.x\n"), all);
+  EXPECT_EQ(transfers(product, parts + "split Y dim o into [0, 4, 4] over m.x\n"), some);
+  EXPECT_EQ(transfers(product, "split A dim i into 2 over devices {0}, {1}\nsplit Y dim o into 2 over m.x\n"), some);
+  const std::string wide =
+      "mesh m = [x: 8]\n"
+      "program p(X: f32[8, 8], W: f32[8, 9]) -> (Y: f32[8, 9]) {\n"
+      "  A[i, k] = X[i, k] * 2\n  Y[i, o] = sum[k] A[i, k] * W[k, o]\n}\n";
+  EXPECT_EQ(transfers(wide, "split A dim i into 8 over m.x\nsplit Y dim o into 8 over m.x\n"), some);  // 2, 2, 2, 2, 1
+}
+
+// Its dims are found again among many that are alike.
+TEST(Transfers, ManyDimsOfOneSize) {
+  auto sum_over = [](const std::string& at, int dims) {
+    std::string reduced, place = at;
+    for (int k = 0; k < dims; ++k) {
+      reduced += fmt::format("{}z{} in 0..2", k == 0 ? "" : ", ", k);
+      place += at.empty() ? fmt::format("{}{} * z{}", k == 0 ? "" : " + ", 1 << k, k) : fmt::format(" + z{}", k);
+    }
+    return fmt::format(
+        "mesh m = [x: 2]\nprogram p(X: f32[1024], W: f32[4]) -> (Y: f32[4]) {{\n"
+        "  A[i] = X[i] * 2\n  Y[o] = sum[{}] A[{}] * W[o]\n}}\n",
+        reduced, place);
+  };
+  for (const std::string at : {"", "o"}) {
+    const std::string text = sum_over(at, 10);
+    EXPECT_EQ(transfers(text, "split A dim i into 2 over m.x\nsplit Y dim o into 2 over m.x\n").size(), 1u) << text;
+  }
 }
 
 }  // namespace

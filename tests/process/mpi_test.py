@@ -98,6 +98,14 @@ class Mpi(MpiTest):
                              "split Y dim o into 2 over devices {3}, {0}\n")
         self.same([2, 3], MLP, ["--plan", "p.plan"], inputs=["-i", "X=rand:1", "-i", "W1=rand:2", "-i", "W2=rand:3"])
 
+    def test_a_loop_on_one_device(self):
+        text = "mesh m = [x: 2]\nprogram main(A: i64[4]) -> (Y: i64[4]) {\n" \
+               "    t = iterate 2 (s = A) { w[i] = s[i] + A[i]; w }\n    Y[i] = t[i] * 2\n}\n"
+        for plan in ("place t/w over devices {1}\n", "place t/w at 1 over m.x\n",
+                     "place t/w over devices {0}\nplace Y over devices {1}\n"):
+            self.write("p.plan", "plan 2\n" + plan)
+            self.same([2, 3], text, ["--plan", "p.plan"], inputs=["-i", "A=iota"])
+
     def test_devices_in_an_order_of_their_own(self):
         self.same([2, 3], "mesh m = [a: 2, b: 2] devices [2, 0, 3, 1]\n"
                           "program main(x: i32[8, 8] @ m[{a}, {b}]) -> (y: i32[8, 8], s: i32[8]) {\n"
