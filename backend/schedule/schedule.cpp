@@ -372,10 +372,10 @@ BufferId Scheduler::whole(BufferMember one, const TensorType& type) {
 
 BufferId Scheduler::whole(const ValueBuffers& value_buffers, const TensorType& type) {
   Box box = Box::of_shape(type.shape);
-  const BufferId only = value_buffers[0];
-  const bool is_whole = tasks_.at(only).box == box && tasks_.at(only).row.empty();
-  if (is_whole && (!options_.shared || is_everywhere(only))) return only;
-  BufferId result = tasks_.new_buffer(tasks_.at(value_buffers[0]).name, type.element, box);
+  const Buffer& only = tasks_.at(value_buffers[0]);
+  const bool is_here = !options_.shared || is_everywhere(value_buffers[0]);
+  if (is_here && only.box == box && only.row.empty()) return value_buffers[0];
+  BufferId result = tasks_.new_buffer(only.name, type.element, box);
   gather(value_buffers, result);
   return result;
 }

@@ -67,7 +67,7 @@ std::int64_t cells_moved(const ir::Program& program, const ir::Graph& graph, con
 
 // As realise() makes it for the site's split operation.
 TransferSpace transfer_for(const ir::Program& program, const ir::Graph& graph, const SiteShardings& site,
-                           std::size_t use, const ir::Sharding& held) {
+                           std::size_t use) {
   const auto [reader, operand] = site.site.uses[use];
   ir::Operator op = transfer_of(program[graph[reader].op], operand, graph[graph[reader].operands[operand]].type);
   std::vector<ir::BlockPlacement> placements;
@@ -81,9 +81,7 @@ TransferSpace transfer_for(const ir::Program& program, const ir::Graph& graph, c
       placements.push_back({block_dim, ir::Placement::mesh_axis, site.mesh, axis});
     }
   }
-  std::int64_t parts = 1;
-  for (const ir::DimSharding& dim : held.dims) parts *= size_of(program[held.mesh], dim.axes);
-  return smallest_space(program, std::move(op), std::move(placements), parts == device_count(program[held.mesh]));
+  return smallest_space(std::move(op), std::move(placements));
 }
 
 struct Moved {
@@ -197,7 +195,7 @@ std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen
       std::string moved_for;
       if (!reshard.of_result) {
         const ir::ValueId value = own.site.operands[reshard.tensor];
-        Moved now{&reshard, transfer_for(program, graph, own, reshard.tensor, reshard.from)};
+        Moved now{&reshard, transfer_for(program, graph, own, reshard.tensor)};
         for (const Moved& before : moved[value])
           if (moved_for.empty() && before.reshard->site != reshard.site && are_alike(before.transfer, now.transfer))
             moved_for = names[sites[before.reshard->site].site.operations.front().index()];

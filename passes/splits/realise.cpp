@@ -111,10 +111,9 @@ namespace {
 
 class Realiser {
  public:
-  Realiser(Program& program, Interner& interner, GraphId id, bool all_on_meshes)
+  Realiser(Program& program, Interner& interner, GraphId id)
       : program_(program),
         interner_(interner),
-        all_on_meshes_(all_on_meshes),
         before_(program[id]),
         after_(before_),
         uses_(def_use(before_)),
@@ -193,7 +192,7 @@ class Realiser {
     std::vector<BlockPlacement> placements;
     for (const BlockPlacement& p : consumer.placements)
       if (on_devices(p)) placements.push_back(p);
-    TransferSpace space = smallest_space(program_, std::move(copy), std::move(placements), parts_differ(source));
+    TransferSpace space = smallest_space(std::move(copy), std::move(placements));
     interner_.assign(operation, std::move(space.op));
     operation.placements = std::move(space.placements);
     for (std::size_t o : made_) {
@@ -206,20 +205,6 @@ class Realiser {
     after_.operations.push_back(std::move(operation));
     claim_.operations.push_back(TransferOf{});
     return after_.operations.back().results[0];
-  }
-
-  // Whether each device has another part of the value.
-  bool parts_differ(ValueId value) const {
-    return all_on_meshes_ && std::ranges::all_of(uses_.writers[left_[value.index()].index()], [&](OperationId writer) {
-             std::int64_t parts = 1;
-             MeshId mesh;
-             for (const BlockPlacement& p : before_[writer].placements) {
-               if (!p.axis) continue;
-               mesh = p.mesh;
-               parts *= size_of(program_[mesh], *p.axis);
-             }
-             return !mesh.valid() || parts == device_count(program_[mesh]);
-           });
   }
 
   // Each device has its own blocks, and lacks the cells around them: windows, and reads of a neighbour.
@@ -310,7 +295,6 @@ class Realiser {
 
   Program& program_;
   Interner& interner_;
-  const bool all_on_meshes_;  // no operation runs on listed devices
   const Graph before_;
   Graph after_;
   DefUse uses_;
@@ -325,14 +309,9 @@ class Realiser {
 RealiseResult realise(const Program& program) {
   RealiseResult result{program, {"realise"}};
   Interner interner(result.program);
-  const bool all_on_meshes = std::ranges::all_of(program.graphs, [](const Graph& graph) {
-    return std::ranges::all_of(graph.operations, [](const Operation& operation) {
-      return std::ranges::none_of(operation.placements, [](auto& p) { return p.placement == Placement::devices; });
-    });
-  });
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
     bool changed = false;
-    GraphClaim claim = Realiser(result.program, interner, GraphId(g), all_on_meshes).run(changed);
+    GraphClaim claim = Realiser(result.program, interner, GraphId(g)).run(changed);
     if (changed) result.step.graphs.push_back(std::move(claim));
   }
   return result;

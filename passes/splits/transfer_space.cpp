@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "ir/shardings/mesh_position.h"
-
 namespace tap::passes {
 
 using namespace ir;
 
 namespace {
-
-// Whether what is on no mesh is where the mesh's devices are, and nowhere else.
-bool have_the_same_devices(const std::vector<Mesh>& meshes) {
-  return std::ranges::all_of(meshes, [&](const Mesh& mesh) {
-    return device_count(mesh) == device_count(meshes.front()) && mesh.devices.empty();
-  });
-}
 
 // Whether each block of the range, and each block of those, has points.
 bool have_points(const Operator& op, std::uint32_t dim) {
@@ -150,8 +141,7 @@ Operator transfer_of(const Operator& reader, std::uint32_t operand, const Tensor
   return transfer;
 }
 
-TransferSpace smallest_space(const Program& program, Operator transfer, std::vector<BlockPlacement> placements,
-                             bool parts_differ) {
+TransferSpace smallest_space(Operator transfer, std::vector<BlockPlacement> placements) {
   for (IndexDim& dim : transfer.dims) {  // it combines nothing
     if (dim.role == DimRole::reduction) dim.role = DimRole::parallel;
     dim.keep = false;
@@ -161,11 +151,9 @@ TransferSpace smallest_space(const Program& program, Operator transfer, std::vec
   });
   if (!is_on_mesh) return {std::move(transfer), std::move(placements)};
   Reduction reduction(transfer, placements);
-  if (reduction.leaves_out_empty_blocks()) return {std::move(transfer), std::move(placements)};
   TransferSpace made = reduction.run();
-  const bool goes_to_all = made.placements.empty() && !placements.empty();
-  if (goes_to_all && !(parts_differ && have_the_same_devices(program.meshes)))
-    return {std::move(transfer), std::move(placements)};
+  const bool names_devices = placements.empty() || !made.placements.empty();
+  if (!names_devices || reduction.leaves_out_empty_blocks()) return {std::move(transfer), std::move(placements)};
   return made;
 }
 

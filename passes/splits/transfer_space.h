@@ -1,8 +1,8 @@
 // The index space of a transfer: of its reader's, only what decides which cells a device needs. So operations with different index
 // spaces share what they read alike.
 //
-//   Y[i, o] = sum[k] A[i, k] * W[k, o], o over x      A[d0, d1], everywhere
-//   Z[i, j] = exp(A[i, j])                            A[d0, d1], everywhere: the same
+//   Y[i, o] = sum[k] A[i, k] * W[k, o], i over x      A[d0, d1], d0 over x
+//   Z[i] = max[k] A[i, k], i over x                   A[d0, d1], d0 over x: the same
 #pragma once
 
 #include <vector>
@@ -20,9 +20,9 @@ struct TransferSpace {
 };
 
 // `transfer` has the dims of its reader, and `placements` are those of the reader on devices. The dims of the result are in the
-// order in which the reads use them, then constraints, then blocks, so that equal needs give equal operators. Transfers to listed devices stay as they are; and so do those that would go to all devices, if
-// devices hold equal parts: then each of them takes what is nearest to it; and those whose reader has nothing to do on some device.
-TransferSpace smallest_space(const ir::Program& program, ir::Operator transfer,
-                             std::vector<ir::BlockPlacement> placements, bool parts_differ);
+// order in which the reads use them, then constraints, then blocks, so that equal needs give equal operators. These stay as they
+// are: transfers to listed devices; those whose reader has nothing to do on some device; and those to all devices of the mesh,
+// since what is on no mesh is one memory in each process, which can't be filled while the process computes something else.
+TransferSpace smallest_space(ir::Operator transfer, std::vector<ir::BlockPlacement> placements);
 
 }  // namespace tap::passes

@@ -79,17 +79,17 @@ TEST(PlannedShardings, WhatIsReadInAnotherSharding) {
 // Operations with other dims share it.
 TEST(PlannedShardings, WhatIsReadAlikeIsMovedOnce) {
   const ir::Program program = passes::test::lowered(
-      "mesh line = [x: 4]\n"
+      "mesh m = [x: 2, y: 2]\n"
       "program p(X: f32[8, 8], W: f32[8, 4]) -> (P: f32[8, 4], r: f32[8]) {\n"
       "  A[i, k] = X[i, k] * 2\n  P[i, o] = sum[k] A[i, k] * W[k, o]\n"
-      "  r[i] = sum[k] A[k, i]\n  }\n");
-  EXPECT_EQ(moved(planned(program,
-                          "split A dim i into 4 over line.x\nsplit P dim o into 4 over line.x\n"
-                          "split r dim i into 4 over line.x\n")),
-            (Lines{"A for P: all_gather [{x}, {}] -> line[{}, {}], 192 bytes!",
-                   "A for r: all_to_all {x} from dim 0 to dim 1 -> line[{}, {x}], 48 bytes!"}));
-  EXPECT_EQ(moved(planned(program, "split A dim i into 4 over line.x\nsplit P dim o into 4 over line.x\n")),
-            Lines{"A for P: all_gather [{x}, {}] -> line[{}, {}], 192 bytes!"});
+      "  r[i] = sum[k] A[i, k] * A[i, k]\n  }\n");
+  const std::string lines =
+      "split A dim i into 2 over m.x\nsplit A dim k into 2 over m.y\nsplit P dim i into 2 over m.x\n"
+      "split P dim o into 2 over m.y\n";
+  EXPECT_EQ(moved(planned(program, lines + "split r dim i into 2 over m.x\n")),
+            Lines{"A for P: all_gather [{}, {y}] -> m[{x}, {}], 64 bytes!"});
+  EXPECT_EQ(moved(planned(program, lines)), (Lines{"A for P: all_gather [{}, {y}] -> m[{x}, {}], 64 bytes!",
+                                                   "A for r: all_gather [{x}, {y}] -> m[{}, {}], 192 bytes!"}));
 }
 
 // Both reads of one operation are counted.

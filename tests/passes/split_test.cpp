@@ -71,7 +71,7 @@ TEST(Split, MatchingBlocksAreConnectedDirectly) {
             "  output Y = Y[0..2, 0..3]@0, Y[2..4, 0..3]@1\n");
 }
 
-// A device holds a block of W, and all of W is gathered just before they compute: all of them need the same.
+// A device holds a block of W, and gathers the other one just before it computes.
 TEST(Split, InputsAreDividedOverDevices) {
   EXPECT_EQ(block_text(product_and_relu(),
                        "split Z dim i into 2 over axis m.d\n"
@@ -80,10 +80,12 @@ TEST(Split, InputsAreDividedOverDevices) {
             "block graph main\n"
             "  device 0: W.part[0..5, 0..2]@0 = copy(W[0..5, 0..2]) on [0..5, 0..2, 0..1]\n"
             "  device 1: W.part[0..5, 2..3]@1 = copy(W[0..5, 2..3]) on [0..5, 2..3, 1..2]\n"
-            "  all_gather W.part.moved[0..5, 0..2] = W.part[0..5, 0..2]@0\n"
-            "  all_gather W.part.moved[0..5, 2..3] = W.part[0..5, 2..3]@1\n"
-            "  device 0: Z[0..2, 0..3]@0 = c(X[0..2, 0..5], W.part.moved[0..5, 0..3]) on [0..2, 0..3, 0..5, 0..1]\n"
-            "  device 1: Z[2..4, 0..3]@1 = c(X[2..4, 0..5], W.part.moved[0..5, 0..3]) on [2..4, 0..3, 0..5, 1..2]\n"
+            "  all_gather W.part.moved[0..5, 0..2]@0 = W.part[0..5, 0..2]@0\n"
+            "  all_gather W.part.moved[0..5, 2..3]@0 = W.part[0..5, 2..3]@1\n"
+            "  all_gather W.part.moved[0..5, 0..2]@1 = W.part[0..5, 0..2]@0\n"
+            "  all_gather W.part.moved[0..5, 2..3]@1 = W.part[0..5, 2..3]@1\n"
+            "  device 0: Z[0..2, 0..3]@0 = c(X[0..2, 0..5], W.part.moved[0..5, 0..3]@0) on [0..2, 0..3, 0..5, 0..1]\n"
+            "  device 1: Z[2..4, 0..3]@1 = c(X[2..4, 0..5], W.part.moved[0..5, 0..3]@1) on [2..4, 0..3, 0..5, 1..2]\n"
             "  device 0: Y[0..2, 0..3]@0 = relu(Z[0..2, 0..3]@0) on [0..2, 0..3, 0..1]\n"
             "  device 1: Y[2..4, 0..3]@1 = relu(Z[2..4, 0..3]@1) on [2..4, 0..3, 1..2]\n"
             "  output Y = Y[0..2, 0..3]@0, Y[2..4, 0..3]@1\n");

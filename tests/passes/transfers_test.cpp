@@ -34,7 +34,7 @@ std::vector<std::string> transfers(const std::string& text, const std::string& l
     if (!op.transfer()) continue;
     std::string dims;
     for (const IndexDim& dim : op.dims) dims += " " + dim.name;
-    found.push_back(graph[operation.results[0]].name + dims + (operation.placements.empty() ? " everywhere" : ""));
+    found.push_back(graph[operation.results[0]].name + dims);
   }
   return found;
 }
@@ -48,9 +48,7 @@ TEST(Transfers, OperationsShareWhatTheyReadAlike) {
       "  Q[i, o] = sum[k] A[i, k] * V[k, o]\n"
       "  r[i] = sum[k] A[i, k] * A[i, k]\n}\n";
   const std::string parts = "split A dim i into 2 over m.x\nsplit A dim k into 2 over m.y\n";
-  // What all need is moved once; to one axis of the mesh, by rows.
-  EXPECT_EQ(transfers(head, parts + "split P dim o into 2 over m.x\nsplit Q dim o into 2 over m.y\n"),
-            std::vector<std::string>{"A.moved i k everywhere"});
+  // The same rows on the same devices, whatever else is divided.
   EXPECT_EQ(transfers(head, parts + "split P dim i into 2 over m.x\nsplit P dim o into 2 over m.y\n"
                                     "split Q dim i into 2 over m.x\nsplit r dim i into 2 over m.x\n"),
             std::vector<std::string>{"A.moved i k i_block"});
@@ -60,30 +58,29 @@ TEST(Transfers, OperationsShareWhatTheyReadAlike) {
           head,
           parts + "split P dim i into 2 over m.x\nsplit Q dim i into 2 over m.y\nsplit r dim i into 2 over m.x\n"),
       (std::vector<std::string>{"A.moved i k i_block", "A.moved2 i k i_block"}));
-  // Parts that two devices hold come from the nearer one, so that each transfer is to its reader's devices.
-  EXPECT_EQ(transfers(head,
-                      "split A dim i into 2 over m.x\nsplit P dim o into 2 over m.x\nsplit Q dim o into 2 over m.y\n"
-                      "split r dim i into 2 over m.x\n"),
-            (std::vector<std::string>{"A.moved i o k o_block", "A.moved2 i o k o_block"}));
+  // To all devices, with the reader's blocks.
+  EXPECT_EQ(transfers(head, parts + "split P dim o into 2 over m.x\nsplit Q dim o into 2 over m.y\n"
+                                    "split r dim i into 2 over m.x\n"),
+            (std::vector<std::string>{"A.moved i o k o_block", "A.moved2 i o k o_block", "A.moved3 i k i_block"}));
 }
-
-const char* const product =
-    "mesh m = [x: 2]\n"
-    "program p(X: f32[8, 8], W: f32[8, 4]) -> (Y: f32[8, 4]) {\n"
-    "  A[i, k] = X[i, k] * 2\n  Y[i, o] = sum[k] A[i, k] * W[k, o]\n}\n";
 
 // Then the reader's blocks decide, too.
 TEST(Transfers, DevicesThatNeedNothingReceiveNothing) {
-  const std::vector<std::string> all{"A.moved i k everywhere"}, some{"A.moved i o k o_block"};
-  const std::string parts = "split A dim i into 2 over m.x\n";
-  EXPECT_EQ(transfers(product, parts + "split Y dim o into [0, 1, 4] over m.x\n"), all);
-  EXPECT_EQ(transfers(product, parts + "split Y dim o into [0, 4, 4] over m.x\n"), some);
-  EXPECT_EQ(transfers(product, "split A dim i into 2 over devices {0}, {1}\nsplit Y dim o into 2 over m.x\n"), some);
-  const std::string wide =
-      "mesh m = [x: 8]\n"
-      "program p(X: f32[8, 8], W: f32[8, 9]) -> (Y: f32[8, 9]) {\n"
-      "  A[i, k] = X[i, k] * 2\n  Y[i, o] = sum[k] A[i, k] * W[k, o]\n}\n";
-  EXPECT_EQ(transfers(wide, "split A dim i into 8 over m.x\nsplit Y dim o into 8 over m.x\n"), some);  // 2, 2, 2, 2, 1
+  auto text = [](int columns, int devices) {
+    return fmt::format(
+        "mesh m = [x: 2, y: {0}]\n"
+        "program p(X: f32[8, 8], W: f32[8, {1}]) -> (Y: f32[8, {1}]) {{\n"
+        "  A[i, k] = X[i, k] * 2\n  Y[i, o] = sum[k] A[i, k] * W[k, o]\n}}\n",
+        devices, columns);
+  };
+  const std::vector<std::string> rows{"A.moved i k i_block"}, blocks{"A.moved i o k i_block o_block"};
+  const std::string parts = "split A dim k into 2 over m.y\nsplit Y dim i into 2 over m.x\n";
+  EXPECT_EQ(transfers(text(4, 2), parts + "split Y dim o into [0, 1, 4] over m.y\n"), rows);
+  EXPECT_EQ(transfers(text(4, 2), parts + "split Y dim o into [0, 4, 4] over m.y\n"), blocks);
+  // 2, 2, 2, 2 and 1 columns.
+  EXPECT_EQ(transfers(text(9, 8),
+                      "split A dim k into 8 over m.y\nsplit Y dim i into 2 over m.x\nsplit Y dim o into 8 over m.y\n"),
+            blocks);
 }
 
 // Its dims are found again among many that are alike.
@@ -95,13 +92,15 @@ TEST(Transfers, ManyDimsOfOneSize) {
       place += at.empty() ? fmt::format("{}{} * z{}", k == 0 ? "" : " + ", 1 << k, k) : fmt::format(" + z{}", k);
     }
     return fmt::format(
-        "mesh m = [x: 2]\nprogram p(X: f32[1024], W: f32[4]) -> (Y: f32[4]) {{\n"
-        "  A[i] = X[i] * 2\n  Y[o] = sum[{}] A[{}] * W[o]\n}}\n",
+        "mesh m = [x: 2, y: 2]\nprogram p(X: f32[2048], W: f32[4]) -> (Y: f32[4, 4]) {{\n"
+        "  A[i] = X[i] * 2\n  Y[q, o] = sum[{}] A[{} + q] * W[o]\n}}\n",
         reduced, place);
   };
   for (const std::string at : {"", "o"}) {
     const std::string text = sum_over(at, 10);
-    EXPECT_EQ(transfers(text, "split A dim i into 2 over m.x\nsplit Y dim o into 2 over m.x\n").size(), 1u) << text;
+    const std::string lines =
+        "split A dim i into 2 over m.x\nsplit Y dim q into 2 over m.x\nsplit Y dim o into 2 over m.y\n";
+    EXPECT_EQ(transfers(text, lines).size(), 1u) << text;
   }
 }
 
