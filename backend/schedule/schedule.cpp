@@ -371,11 +371,10 @@ BufferId Scheduler::whole(BufferMember one, const TensorType& type) {
 }
 
 BufferId Scheduler::whole(const ValueBuffers& value_buffers, const TensorType& type) {
-  Box box = Box::of_shape(type.shape);
   const Buffer& only = tasks_.at(value_buffers[0]);
   const bool is_here = !options_.shared || is_everywhere(value_buffers[0]);
-  if (is_here && only.box == box && only.row.empty()) return value_buffers[0];
-  BufferId result = tasks_.new_buffer(only.name, type.element, box);
+  if (is_here && only.box == Box::of_shape(type.shape) && only.row.empty()) return value_buffers[0];
+  BufferId result = tasks_.new_buffer(only.name, type.element, Box::of_shape(type.shape));
   gather(value_buffers, result);
   return result;
 }
