@@ -126,8 +126,8 @@ class UnfoldedLowering {
         (c > 0 ? hi : lo).coefficients[high] += c;
         (c > 0 ? hi : lo).offset -= c;
       }
-      frame.lo.push_back(own && first == 0 ? one_.lo[*own] : define(result, "lo." + dim.name, std::move(lo)));
-      frame.hi.push_back(own && first == 0 ? one_.hi[*own] : define(result, "hi." + dim.name, std::move(hi)));
+      frame.lo.push_back(own && first == 0 ? one_.lo[*own] : define(result, "lo." + dim.name, lo));
+      frame.hi.push_back(own && first == 0 ? one_.hi[*own] : define(result, "hi." + dim.name, hi));
       frame.at.push_back(new_variable(dim.name));
       const bool outside = own && std::ranges::count(unfolded_.outside, *own) > 0;
       extents.sizes.push_back(outside ? 1 : dim.range.size());
