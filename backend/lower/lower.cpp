@@ -137,7 +137,6 @@ std::vector<std::size_t> Lowering::near_last(std::vector<std::size_t> dims) cons
   return dims;
 }
 
-// The loop over `dim` inside loops over the dims of `outside`: only constraints on these dims bound it.
 // The end of a dim's range. A reduction over one point has no loop after LLVM's passes.
 AffineExpr Lowering::end_of(std::size_t dim) const {
   const bool one = op_.dims[dim].role == DimRole::reduction && dim < extents_.sizes.size() && extents_.exact[dim] &&
@@ -147,6 +146,7 @@ AffineExpr Lowering::end_of(std::size_t dim) const {
   return plus(variable(frame_.lo[dim]), number(1));
 }
 
+// The loop over `dim` inside loops over the dims of `outside`: only constraints on these dims bound it.
 For Lowering::loop(std::size_t dim, const std::vector<bool>& outside) const {
   For result;
   result.variable = frame_.at[dim];

@@ -18,7 +18,6 @@
 #include "passes/splits/split_operator.h"
 #include "passes/splits/transfer_space.h"
 #include "support/byte_size.h"
-#include "support/checked.h"
 
 namespace tap::passes {
 namespace {
@@ -146,13 +145,14 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
 }
 
 // How often each graph runs, by the first path to it.
-std::map<ir::GraphId, std::int64_t> times_of_graphs(const ir::Program& program) {
-  std::map<ir::GraphId, std::int64_t> times{{program.main, 1}};
+std::map<ir::GraphId, double> times_of_graphs(const ir::Program& program) {
+  std::map<ir::GraphId, double> times{{program.main, 1}};
   for (const auto& [id, path] : graph_paths(program))
     for (const ir::Operation& operation : program[id].operations)
       if (const ir::RegionBody* region = program[operation.op].region())
-        times.try_emplace(region->graph,
-                          checked::mul(times[id], region->kind == ir::RegionKind::iterate ? region->trips.size() : 1));
+        times.try_emplace(
+            region->graph,
+            times[id] * (region->kind == ir::RegionKind::iterate ? static_cast<double>(region->trips.size()) : 1));
   return times;
 }
 
@@ -167,7 +167,7 @@ std::string without_last(const std::string& path) { return path.substr(0, path.r
 
 double bytes_of_all(const std::vector<Move>& moves) {
   double bytes = 0;
-  for (const Move& move : moves) bytes += static_cast<double>(move.bytes) * static_cast<double>(move.times);
+  for (const Move& move : moves) bytes += static_cast<double>(move.bytes) * move.times;
   return bytes;
 }
 
@@ -178,7 +178,7 @@ std::vector<Move> moves_of(const ir::Program& program, const Caution& caution) {
 std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen, const Caution& caution,
                            const std::set<ir::ValueId>& copied) {
   std::vector<Move> list;
-  const std::map<ir::GraphId, std::int64_t> times = times_of_graphs(program);
+  const std::map<ir::GraphId, double> times = times_of_graphs(program);
   for (const auto& [id, path] : graph_paths(program)) {
     const std::size_t before = list.size();
     const auto found = chosen.find(id);

@@ -23,7 +23,7 @@ struct Move {
   std::string operation = {};            // that needs or computes it
   std::string collective = {}, to = {};  // all_gather, pod[{}, {}]: a step, and the sharding that the reshard leads to
   std::string moved_for = {};            // an earlier reader that needs the same; then no bytes are moved
-  std::int64_t times = 1;                // trips of the iterates around it
+  double times = 1;                      // trips of the iterates around it
 };
 double bytes_of_all(const std::vector<Move>& moves);
 

@@ -28,9 +28,10 @@ bool have_points(const Operator& op, std::uint32_t dim) {
   return !sizes.contains(0);
 }
 
-class Reduction {
+// The dims that decide what is moved, and the transfer over them.
+class NeededDims {
  public:
-  Reduction(Operator op, std::vector<BlockPlacement> placements)
+  NeededDims(Operator op, std::vector<BlockPlacement> placements)
       : op_(std::move(op)), placements_(std::move(placements)) {
     for (const Access& read : op_.reads)
       for (const AffineExpr& row : read.projection.start.rows) keep_dims_of(row);
@@ -41,15 +42,14 @@ class Reduction {
   // Whether a device on which the reader has nothing to do might need less than the others.
   bool leaves_out_empty_blocks() const {
     return std::ranges::any_of(op_.blockings, [&](const Blocking& b) {
-      const bool on_devices = std::ranges::any_of(placements_, [&](auto& p) { return p.dim == b.block_dim; });
-      return on_devices && !is_kept(b.block_dim) && !have_points(op_, b.dim);
+      return is_placed(b.block_dim) && !is_kept(b.block_dim) && !have_points(op_, b.dim);
     });
   }
 
-  TransferSpace run() {
+  TransferSpace space() const {
     TransferSpace out{op_, {}};
     out.op.dims.clear();
-    for (std::uint32_t d : kept_) { out.op.dims.push_back(op_.dims[d]); }
+    for (std::uint32_t d : kept_) out.op.dims.push_back(op_.dims[d]);
     out.op.constraints.clear();
     for (const Constraint& c : constraints_) out.op.constraints.push_back({renumbered(c.expr), c.comparison});
     out.op.blockings.clear();
@@ -70,6 +70,7 @@ class Reduction {
 
  private:
   bool is_kept(std::uint32_t dim) const { return std::ranges::find(kept_, dim) != kept_.end(); }
+  bool is_placed(std::uint32_t dim) const { return std::ranges::count(placements_, dim, &BlockPlacement::dim) > 0; }
   void keep(std::uint32_t dim) {
     if (!is_kept(dim)) kept_.push_back(dim);
   }
@@ -106,9 +107,8 @@ class Reduction {
   void keep_blocks() {
     for (std::size_t k = 0; k < kept_.size(); ++k)
       for (const Blocking& b : op_.blockings) {
-        const bool on_devices = std::ranges::any_of(placements_, [&](auto& p) { return p.dim == b.block_dim; });
         if (b.dim != kept_[k]) continue;
-        if (!on_devices) break;
+        if (!is_placed(b.block_dim)) break;
         keep(b.block_dim);
         blockings_.push_back(b);
       }
@@ -150,10 +150,10 @@ TransferSpace smallest_space(Operator transfer, std::vector<BlockPlacement> plac
     return p.placement == Placement::mesh_axis && p.dim != whole_operation;
   });
   if (!is_on_mesh) return {std::move(transfer), std::move(placements)};
-  Reduction reduction(transfer, placements);
-  TransferSpace made = reduction.run();
+  const NeededDims needed(transfer, placements);
+  TransferSpace made = needed.space();
   const bool names_devices = placements.empty() || !made.placements.empty();
-  if (!names_devices || reduction.leaves_out_empty_blocks()) return {std::move(transfer), std::move(placements)};
+  if (!names_devices || needed.leaves_out_empty_blocks()) return {std::move(transfer), std::move(placements)};
   return made;
 }
 

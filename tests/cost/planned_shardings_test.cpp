@@ -125,6 +125,20 @@ TEST(PlannedShardings, StatesOfAnIterate) {
   EXPECT_EQ(moved(found), Lines{"Z/u for u#2: halo_exchange axis 0: 1..1, 8 bytes, 5 times"});
 }
 
+// More than 64 bits count.
+TEST(PlannedShardings, TripsOfNestedIterates) {
+  const ir::Program program = passes::test::lowered(
+      "mesh line = [x: 4]\n"
+      "program steps(X: f32[64] @ line[{x}]) -> (Z: f32[64] @ line[{x}]) {\n"
+      "  Z = iterate 4294967296 (u = X) {\n"
+      "    w = iterate 4294967296 (s = u) {\n"
+      "      v[i] = s[i - 1 else 0] + s[i]\n      v }\n    w } }\n");
+  const std::vector<passes::Move> moves = passes::moves_of(program);
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(moves[0].times, 0x1p64);
+  EXPECT_EQ(bytes_of_all(moves), 4 * 0x1p64);
+}
+
 TEST(PlannedShardings, LinesThatNoShardingDescribes) {
   const auto found = planned(passes::test::lowered(mlp),
                              "split H dim i into 2 over devices {0}, {1}\nsplit Y dim i into 2 over pod.data\n");

@@ -38,15 +38,16 @@ ordered_json mesh_json(const ir::Mesh& mesh) {
 }
 
 ordered_json move_json(const Session& session, const passes::Move& move, ReportSources& sources) {
-  return {{"value", move.value},
-          {"reader", move.reader},
-          {"operation", move.operation},
-          {"step", move.step},
-          {"bytes", move.bytes},
-          {"times", move.times},
-          {"moved_for", move.moved_for},
-          {"implicit", move.implicit},
-          {"source", lines_at(called_at(session.operations, move.operation), sources)}};
+  return {
+      {"value", move.value},
+      {"reader", move.reader},
+      {"operation", move.operation},
+      {"step", move.step},
+      {"bytes", move.bytes},
+      {"times", move.times < 0x1p53 ? ordered_json(static_cast<std::int64_t>(move.times)) : ordered_json(move.times)},
+      {"moved_for", move.moved_for},
+      {"implicit", move.implicit},
+      {"source", lines_at(called_at(session.operations, move.operation), sources)}};
 }
 
 }  // namespace
