@@ -307,32 +307,36 @@ class ProcessPart {
     return *all;
   }
 
-  // One part for each device, or for several where that takes no more memory.
+  // One part for each device, or for several where that takes no more memory. Tasks that need nothing of it have an empty one:
+  // kernels know distances in the memory of others.
   void split_inputs(const std::vector<ProgramTensor>& inputs) {
-    using Key = std::pair<BufferId, std::int64_t>;
+    using Key = std::pair<BufferId, std::pair<std::int64_t, bool>>;
     std::map<Key, ReadPart> read;
     for_each_input([&](BufferId id, const Box& box, std::int64_t device) {
-      auto [known, fresh] = read.try_emplace({id, device}, ReadPart{box});
+      auto [known, fresh] = read.try_emplace({id, {device, box.empty()}}, ReadPart{box});
       if (!fresh) known->second.box = hull(known->second.box, box);
     });
     std::map<Key, BufferId> buffers;
     for (auto first = read.begin(); first != read.end();) {
       const BufferId whole = first->first.first;
       std::vector<Box> parts;
-      std::vector<std::pair<std::int64_t, std::size_t>> part_of;  // by device
+      std::vector<std::pair<Key, std::size_t>> part_of;
       for (; first != read.end() && first->first.first == whole; ++first)
-        part_of.emplace_back(first->first.second, joined(parts, first->second.box));
+        part_of.emplace_back(first->first, joined(parts, first->second.box));
       std::vector<BufferId> made;
       for (const Box& box : parts) made.push_back(new_input(whole, box, inputs));
-      for (auto [device, part] : part_of) buffers[{whole, device}] = made[part];
+      for (const auto& [key, part] : part_of) buffers[key] = made[part];
     }
     const std::size_t before = devices_.size() - schedule_.inputs.size();
-    for_each_input([&](BufferId& id, const Box&, std::int64_t device) { id = buffers.at({id, device}); });
+    for_each_input([&](BufferId& id, const Box& box, std::int64_t device) {
+      id = buffers.at({id, {device, box.empty()}});
+    });
     for (std::size_t b = 0; b < before; ++b)
       if (schedule_.buffers[b].space == MemorySpace::input) schedule_.buffers[b].space = MemorySpace::arena;
   }
   static std::size_t joined(std::vector<Box>& parts, const Box& box) {
     for (std::size_t k = 0; k < parts.size(); ++k) {
+      if (parts[k].empty() != box.empty()) continue;
       const Box both = hull(parts[k], box);
       if (both.size() > checked::add(parts[k].size(), box.size())) continue;
       parts[k] = both;
