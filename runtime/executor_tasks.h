@@ -6,6 +6,12 @@
 
 namespace tap::executor {
 
+// What a thread of a walk tells the others (executor_walk.h), in a cache line that it alone writes.
+struct alignas(64) Told {
+  int64_t tiles;  // that it ran
+  int64_t step;   // the last batch of whose range it ran all tiles
+};
+
 // Used by one run at a time.
 struct Call {
   Call* next;
@@ -14,7 +20,8 @@ struct Call {
   int64_t* counters;  // of the active iterates
   char* own;          // per thread, own_bytes each: arguments, then scratch
   int64_t own_bytes;
-  Portions::Next* taken;  // by thread, then of each how many are complete (executor_walk.h)
+  Portions::Next* taken;  // by thread
+  Told* told;             // likewise
   char* views;            // of the threads of a walk
   char** staged;          // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;

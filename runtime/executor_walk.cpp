@@ -15,8 +15,8 @@ int64_t seen(const int64_t& value) { return __atomic_load_n(&value, __ATOMIC_ACQ
 
 }  // namespace
 
-// A thread on its way. Each counts the tiles that it ran, in all batches; a batch begins only when the one before is complete, so
-// their sum tells which batches are. Steps are batches, through all trips.
+// A thread on its way. Each counts the tiles that it ran, in all batches, those of a batch only when it knows that the one before is
+// complete: so their sum tells which batches are. Steps are batches, through all trips.
 class Walker {
  public:
   Walker(Walk& walk, int64_t thread)
@@ -29,15 +29,16 @@ class Walker {
     memcpy(call_.addresses, walk.call_.addresses, static_cast<size_t>(head.buffers.count) * sizeof(void*));
   }
 
-  // False: a batch failed.
-  bool sequence(int64_t number, int64_t depth) {
-    const List& batches = tables_.all<Sequence>(tables_.head().sequences)[number].batches;
-    for (int64_t b = 0; b < batches.count; ++b) {
-      const Batch& batch = tables_.all<Batch>(batches)[b];
-      const Task& first = *tables_.at<Task>(*tables_.words(batch.tasks.at));
-      if (!(first.kind == iteration ? trips(static_cast<const Iteration&>(first), depth)
-            : is_shared(batch)      ? together(batch, depth)
-                                    : alone(batch, depth)))
+  // False: a batch failed. `again`: another trip follows.
+  bool sequence(int64_t number, int64_t depth, bool again = false) {
+    const List& list = tables_.all<Sequence>(tables_.head().sequences)[number].batches;
+    const auto* batches = tables_.all<Batch>(list);
+    for (int64_t b = 0; b < list.count; ++b) {
+      const Task& first = *tables_.at<Task>(*tables_.words(batches[b].tasks.at));
+      const Batch* next = b + 1 < list.count ? &batches[b + 1] : again ? batches : nullptr;
+      if (!(first.kind == iteration     ? trips(static_cast<const Iteration&>(first), depth)
+            : is_shared(batches[b]) ? together(batches[b], next, depth)
+                                    : alone(batches[b], depth)))
         return false;
     }
     return true;
@@ -48,17 +49,21 @@ class Walker {
 
  private:
   bool trips(const Iteration& task, int64_t depth) {
-    const auto* states = tables_.all<State>(task.states);
     for (int64_t trip = task.first; trip < task.end; ++trip) {
       call_.counters[depth] = trip;
-      if (!sequence(task.body, depth + 1)) return false;
-      for (int64_t s = 0; s < task.states.count; ++s) {
-        void* now = call_.addresses[states[s].now];
-        call_.addresses[states[s].now] = call_.addresses[states[s].next];
-        call_.addresses[states[s].next] = now;
-      }
+      if (!sequence(task.body, depth + 1, trip + 1 < task.end)) return false;
+      exchange(task);
+      pending_.trip = &task;
     }
     return true;
+  }
+  void exchange(const Iteration& task) {
+    const auto* states = tables_.all<State>(task.states);
+    for (int64_t s = 0; s < task.states.count; ++s) {
+      void* now = call_.addresses[states[s].now];
+      call_.addresses[states[s].now] = call_.addresses[states[s].next];
+      call_.addresses[states[s].next] = now;
+    }
   }
 
   // Of several such batches one after another, the others hear of the last.
@@ -73,28 +78,107 @@ class Walker {
     return true;
   }
 
-  bool together(const Batch& batch, int64_t depth) {
+  bool together(const Batch& batch, const Batch* next, int64_t depth) {
     ++step_;
     if (thread_ == 0 && !opened_) opened_ = walk_.pool_.open(Walk::follow, &walk_);
     tell();
-    const Portions portions(batch.tiles, threads_, static_cast<Tiles>(batch.sharing), before_);
+    const Portions portions = portions_of(batch, before_);
+    int64_t own = 0, order = INT64_MAX, begin, end;
+    if (pending_.batch) {
+      own = run_early(batch, portions, depth, &order);
+      if (!finish()) return false;
+      ran_ += own;
+    } else if (!wait()) {  // before it takes any: others may run them while it sleeps
+      return false;
+    }
+    bool failed = order != INT64_MAX && !fail(batch, depth, order);
+    BatchTiles tiles(walk_.code_, call_, batch, depth, thread_);
+    for (; portions.take_own(call_.taken, thread_, &begin, &end); own += end - begin)
+      failed |= !run(tiles, begin, end, batch, depth);
+    const bool has_run_all = !failed && own == portions.begin_of(thread_ + 1) - portions.begin_of(thread_);
+    if (has_run_all) __atomic_store_n(&call_.told[thread_].step, step_, __ATOMIC_RELEASE);
+    tell();
+    const int64_t before = before_;
+    before_ += batch.tiles;
+    if (has_run_all && is_near(next)) {
+      pending_ = {&batch, depth, before, nullptr};
+      return true;
+    }
+    for (int look = 0; look < looks && patient_ && opened_ && !is_complete(before_); ++look) Pool::pause();
+    bool helped = false;
+    failed |= !help(batch, before, depth, &helped);
+    patient_ = !helped;
+    return !failed;
+  }
+  Portions portions_of(const Batch& batch, int64_t before) const {
+    return Portions(batch.tiles, threads_, static_cast<Tiles>(batch.sharing), before);
+  }
+
+  // Tiles of the latest batch that other threads have not taken. False: some failed.
+  bool help(const Batch& batch, int64_t before, int64_t depth, bool* helped) {
+    const Portions portions = portions_of(batch, before);
     BatchTiles tiles(walk_.code_, call_, batch, depth, thread_);
     bool failed = false;
     int64_t begin, end;
-    if (!wait()) return false;  // before it takes any: others may run them while it sleeps
-    while (portions.take_own(call_.taken, thread_, &begin, &end)) failed |= !run(tiles, begin, end, batch, depth);
-    tell();
-    const int64_t after = before_ + batch.tiles;
-    for (int look = 0; look < looks && patient_ && opened_ && !is_complete(after); ++look) Pool::pause();
-    bool helped = false;
-    while (!is_complete(after) && portions.take(call_.taken, thread_, &begin, &end)) {
+    while (!is_complete(before_) && portions.take(call_.taken, thread_, &begin, &end)) {
       failed |= !run(tiles, begin, end, batch, depth);
       tell();
-      helped = true;
+      *helped = true;
     }
-    patient_ = !helped;
-    before_ = after;
     return !failed;
+  }
+
+  // Whether tiles of the batch need only tiles of the same range and of those beside it.
+  bool is_near(const Batch* batch) const {
+    return opened_ && batch && is_shared(*batch) && batch->apart > 0 && batch->apart - 1 <= batch->tiles / threads_;
+  }
+  // Tiles of its own range, as far as others have run what these need of the batch before; how many. `order`: the least of those
+  // that failed.
+  int64_t run_early(const Batch& batch, const Portions& portions, int64_t depth, int64_t* order) {
+    BatchTiles tiles(walk_.code_, call_, batch, depth, thread_);
+    int64_t count = 0, begin, end;
+    for (int look = 0; look < looks && !is_complete(before_);) {
+      if (!portions.see_own(call_.taken, thread_, &begin, &end)) break;
+      if (!has_what_it_needs(batch, portions, begin, end)) {
+        Pool::pause();
+        ++look;
+        continue;
+      }
+      if (!portions.take_own(call_.taken, thread_, &begin, &end)) break;
+      // Another portion: a thread took the one before, since the batch before is complete.
+      while (!has_what_it_needs(batch, portions, begin, end) && !is_complete(before_)) Pool::pause();
+      if (const int64_t least = tiles.run(begin, end); least < *order) *order = least;
+      count += end - begin;
+      look = 0;
+    }
+    return count;
+  }
+  bool has_what_it_needs(const Batch& batch, const Portions& portions, int64_t begin, int64_t end) const {
+    const int64_t reach = batch.apart - 1;
+    return (begin - reach >= portions.begin_of(thread_) || has_ended_range(thread_ - 1)) &&
+           (end + reach <= portions.begin_of(thread_ + 1) || has_ended_range(thread_ + 1));
+  }
+  // In the batch before.
+  bool has_ended_range(int64_t thread) const {
+    return thread < 0 || thread >= threads_ || seen(call_.told[thread].step) >= step_ - 1;
+  }
+  // Helps with the batch before and waits until it is complete. False: it failed.
+  bool finish() {
+    const Pending batch = pending_;
+    pending_ = {};
+    if (!is_complete(before_)) {
+      if (batch.trip) go_to_trip(*batch.trip, batch.depth - 1, -1);
+      --step_;
+      bool helped = false;
+      if (!help(*batch.batch, batch.before, batch.depth, &helped)) return false;
+      ++step_;
+      if (batch.trip) go_to_trip(*batch.trip, batch.depth - 1, 1);
+    }
+    return wait();
+  }
+  void go_to_trip(const Iteration& task, int64_t depth, int64_t by) {
+    call_.counters[depth] += by;
+    exchange(task);
   }
 
   // False: tasks of the batch failed.
@@ -104,7 +188,7 @@ class Walker {
     return order == INT64_MAX || fail(batch, depth, order);
   }
 
-  int64_t& ran_by(int64_t thread) const { return call_.taken[threads_ + thread].tile; }
+  int64_t& ran_by(int64_t thread) const { return call_.told[thread].tiles; }
   // Whether so many tiles of the walk are complete: the first ones.
   bool is_complete(int64_t tiles) {
     if (complete_ >= tiles) return true;
@@ -146,6 +230,13 @@ class Walker {
     return false;
   }
 
+  // The batch before, whose tiles others may still be running.
+  struct Pending {
+    const Batch* batch = nullptr;
+    int64_t depth = 0, before = 0;      // the tiles of the batches before it
+    const Iteration* trip = nullptr;  // it is in the trip before
+  };
+
   Walk& walk_;
   const Reader tables_;
   const int64_t thread_, threads_;
@@ -156,6 +247,7 @@ class Walker {
   int64_t step_ = 0;            // number of the batch, from 1
   bool opened_ = thread_ != 0;  // there may be other threads
   bool patient_ = true;         // others ended the last batch by themselves
+  Pending pending_;
 };
 
 int64_t walk_bytes(const Head& head) {
@@ -170,7 +262,11 @@ void Walk::follow(void* walk, int64_t thread) {
 
 void Walk::run(int64_t sequence) {
   sequence_ = sequence;
-  Portions::begin(call_.taken, 2 * pool_.threads());
+  Portions::begin(call_.taken, pool_.threads());
+  for (int64_t thread = 0; thread < pool_.threads(); ++thread) {
+    __atomic_store_n(&call_.told[thread].tiles, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&call_.told[thread].step, 0, __ATOMIC_RELAXED);
+  }
   Walker caller(*this, 0);
   caller.sequence(sequence, 0);
   caller.end();

@@ -5,6 +5,12 @@
 //   two threads, batches of two tiles:      thread 0   A0 · B0 · C0         B0 waits for A1, C0 for B1
 //                                           thread 1   A1 · B1 · C1
 //
+// Where tiles need only tiles near their own number (Batch::apart), a thread waits for its neighbours alone, and for these only at
+// the ends of its range: one thread falls behind the other by less than a batch, and then none waits.
+//
+//   a stencil in ranges of 48 of 96 tiles    thread 0   B0…B46 · B47          B47 waits for thread 1 to have run A48…A95
+//                                            thread 1   B48 · B49…B95         B48 waits for thread 0 to have run A0…A47
+//
 // Batches for one thread are the caller's, thread 0. The others are called at the first batch that is shared.
 #pragma once
 

@@ -14,7 +14,7 @@
 namespace tap::tables {
 
 inline constexpr int64_t magic = 0x31305343484c5054;  // "TPLHCS01"
-inline constexpr int64_t version = 6;
+inline constexpr int64_t version = 7;
 
 struct List {
   int64_t at;  // the first, in words from the beginning
@@ -127,6 +127,9 @@ struct Batch {
   List tasks;  // offsets of Tasks
   int64_t tiles;
   int64_t sharing;  // Tiles (support/portions.h): what is known of the tiles, or that one thread should run them all
+  // A tile may run before those tiles of the batch before, in a body's first batch those of the last one in the trip before, whose
+  // numbers differ from its own by at least this; both have as many tiles. 0: only after all of them.
+  int64_t apart;
 };
 struct Sequence {
   List batches;

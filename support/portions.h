@@ -74,15 +74,23 @@ class Portions {
   bool take_own(Next* next, int64_t thread, int64_t* begin, int64_t* end) const {
     return thread < ranges_ && take_of(&next[thread].tile, thread, begin, end);
   }
+  // What take_own would take, if no other thread does.
+  bool see_own(const Next* next, int64_t thread, int64_t* begin, int64_t* end) const {
+    return thread < ranges_ && see(__atomic_load_n(&next[thread].tile, __ATOMIC_RELAXED), thread, begin, end);
+  }
 
  private:
-  bool take_of(int64_t* next, int64_t range, int64_t* begin, int64_t* end) const {
+  bool see(int64_t taken, int64_t range, int64_t* begin, int64_t* end) const {
     const int64_t first = begin_of(range), last = begin_of(range + 1);
+    *begin = taken - before_ > first ? taken - before_ : first;
+    if (*begin >= last) return false;
+    *end = end_of(*begin, last);
+    return true;
+  }
+  bool take_of(int64_t* next, int64_t range, int64_t* begin, int64_t* end) const {
     int64_t taken = __atomic_load_n(next, __ATOMIC_RELAXED);
     do {
-      *begin = taken - before_ > first ? taken - before_ : first;
-      if (*begin >= last) return false;
-      *end = end_of(*begin, last);
+      if (!see(taken, range, begin, end)) return false;
     } while (!__atomic_compare_exchange_n(next, &taken, before_ + *end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return true;
   }

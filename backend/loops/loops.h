@@ -177,6 +177,16 @@ struct SectionDims {
   bool operator==(const SectionDims&) const = default;
 };
 
+// The cells of a tensor that the points lo..hi of a dim touch: of one axis those from step * lo + low to step * (hi - 1) + high, of
+// the others any.
+//
+//   y[i, j] = x[2*i, j] + x[2*i + 3, j]      along i: of x  axis 0, step 2, 0 to 3;  of y  axis 0, step 1, 0 to 0
+struct NearCells {
+  std::uint32_t axis = 0;
+  std::int64_t step = 1, low = 0, high = 0;
+  bool operator==(const NearCells&) const = default;
+};
+
 struct Kernel {
   std::vector<TensorArgument> tensors;  // operands, results, then local memory
   std::size_t operands = 0;
@@ -188,6 +198,7 @@ struct Kernel {
   std::optional<std::size_t> tile_dim;
   std::int64_t grain = 1;
   std::int64_t worth = 1;  // the number of parts that is worth a separate call
+  std::vector<std::optional<NearCells>> near = {};  // by operand and result, along that dim; else any cell, or not known
   std::vector<std::string> variables;
   std::vector<Accumulator> accumulators;
   std::vector<Slot> slots;

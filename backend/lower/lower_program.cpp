@@ -6,6 +6,7 @@
 #include "backend/compiled_program.h"
 #include "backend/loops/loops_text.h"
 #include "backend/lower/lowered.h"
+#include "backend/lower/near_cells.h"
 #include "ir/block_program.h"
 #include "ir/graph.h"
 #include "support/check.h"
@@ -219,7 +220,8 @@ void describe_kernels(KernelTable& table, const Program& program, const std::vec
   }
   for (std::size_t k = 0; k < what.size(); ++k) {
     TAP_CHECK(what[k], "a kernel computes nothing");
-    const Kernel& kernel = table.kernels[k];
+    Kernel& kernel = table.kernels[k];
+    if (kernel.tile_dim && !what[k]->packs) kernel.near = near_cells(program[what[k]->computes], *kernel.tile_dim);
     if (kernel.tile_dim) what[k]->tile_dim = static_cast<std::uint32_t>(*kernel.tile_dim);
     if (kernel.tile_dim)
       what[k]->grain = std::clamp<std::int64_t>(extent_of(table, program, *what[k]), 1, kernel.grain);

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "backend/schedule/equal_tiles.h"
+#include "backend/schedule/reach.h"
+#include "backend/schedule/rows_of_calls.h"
 #include "backend/schedule/schedule.h"
 #include "backend/schedule/shared_batches.h"
 #include "ir/graph.h"
@@ -61,35 +63,13 @@ std::int64_t bits_of(const ir::Scalar& value) {
   return bits;
 }
 
-// Splits rows of rows into rows.
-Schedule with_rows_of_calls(Schedule schedule) {
-  for (Sequence& sequence : schedule.sequences)
-    for (Batch& batch : sequence) {
-      Batch calls;
-      for (ScheduledTask& task : batch) {
-        auto* call = std::get_if<KernelCall>(&task.what);
-        if (!call || call->row.size() < 2) {
-          calls.push_back(std::move(task));
-          continue;
-        }
-        const ir::Row innermost{call->row.back()};
-        call->row.pop_back();
-        for (KernelCall& one : ir::members(*call)) {
-          one.row = innermost;
-          calls.push_back({std::move(one), task.tiles});
-        }
-      }
-      batch = std::move(calls);
-    }
-  return schedule;
-}
-
 class Encoder {
  public:
   Encoder(const Schedule& schedule, const std::vector<Kernel>& kernels, const std::vector<BufferDevice>& devices)
       : schedule_(with_rows_of_calls(by_memory(schedule))),
         kernels_(kernels),
         equal_tiles_(kernels),
+        reach_(schedule_, kernels),
         scratch_(most_scratch(kernels)) {
     for (std::size_t b = 0; b < devices.size(); ++b)
       for (std::int64_t device : devices_of(devices[b], schedule.buffers[b].row)) devices_.push_back(device);
@@ -120,7 +100,7 @@ class Encoder {
       if (processor::is_known(feature.data(), feature.size())) required.push_back(text(feature));
     head.features = all(required);
     std::vector<tables::Sequence> sequences;
-    for (const Sequence& sequence : schedule_.sequences) sequences.push_back({batches(sequence)});
+    for (std::size_t s = 0; s < schedule_.sequences.size(); ++s) sequences.push_back({batches(s)});
     head.sequences = all(sequences);
     head.preparation = schedule_.preparation ? integer(*schedule_.preparation) : -1;
     head.prepared_bytes = schedule_.prepared_bytes;
@@ -214,9 +194,9 @@ class Encoder {
     return all(result);
   }
 
-  tables::List batches(const Sequence& sequence) {
+  tables::List batches(std::size_t number) {
     std::vector<tables::Batch> result;
-    for (const Batch& batch : sequence) {
+    for (const Batch& batch : schedule_.sequences[number]) {
       Words positions;
       std::int64_t tiles = 0;
       for (std::size_t t = 0; t < batch.size();) {
@@ -229,7 +209,8 @@ class Encoder {
       const Tiles sharing = tiles <= 1 || !pays_to_share(batch, schedule_, kernels_) ? Tiles::one_thread
                             : equal_tiles_.of(batch)                                 ? Tiles::equal_work
                                                                                      : Tiles::any_work;
-      result.push_back({numbers(positions), tiles, static_cast<std::int64_t>(sharing)});
+      const std::int64_t reach = sharing == Tiles::one_thread ? Reach::all : reach_.of(number, result.size());
+      result.push_back({numbers(positions), tiles, static_cast<std::int64_t>(sharing), reach + 1});
     }
     return all(result);
   }
@@ -369,6 +350,7 @@ class Encoder {
   const Schedule schedule_;             // without rows of buffers
   const std::vector<Kernel>& kernels_;  // empty: only calls are asked for
   EqualTiles equal_tiles_;
+  const Reach reach_;
   const std::int64_t scratch_;
   std::vector<std::int64_t> devices_;  // by buffer; empty: all are everywhere
   Words words_;

@@ -1,6 +1,7 @@
 // Programs of many tiny batches, written as tables by hand: threads that go on from batch to batch give the results of one thread.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <ctime>
@@ -20,23 +21,28 @@ using Words = std::vector<std::int64_t>;
 
 constexpr std::int64_t cells = 96, buffers = 6;
 
-// One buffer from two, each cell of all cells with numbers that are the same modulo 3: a read too early or a write too late shows.
-// box: the cells, what to add, and whether to fail at a cell.
+// One buffer from two, each cell of all cells with numbers that are the same modulo 3, or of those near it: a read too early or a
+// write too late shows. box: the cells, what to add, whether to fail at a cell, and how far it reads; -1: all.
 std::int32_t mix(const std::int64_t* box, void* const* at, const std::int64_t*, void*, std::int64_t first,
                  std::int64_t end, KernelError* error) {
   const auto *a = static_cast<const std::int64_t*>(at[0]), *b = static_cast<const std::int64_t*>(at[1]);
   auto* to = static_cast<std::int64_t*>(at[2]);
   const std::int64_t parts = box[1] - box[0];
-  for (std::int64_t tile = first; tile < end; ++tile)
+  for (std::int64_t tile = first; tile < end; ++tile) {
+    for (volatile std::int64_t wait = tile * box[2] % 7 * 60; wait > 0;) wait = wait - 1;  // tiles take different times
     for (std::int64_t k = cells * tile / parts; k < cells * (tile + 1) / parts; ++k) {
       std::uint64_t sum = static_cast<std::uint64_t>(box[2] * 7 + k);
-      for (std::int64_t c = k % 3; c < cells; c += 3) sum = sum * 31 + static_cast<std::uint64_t>(a[c] ^ (b[c] >> 1));
+      const bool reads_all = box[6] < 0;
+      const std::int64_t begin = reads_all ? k % 3 : std::max<std::int64_t>(k - box[6], 0);
+      const std::int64_t past = reads_all ? cells : std::min(k + box[6] + 1, cells);
+      for (std::int64_t c = begin; c < past; c += reads_all ? 3 : 1) sum = sum * 31 + static_cast<std::uint64_t>(a[c] ^ (b[c] >> 1));
       to[k] = static_cast<std::int64_t>(sum);
       if (box[4] != k) continue;
       error->point[0] = k;
       error->section = 0;
       return static_cast<std::int32_t>(KernelFailure::division_by_zero);
     }
+  }
   return 0;
 }
 
@@ -66,14 +72,17 @@ class Tables {
     std::int64_t a, b, to, tiles;
     std::int64_t level = -1;     // of the trip that is added; -1: none
     std::int64_t fails_at = -1;  // a cell
+    std::int64_t near = -1;      // reads cells that are no further away; -1: all
+    std::int64_t apart = 0;
   };
   Batch batch(const Call& call) {
     KernelCall task{};
     task.kind = kernel_call;
     task.tiles = task.kernel_tiles = call.tiles;
     task.repeats = 1;
-    task.box = put(Words{0, call.tiles, call.to, call.to + 1, call.fails_at, call.fails_at + 1});
-    task.box_step = put(Words(6)).at;
+    task.box = put(Words{0, call.tiles, call.to, call.to + 1, call.fails_at, call.fails_at + 1, call.near,
+                          call.near + 1});
+    task.box_step = put(Words(8)).at;
     Words arguments;
     for (std::int64_t b : {call.a, call.b, call.to}) append(arguments, Argument{b, 0});
     task.arguments = {put(arguments).at, 3};
@@ -81,7 +90,8 @@ class Tables {
     task.strides = put(Words{1, 1, 1}).at;
     if (call.level >= 0) task.counters = {put(words_of(Counter{1, call.level})).at, 1};
     const Tiles sharing = call.tiles > 1 ? Tiles::any_work : Tiles::one_thread;
-    return {{put(Words{put(words_of(task)).at}).at, 1}, call.tiles, static_cast<std::int64_t>(sharing)};
+    return {{put(Words{put(words_of(task)).at}).at, 1}, call.tiles, static_cast<std::int64_t>(sharing),
+            call.apart};
   }
   Batch loop(std::int64_t trips, std::int64_t body, std::int64_t now, std::int64_t next) {
     Iteration task{};
@@ -127,33 +137,74 @@ class Tables {
   Words words_;
 };
 
+// Whether a tile of one batch accesses a cell that a tile of the other writes, by looking at each.
+bool meet(const Tables::Call& a, std::int64_t i, const Tables::Call& b, std::int64_t j) {
+  auto writes = [](const Tables::Call& call, std::int64_t tile, std::int64_t buffer, std::int64_t cell) {
+    return buffer == call.to && cells * tile / call.tiles <= cell && cell < cells * (tile + 1) / call.tiles;
+  };
+  auto reads = [&](const Tables::Call& call, std::int64_t tile, std::int64_t buffer, std::int64_t cell) {
+    if (buffer != call.a && buffer != call.b) return false;
+    if (call.near < 0) return true;
+    for (std::int64_t by = -call.near; by <= call.near; ++by)
+      if (writes(call, tile, call.to, cell + by)) return true;
+    return false;
+  };
+  for (std::int64_t buffer = 0; buffer < buffers; ++buffer)
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+      const bool a_writes = writes(a, i, buffer, cell), b_writes = writes(b, j, buffer, cell);
+      if ((a_writes && (b_writes || reads(b, j, buffer, cell))) || (b_writes && reads(a, i, buffer, cell))) return true;
+    }
+  return false;
+}
+std::int64_t apart(const Tables::Call& before, const Tables::Call& call) {
+  std::int64_t most = -1;
+  if (before.tiles != call.tiles) return 0;
+  for (std::int64_t i = 0; i < call.tiles; ++i)
+    for (std::int64_t j = 0; j < call.tiles; ++j)
+      if (meet(call, i, before, j)) most = std::max(most, std::abs(i - j));
+  return most + 1 < call.tiles ? std::max<std::int64_t>(most + 1, 1) : 0;
+}
+// As the call was in the trip before.
+Tables::Call exchanged(Tables::Call call, std::int64_t now, std::int64_t next) {
+  for (std::int64_t* buffer : {&call.a, &call.b, &call.to}) *buffer = *buffer == now ? next : *buffer == next ? now : *buffer;
+  return call;
+}
+
 // Two nested loops between batches, with random operands and numbers of tiles; many of one tile. `fails`: in one of ten batches.
 Words random_program(unsigned seed, bool fails) {
   std::mt19937 random(seed);
   auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(n)); };
   Tables tables;
   auto some = [&](std::int64_t count, std::int64_t levels) {
-    std::vector<Batch> all;
+    std::vector<Tables::Call> all;
     for (std::int64_t k = 0; k < count; ++k) {
       Tables::Call call{below(buffers), below(buffers), 1 + below(buffers - 1), 1};
       while (call.a == call.to) call.a = below(buffers);
       while (call.b == call.to) call.b = below(buffers);
-      if (below(3) > 0) call.tiles = 2 + below(12);
+      if (below(3) > 0) call.tiles = k > 0 && below(3) > 0 ? all.back().tiles : 2 + below(12);
+      if (below(4) > 0) call.near = below(10);
       call.level = levels > 0 ? below(levels) : -1;
       if (fails && below(10) == 0) call.fails_at = below(cells);
-      all.push_back(tables.batch(call));
+      if (k > 0) call.apart = apart(all.back(), call);
+      all.push_back(call);
     }
     return all;
   };
   std::vector<std::vector<Batch>> sequences(3);
-  sequences[2] = some(1 + below(4), 2);
-  sequences[1] = some(below(3), 1);
+  auto append = [&](std::vector<Batch>& to, const std::vector<Tables::Call>& calls) {
+    for (const Tables::Call& call : calls) to.push_back(tables.batch(call));
+  };
+  std::vector<Tables::Call> inner = some(1 + below(4), 2), first = some(below(3), 1), last = some(below(3), 1);
+  inner[0].apart = apart(exchanged(inner.back(), 2, 3), inner[0]);
+  if (!first.empty() && !last.empty()) first[0].apart = apart(exchanged(last.back(), 4, 5), first[0]);
+  append(sequences[2], inner);
+  append(sequences[1], first);
   sequences[1].push_back(tables.loop(below(6), 2, 2, 3));
-  for (const Batch& batch : some(below(3), 1)) sequences[1].push_back(batch);
+  append(sequences[1], last);
   for (std::int64_t to = 1; to < buffers; ++to) sequences[0].push_back(tables.batch({0, 0, to, 1 + below(4)}));
-  for (const Batch& batch : some(below(6), 0)) sequences[0].push_back(batch);
+  append(sequences[0], some(below(6), 0));
   sequences[0].push_back(tables.loop(below(6), 1, 4, 5));
-  for (const Batch& batch : some(1 + below(6), 0)) sequences[0].push_back(batch);
+  append(sequences[0], some(1 + below(6), 0));
   return tables.finish(sequences, 2);
 }
 
