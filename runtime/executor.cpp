@@ -83,7 +83,8 @@ Call* Executor::new_call() const {
   call->own_bytes = room + aligned(head.scratch_bytes);
   call->own = allocate(call->own_bytes * pool_.threads());
   call->staged = zeros<char*>(head.inputs.count + head.outputs.count);
-  call->taken = reinterpret_cast<Portions::Next*>(allocate(pool_.threads() * static_cast<int64_t>(sizeof(Portions::Next))));
+  call->taken =
+      reinterpret_cast<Portions::Next*>(allocate(pool_.threads() * static_cast<int64_t>(sizeof(Portions::Next))));
   call->told = reinterpret_cast<Told*>(allocate(pool_.threads() * static_cast<int64_t>(sizeof(Told))));
   call->views = allocate(pool_.threads() > 1 ? pool_.threads() * walk_bytes(head) : 0);
   if (call->arena && call->addresses && call->counters && call->own && call->staged && call->taken && call->told &&

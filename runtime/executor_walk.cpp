@@ -36,7 +36,7 @@ class Walker {
     for (int64_t b = 0; b < list.count; ++b) {
       const Task& first = *tables_.at<Task>(*tables_.words(batches[b].tasks.at));
       const Batch* next = b + 1 < list.count ? &batches[b + 1] : again ? batches : nullptr;
-      if (!(first.kind == iteration     ? trips(static_cast<const Iteration&>(first), depth)
+      if (!(first.kind == iteration ? trips(static_cast<const Iteration&>(first), depth)
             : is_shared(batches[b]) ? together(batches[b], next, depth)
                                     : alone(batches[b], depth)))
         return false;
@@ -233,7 +233,7 @@ class Walker {
   // The batch before, whose tiles others may still be running.
   struct Pending {
     const Batch* batch = nullptr;
-    int64_t depth = 0, before = 0;      // the tiles of the batches before it
+    int64_t depth = 0, before = 0;    // the tiles of the batches before it
     const Iteration* trip = nullptr;  // it is in the trip before
   };
 

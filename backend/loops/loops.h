@@ -198,7 +198,8 @@ struct Kernel {
   std::optional<std::size_t> tile_dim;
   std::int64_t grain = 1;
   std::int64_t worth = 1;  // the number of parts that is worth a separate call
-  std::vector<std::optional<NearCells>> near = {};  // by operand and result, along that dim; else any cell, or not known
+  std::vector<std::optional<NearCells>> near =
+      {};  // by operand and result, along that dim; else any cell, or not known
   std::vector<std::string> variables;
   std::vector<Accumulator> accumulators;
   std::vector<Slot> slots;

@@ -13,7 +13,7 @@ using namespace ir;
 namespace {
 
 // Batches beyond these wait for all tiles: what is computed here takes time for each.
-constexpr std::size_t most_calls = 64;
+constexpr std::size_t most_calls = 16;
 constexpr std::int64_t most_tiles = 4096;
 
 struct Bytes {
@@ -41,10 +41,15 @@ struct Reach::Touched {
   std::int64_t first = 0;  // tile
   std::vector<Bytes> bytes = {};
 
+  bool overlaps(const Touched& other) const {
+    return !bytes.empty() && !other.bytes.empty() && bytes.front().lo < other.bytes.back().hi &&
+           other.bytes.front().lo < bytes.back().hi;
+  }
   // The farthest of the other's tiles that touches what a tile of this one does, one of both writing; `all`: none does.
   std::int64_t distance(const Touched& other) const {
     std::int64_t farthest = all;
-    if (space != other.space || number != other.number || (!writes && !other.writes)) return farthest;
+    if (space != other.space || number != other.number || (!writes && !other.writes) || !overlaps(other))
+      return farthest;
     const auto& its = other.bytes;
     for (std::size_t t = 0; t < bytes.size(); ++t) {
       const Bytes mine = bytes[t];

@@ -132,7 +132,8 @@ class Program {
     });
     return all;
   }
-  void add(std::set<Byte>& to, BufferId id, const ir::Box& cells, const std::vector<ir::ExchangedState>& exchanged) const {
+  void add(std::set<Byte>& to, BufferId id, const ir::Box& cells,
+           const std::vector<ir::ExchangedState>& exchanged) const {
     const ir::Box& held = schedule_.buffers[id.index()].box;
     BufferId now = id;
     for (const ir::ExchangedState& state : exchanged)
@@ -182,36 +183,46 @@ TEST(Reach, OfLoops) {
 }
 
 TEST(Reach, OfOperationsOneAfterAnother) {
-  const char* rows = "program p(x: f32[64, 24], w: f32[24, 24], v: f32[24, 24]) -> (z: f32[64, 24]) {\n"
-                     "  y[i, o] = sum[k] x[i, k] * w[k, o]\n  z[i, o] = sum[k] y[i, k] * v[k, o]\n}";
+  const char* rows =
+      "program p(x: f32[64, 24], w: f32[24, 24], v: f32[24, 24]) -> (z: f32[64, 24]) {\n"
+      "  y[i, o] = sum[k] x[i, k] * w[k, o]\n  z[i, o] = sum[k] y[i, k] * v[k, o]\n}";
   EXPECT_EQ(reaches(rows, 0), (Reaches{all, 0}));
 }
 
 TEST(Reach, IsUnknownWhereTilesNeedEverything) {
-  const Program transposed("program p(x: f32[64, 64]) -> (z: f32[64, 64]) {\n"
-                           "  y[i, j] = exp(x[i, j])\n  z[i, j] = sum[k] y[k, i] * y[k, j]\n}",
-                           "plan 2\n", 8);
+  const Program transposed(
+      "program p(x: f32[64, 64]) -> (z: f32[64, 64]) {\n"
+      "  y[i, j] = exp(x[i, j])\n  z[i, j] = sum[k] y[k, i] * y[k, j]\n}",
+      "plan 2\n", 8);
   EXPECT_EQ(transposed.reaches(0), (Reaches{all, all}));
-  const Program reversed("program p(x: f32[64, 8]) -> (y: f32[64, 8]) {\n"
-                         "  y = iterate 9 (s = x) { t[i, j] = s[63 - i, j] + s[i, j]; t }\n}",
-                         "plan 2\n", 8);
+  const Program reversed(
+      "program p(x: f32[64, 8]) -> (y: f32[64, 8]) {\n"
+      "  y = iterate 9 (s = x) { t[i, j] = s[63 - i, j] + s[i, j]; t }\n}",
+      "plan 2\n", 8);
   EXPECT_EQ(reversed.reaches(1), Reaches{all});
 }
 
 // Of what was not thought of: any distance, as long as it is true.
 TEST(Reach, NoTileTouchesWhatAFartherOneWrites) {
   const char* const programs[] = {
-      "program p(x: f32[64, 8]) -> (z: f32[31, 8]) {\n  y[i, j] = x[i, j] + 1\n  z[i, j] = sum[k in 0..4] y[2*i + k, j] for i in 0..31\n}",
+      "program p(x: f32[64, 8]) -> (z: f32[31, 8]) {\n  y[i, j] = x[i, j] + 1\n  z[i, j] = sum[k in 0..4] y[2*i + k, "
+      "j] for i in 0..31\n}",
       "program p(x: f32[64], a: i32[64]) -> (z: f32[64]) {\n  y[i] = exp(x[i])\n  z[i] = y[a[i]] + y[i]\n}",
-      "program p(x: f32[64, 64]) -> (z: f32[64, 64]) {\n  y[i, j] = x[i, j] + 1\n  z[i, j] = sum[k in 0..i + 1] y[i, k] * y[j, k]\n}",
-      "program p(x: f32[8, 64]) -> (z: f32[8, 64]) {\n  y[i, j] = x[i, j] + 1\n  z[i, j] = sum[k in 0..j + 1] y[i, k]\n}",
+      "program p(x: f32[64, 64]) -> (z: f32[64, 64]) {\n  y[i, j] = x[i, j] + 1\n  z[i, j] = sum[k in 0..i + 1] y[i, "
+      "k] * y[j, k]\n}",
+      "program p(x: f32[8, 64]) -> (z: f32[8, 64]) {\n  y[i, j] = x[i, j] + 1\n  z[i, j] = sum[k in 0..j + 1] y[i, "
+      "k]\n}",
       "program p(x: f32[40, 6], c: f32[40, 6]) -> (y: f32[40, 6], z: f32[40, 6]) {\n"
-      "  (y, z) = iterate 5 (s = x, t = c) { u[i, j] = s[i, j] + t[i - 1, j else 0]; v[i, j] = u[i, j] * t[i, j] + u[i + 1, j else 1]; (u, v) }\n}",
+      "  (y, z) = iterate 5 (s = x, t = c) { u[i, j] = s[i, j] + t[i - 1, j else 0]; v[i, j] = u[i, j] * t[i, j] + u[i "
+      "+ 1, j else 1]; (u, v) }\n}",
       "program p(x: f32[40, 6]) -> (y: f32[40, 6]) {\n"
-      "  y = iterate 3 (s = x) { r = iterate 4 (q = s) { w[i, j] = q[i, j] + q[i - 1, j else 0]; w }; u[i, j] = r[i, j] + s[i, j]; u }\n}",
-      "program p(x: f32[48, 6]) -> (e: f32[48, 6]) {\n  a[i, j] = exp(x[i, j])\n  b[i, j] = a[i, j] + a[i - 1, j else 0]\n"
+      "  y = iterate 3 (s = x) { r = iterate 4 (q = s) { w[i, j] = q[i, j] + q[i - 1, j else 0]; w }; u[i, j] = r[i, "
+      "j] + s[i, j]; u }\n}",
+      "program p(x: f32[48, 6]) -> (e: f32[48, 6]) {\n  a[i, j] = exp(x[i, j])\n  b[i, j] = a[i, j] + a[i - 1, j else "
+      "0]\n"
       "  c[i, j] = exp(b[i, j])\n  d[i, j] = c[i, j] + c[i + 1, j else 0]\n  e[i, j] = d[i, j] / (1 + b[i, j])\n}",
-      "mesh m = [a: 4]\nprogram p(x: f32[48, 6] @ m[{a}, {}]) -> (e: f32[48, 6]) {\n  b[i, j] = exp(x[i, j])\n  c[i, j] = b[i, j] + b[i - 1, j else 0]\n"
+      "mesh m = [a: 4]\nprogram p(x: f32[48, 6] @ m[{a}, {}]) -> (e: f32[48, 6]) {\n  b[i, j] = exp(x[i, j])\n  c[i, "
+      "j] = b[i, j] + b[i - 1, j else 0]\n"
       "  e[i, j] = c[i, j] * b[i, j]\n}",
   };
   int compared = 0;

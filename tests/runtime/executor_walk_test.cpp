@@ -35,7 +35,8 @@ std::int32_t mix(const std::int64_t* box, void* const* at, const std::int64_t*, 
       const bool reads_all = box[6] < 0;
       const std::int64_t begin = reads_all ? k % 3 : std::max<std::int64_t>(k - box[6], 0);
       const std::int64_t past = reads_all ? cells : std::min(k + box[6] + 1, cells);
-      for (std::int64_t c = begin; c < past; c += reads_all ? 3 : 1) sum = sum * 31 + static_cast<std::uint64_t>(a[c] ^ (b[c] >> 1));
+      for (std::int64_t c = begin; c < past; c += reads_all ? 3 : 1)
+        sum = sum * 31 + static_cast<std::uint64_t>(a[c] ^ (b[c] >> 1));
       to[k] = static_cast<std::int64_t>(sum);
       if (box[4] != k) continue;
       error->point[0] = k;
@@ -80,8 +81,8 @@ class Tables {
     task.kind = kernel_call;
     task.tiles = task.kernel_tiles = call.tiles;
     task.repeats = 1;
-    task.box = put(Words{0, call.tiles, call.to, call.to + 1, call.fails_at, call.fails_at + 1, call.near,
-                          call.near + 1});
+    task.box =
+        put(Words{0, call.tiles, call.to, call.to + 1, call.fails_at, call.fails_at + 1, call.near, call.near + 1});
     task.box_step = put(Words(8)).at;
     Words arguments;
     for (std::int64_t b : {call.a, call.b, call.to}) append(arguments, Argument{b, 0});
@@ -90,8 +91,7 @@ class Tables {
     task.strides = put(Words{1, 1, 1}).at;
     if (call.level >= 0) task.counters = {put(words_of(Counter{1, call.level})).at, 1};
     const Tiles sharing = call.tiles > 1 ? Tiles::any_work : Tiles::one_thread;
-    return {{put(Words{put(words_of(task)).at}).at, 1}, call.tiles, static_cast<std::int64_t>(sharing),
-            call.apart};
+    return {{put(Words{put(words_of(task)).at}).at, 1}, call.tiles, static_cast<std::int64_t>(sharing), call.apart};
   }
   Batch loop(std::int64_t trips, std::int64_t body, std::int64_t now, std::int64_t next) {
     Iteration task{};
@@ -166,7 +166,8 @@ std::int64_t apart(const Tables::Call& before, const Tables::Call& call) {
 }
 // As the call was in the trip before.
 Tables::Call exchanged(Tables::Call call, std::int64_t now, std::int64_t next) {
-  for (std::int64_t* buffer : {&call.a, &call.b, &call.to}) *buffer = *buffer == now ? next : *buffer == next ? now : *buffer;
+  for (std::int64_t* buffer : {&call.a, &call.b, &call.to})
+    *buffer = *buffer == now ? next : *buffer == next ? now : *buffer;
   return call;
 }
 
