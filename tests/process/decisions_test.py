@@ -76,6 +76,17 @@ class Decisions(TapcTest):
         self.write("none", "plan 2\nfuse m, s over i\nevaluations 0\n")
         self.assertEqual(self.plan(*SIZES, "--plan", "./none"), "plan 2\nfuse m, s over i\nevaluations 0\n")
 
+    def test_none_keeps_no_earlier_plan(self):
+        """It would keep nothing of it: a user who names one wants something else."""
+        self.write("p.tap", ROWS)
+        self.write("old.plan", "plan 2\nfuse m, s over i\nevaluations 7\n")
+        for command in (["cost"], ["verify"], ["run", "-i", "X=rand:1"], ["compile", "-o", "p.so"], ["simulate"], ["explain"]):
+            where = "p.tap:m" if command == ["explain"] else "p.tap"
+            with self.subTest(command=command):
+                self.expect(2, "`--plan none` keeps nothing of the plan that `--start-from` gives", *command, where, *SIZES, "--plan", "none",
+                            "--start-from", "old.plan")
+        self.assertEqual([p.name for p in self.files()], ["old.plan", "p.tap"])
+
     def test_lines_of_the_user_stay(self):
         self.write("p.tap", ROWS)
         self.assertEqual(self.plan(*SIZES), "plan 2\nfuse m, s, Y over i\nevaluations 32\n")
