@@ -452,6 +452,50 @@ class PlanSearch(TapcTest):
         self.assertNotIn("mesh ", plan.replace("over mesh", ""))
         self.assertRegex(plan, r"split B dim j into 4 over axis (pod\.)?x\n")
 
+    def test_given_shardings_over_another_mesh(self):
+        """Shardings over another view of the devices are followed where whole axes say the same; otherwise the error names them."""
+        text = ("mesh pod = [data: 2, model: 2]\n"
+                "program main(A: i32[8, 8] @ pod[{}, {data}]) -> (B: i32[8, 8] @ pod[{}, {data, model}]) {\n"
+                "    T[i, j] = A[i, j] + 1\n    B[i, j] = T[i, j] * 2 + T[7 - i, j]\n}\n")
+        self.write("p.tap", text)
+        inputs = ["-i", "A=rand:1"]
+        expected = self.results("p.tap", "--plan", "none", *inputs)
+        for ask in (["--mesh", "data=2,model=2"], ["--mesh", "a=2,b=2"], ["--devices", "4"]):
+            with self.subTest(ask=ask):
+                found = self.expect(0, ".*", "plan", "p.tap", *ask, "-o", "p.plan") and (self.folder / "p.plan").read_text()
+                axes = ("a", "b") if "a=2,b=2" in ask else ("data", "model")
+                for name, count in (("B", 2), ("T", 1)):
+                    lines = [line for line in found.splitlines() if line.startswith(f"split {name} dim j into 2 over")]
+                    self.assertEqual([line.split(".")[-1] for line in lines][:count], list(axes)[:count], found)
+                self.assertNotIn("dim i", found)
+                self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+                self.assertEqual(self.results("p.tap", "--plan", "p.plan", *inputs), expected)
+        for ask, other in ((["--mesh", "model=2,data=2"], "a mesh model=2,data=2"), (["--mesh", "z=4"], "a mesh z=4")):
+            refused = self.expect(2, f"the sharding of `A` is over the mesh `pod .data: 2, model: 2.`, and the plan is for {other}", "plan",
+                                  "p.tap", *ask)
+            self.assertIn("p.tap:2:", refused.output)
+            self.assertIn("plan for `--mesh data=2,model=2`", refused.output)
+        self.write("p.plan", "plan 2\nmesh grid = [z: 4]\nsplit T dim i into 4 over grid.z\n")
+        self.expect(2, "the sharding of `A` is over the mesh", "plan", "p.tap", "--plan", "p.plan")
+
+    def test_given_splits_stay(self):
+        """A split in the program is as a line of --plan that is not repeated."""
+        text = ("mesh pod = [x: 2, y: 2]\nprogram main(A: i32[8, 8]) -> (B: i32[8, 8]) {\n    T[i, j] = A[i, j] + 1\n"
+                "    B[i, j] = T[i, j] * 2 + T[7 - i, j]\n    split T on j into 2 over pod.y\n}\n")
+        self.write("p.tap", text)
+        expected = self.results("p.tap", "--plan", "none", "-i", "A=rand:1")
+        for ask in (["--mesh", "x=2,y=2"], ["--devices", "4"]):
+            plan = self.expect(0, ".*", "plan", "p.tap", *ask, "-o", "p.plan") and (self.folder / "p.plan").read_text()
+            self.assertNotIn("split T dim j into 2 over axis pod.y", plan)
+            self.assertNotIn("split T dim i into 2 over axis pod.y", plan)
+            self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+            self.assertEqual(self.results("p.tap", "--plan", "p.plan", "-i", "A=rand:1"), expected)
+        for mesh in ("a=2,b=2", "z=4"):
+            refused = self.expect(2, "the split of `T` is over the mesh `pod .x: 2, y: 2.`, and the plan is for a mesh", "plan", "p.tap", "--mesh", mesh)
+            self.assertIn("p.tap:5:", refused.output)
+        self.write("p.tap", text.replace("into 2 over pod.y", "into [0..1, 1..8] over pod.y"))
+        self.expect(1, "p.tap:3:(.|\n)*a split in the program is not possible: `tapc plan` cannot keep this line", "plan", "p.tap", "--mesh", "x=2,y=2")
+
     def test_partials_of_a_result_with_a_given_sharding(self):
         """Each device combines a part of what it holds: what a program's own shardings say is among what is searched."""
         self.write("p.tap", "mesh pod = [data: 2, model: 2]\n"

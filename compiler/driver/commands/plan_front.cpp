@@ -15,6 +15,7 @@
 #include <malloc.h>
 #endif
 
+#include "compiler/driver/commands/plan_meshes.h"
 #include "compiler/driver/machines/quantity.h"
 #include "compiler/driver/show/run_summary.h"
 #include "cost/machine/host.h"
@@ -240,6 +241,7 @@ PlanFront search_meshes(const ir::Program& program, const std::vector<std::vecto
   for (const std::vector<ir::MeshAxis>& axes : meshes) {
     MeshSearch search{program};
     std::tie(search.mesh, search.is_declared) = mesh_for(search.program, axes, options);
+    follow_shardings_on(search.program, search.mesh);
     searches.push_back(std::move(search));
   }
   run_all(searches, options, progress);
