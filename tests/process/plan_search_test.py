@@ -4,6 +4,7 @@ plan_search_test.py TAPC [EXAMPLES]"""
 import json
 import math
 import re
+import time
 
 from examples import examples
 from json_schema import problems
@@ -365,11 +366,67 @@ class PlanSearch(TapcTest):
         # With few states no plan may meet the limits, and the error is that of the last search.
         self.expect(4, "no plan meets the limits", *ask, "--budget", "1s", "--at-most", "time=1ns")
 
+    def test_a_budget_chooses_the_meshes(self):
+        """Where there is no time for all: a number of them, which is recorded."""
+        self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
+        ask = ["plan", "p.tap", "--devices", "64", "--machine", ROOT / "examples/machines/torus.toml"]
+        found = self.expect(0, ".*", *ask, "--budget", "1ms").stdout.decode()
+        words = re.search(r"\n// searched with (--states 8 --meshes (\d+))\n$", found)
+        self.assertTrue(words, found)
+        self.assertLess(int(words[2]), 16)
+        self.assertEqual(self.expect(0, ".*", *ask, *words[1].split()).stdout.decode(), found.replace(f"// searched with {words[1]}\n", ""))
+        listed = json.loads(self.expect(0, ".*", *ask, "--budget", "1ms", "--json").stdout)
+        self.assertEqual(list(problems(listed, json.loads((ROOT / "docs/schema/plans.schema.json").read_text()))), [])
+        self.assertLess(listed["meshes"], 16)
+        # The order: meshes whose axes follow the links, and first those with few axes.
+        first = self.expect(0, ".*", *ask, "--states", "8", "--meshes", "4", "--list").stdout.decode()
+        self.assertEqual(set(re.findall(r"mesh \w+ \[(.*?)\]", first)), {"x: 64", "x: 16, y: 4", "x: 4, y: 16", "x: 4, y: 4, z: 4"})
+        self.expect(2, "--budget|--meshes", *ask, "--budget", "1s", "--meshes", "8")
+
+    def interrupted(self, number, *options, again=False):
+        """The exit code, the messages and whether there is a plan; the signal comes while it searches."""
+        for delay in (0.3, 1, 3, 9, 27):
+            process = subprocess.Popen([TAPC, "plan", *map(str, options), "-o", "p.plan"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            try:
+                process.wait(timeout=delay * SLOWNESS)
+                self.fail("it ended by itself")
+            except subprocess.TimeoutExpired:
+                pass
+            process.send_signal(number)
+            if again:
+                time.sleep(0.05)
+                process.send_signal(number)
+            output = process.communicate(timeout=120 * SLOWNESS)[1].decode()
+            self.assertNoTemporaries()
+            if again or "interrupted" in output:
+                return process.returncode, output
+            self.assertFalse((self.folder / "p.plan").exists())  # before the search
+        self.fail("it was never interrupted")
+
+    def test_a_signal_ends_the_search_with_a_plan(self):
+        example = ROOT / "examples/transformer.tap"
+        torus = ["--machine", ROOT / "examples/machines/torus.toml"]
+        for number, effort in ((signal.SIGINT, ["--mesh", "x=4,y=4,z=4", "--states", "100000"]), (signal.SIGTERM, ["--devices", "64"]),
+                               (signal.SIGINT, ["--mesh", "x=4,y=4,z=4", "--budget", "500s"])):
+            with self.subTest(effort=effort):
+                code, output = self.interrupted(number, example, *torus, *effort)
+                self.assertEqual(code, 128 + number, output)
+                self.assertIn("the search was interrupted: more time may find a better plan", output)
+                self.assertIn("wrote `p.plan`", output)
+                plan = (self.folder / "p.plan").read_text()
+                self.assertRegex(plan, r"// predicted: (.|\n)*// the search was interrupted: more time may find a better plan\n$")
+                self.expect(0, ".*", "verify", example, "--plan", "p.plan", "--stage", "sharded", timeout=120)
+                (self.folder / "p.plan").unlink()
+        self.write("p.plan", "old")
+        code, _ = self.interrupted(signal.SIGINT, example, *torus, "--devices", "64", again=True)
+        self.assertIn(code, (130, -signal.SIGINT))
+
     def test_many_meshes_are_all_searched(self):
         # Links that differ make each order of axes a mesh of its own: 16 of 64 devices.
         self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
         torus = ROOT / "examples/machines/torus.toml"
-        listed = self.expect(0, ".*", "plan", "p.tap", "--devices", "64", "--machine", torus, "--budget", "1s", "--list")
+        listed = self.expect(0, ".*", "plan", "p.tap", "--devices", "64", "--machine", torus, "--states", "8", "--list")
         self.assertEqual(listed.stdout.decode().count("mesh grid"), 16)
 
     def test_prices(self):
@@ -460,17 +517,15 @@ class PlanSearch(TapcTest):
         self.write("p.tap", text)
         inputs = ["-i", "A=rand:1"]
         expected = self.results("p.tap", "--plan", "none", *inputs)
-        for ask in (["--mesh", "data=2,model=2"], ["--mesh", "a=2,b=2"], ["--devices", "4"]):
+        for ask in (["--mesh", "data=2,model=2"], ["--mesh", "a=2,b=2"], ["--mesh", "model=2,data=2"], ["--devices", "4"]):
             with self.subTest(ask=ask):
                 found = self.expect(0, ".*", "plan", "p.tap", *ask, "-o", "p.plan") and (self.folder / "p.plan").read_text()
-                axes = ("a", "b") if "a=2,b=2" in ask else ("data", "model")
-                for name, count in (("B", 2), ("T", 1)):
-                    lines = [line for line in found.splitlines() if line.startswith(f"split {name} dim j into 2 over")]
-                    self.assertEqual([line.split(".")[-1] for line in lines][:count], list(axes)[:count], found)
+                axes = re.findall(r"(\w+)=", ask[1]) or ["data", "model"]  # by position, as the devices are
+                self.assertEqual(re.findall(r"split B dim j into 2 over axis \w+\.(\w+)\n", found), axes)
                 self.assertNotIn("dim i", found)
                 self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
                 self.assertEqual(self.results("p.tap", "--plan", "p.plan", *inputs), expected)
-        for ask, other in ((["--mesh", "model=2,data=2"], "a mesh model=2,data=2"), (["--mesh", "z=4"], "a mesh z=4")):
+        for ask, other in ((["--mesh", "z=4"], "a mesh z=4"), (["--mesh", "u=1,v=4"], "a mesh u=1,v=4")):
             refused = self.expect(2, f"the sharding of `A` is over the mesh `pod .data: 2, model: 2.`, and the plan is for {other}", "plan",
                                   "p.tap", *ask)
             self.assertIn("p.tap:2:", refused.output)

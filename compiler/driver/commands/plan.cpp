@@ -22,12 +22,14 @@
 #include "compiler/driver/commands/inspect_report.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
-#include "compiler/driver/commands/plan_effort.h"
-#include "compiler/driver/commands/plan_front.h"
-#include "compiler/driver/commands/plan_meshes.h"
 #include "compiler/driver/commands/shell_words.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/machines/quantity.h"
+#include "compiler/driver/planning/mesh_sizes.h"
+#include "compiler/driver/planning/plan_effort.h"
+#include "compiler/driver/planning/plan_front.h"
+#include "compiler/driver/planning/plan_meshes.h"
+#include "compiler/driver/process.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
 #include "cost/machine/host.h"
@@ -42,7 +44,7 @@ constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "k
 struct PlanOptions {
   std::string file, machine, output, front, pick = "fastest", price, plan, start_from, budget;
   std::vector<std::string> mesh, demands;  // data=4, memory=1GiB
-  std::int64_t devices = 0, threads = 0, states = 512;
+  std::int64_t devices = 0, threads = 0, states = 512, first_meshes = 0;
   bool list = false, json = false, progress = true;
   SourceOptions source;
 };
@@ -154,6 +156,25 @@ std::size_t chosen_price(const PlanOptions& options, const std::vector<std::stri
   return static_cast<std::size_t>(found - prices.begin());
 }
 
+// What was found, and the signal that ended the search; without plans only if it did.
+std::pair<PlanFront, int> found_until_signal(const Session& session, const PlanOptions& options,
+                                             const PlanQuestion& asked) {
+  PlanFront front;
+  try {
+    const EndsWorkOnSignal ends_work;
+    front = options.budget.empty() ? answer(asked, static_cast<std::size_t>(options.states),
+                                            static_cast<std::size_t>(options.first_meshes))
+                                   : answer_within(*read_quantity(options.budget, Unit::time), asked);
+  } catch (const Failure&) {
+    if (EndsWorkOnSignal::caught() == 0) throw;  // else more time might have found a plan
+  }
+  const int signal = EndsWorkOnSignal::caught();
+  if (signal != 0)
+    session.report_interruption(front.plans.empty() ? "the search was interrupted before it found a plan"
+                                                    : "the search was interrupted: more time may find a better plan");
+  return {std::move(front), signal};
+}
+
 int plan(Session& session, const PlanOptions& options) {
   const std::string_view ending = ending_of(options.front);
   if (!options.front.empty() && ending != ".svg" && ending != ".html" && ending != ".htm")
@@ -170,8 +191,8 @@ int plan(Session& session, const PlanOptions& options) {
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
   const auto [program, locations] = simplified(session, options, search);
-  const std::vector<MeshAxes> meshes = meshes_to_search({options.mesh, options.devices, pick == Pick::cheapest}, search,
-                                                        program, locations);
+  const std::vector<MeshAxes> meshes =
+      meshes_to_search({options.mesh, options.devices, pick == Pick::cheapest}, search, program, locations);
   for (const std::vector<ir::MeshAxis>& axes : meshes)
     require_devices(search.cluster, ir::device_count({"", axes, {}}));
   search.threads = options.threads > 0       ? options.threads
@@ -184,26 +205,26 @@ int plan(Session& session, const PlanOptions& options) {
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
   const bool fast_reduce = search.caution.fast_reduce;
   const PlanQuestion asked{program, meshes, std::move(search), demands, pick, price, options.progress, requested};
-  PlanFront front =
-      options.budget.empty()
-          ? answer(asked, static_cast<std::size_t>(options.states))
-          : answer_within(*read_quantity(options.budget, Unit::time), asked);
+  auto [front, signal] = found_until_signal(session, options, asked);
+  if (front.plans.empty()) return 128 + signal;
+  const int exit_code = signal == 0 ? exit_code::done : 128 + signal;
   for (MeshPlan& plan : front.plans) {
     plan.found.sharded.plan.fast_reduce = fast_reduce;
     remove_requested(plan.found.sharded.plan, requested);
   }
   if (!options.front.empty()) {
     write_front(session, options, program, front, picked(front, pick, price));
-    if (options.output.empty() && !options.json && !options.list) return exit_code::done;
+    if (options.output.empty() && !options.json && !options.list) return exit_code;
   }
   if (options.json) write(session, options, front_json(front));
   else if (options.list) write(session, options, front_table(front));
   else {
     std::string text = plan_text(picked(front, pick, price));
-    if (front.states > 0) text += fmt::format("// searched with --states {}\n", front.states);
+    if (front.states > 0) text += fmt::format("// searched with {}\n", effort_text(front));
+    if (signal != 0) text += "// the search was interrupted: more time may find a better plan\n";
     write(session, options, std::move(text));
   }
-  return exit_code::done;
+  return exit_code;
 }
 
 }  // namespace
@@ -243,10 +264,16 @@ Action declare_plan(CLI::App& app) {
       app.add_option("--states", options->states,
                      "How many combinations of shardings the search keeps after each operation (default: 512)")
           ->check(CLI::Range(1, 1 << 20));
+  CLI::Option* meshes =
+      app.add_option("--meshes", options->first_meshes,
+                     "With --devices: search only the first N meshes, those that follow the links and have few axes")
+          ->check(CLI::Range(1, 1 << 20));
   app.add_option("--budget", options->budget,
-                 "Time limit of the search, such as 10s; the plan records the number of states that were kept")
+                 "Time limit of the search, such as 10s; the plan records the number of states that were kept, and of "
+                 "meshes if there was no time for all")
       ->check(CLI::Validator(why_no_budget, "TIME"))
-      ->excludes(states);
+      ->excludes(states)
+      ->excludes(meshes);
   app.add_option(
          "--threads", options->threads,
          "Number of threads of each device (default: those of the machine file, or as many as this process may use)")

@@ -1,4 +1,4 @@
-#include "compiler/driver/commands/plan_effort.h"
+#include "compiler/driver/planning/plan_effort.h"
 
 #include <unistd.h>
 
@@ -11,29 +11,30 @@
 
 #include "compiler/driver/median.h"
 #include "compiler/driver/metrics/status_line.h"
-#include "compiler/pipeline/pipeline.h"
+#include "compiler/driver/process.h"
+#include "compiler/pipeline/failures.h"
 #include "support/exit_code.h"
 
 namespace tap::driver {
 namespace {
 
 struct OutOfTime {};
-using IsOver = std::function<bool()>;
 
-PlanFront searched(const PlanQuestion& asked, const cost::SearchOptions& search, const IsOver& is_over) {
+// Later searches are of the same meshes.
+PlanFront searched(const PlanQuestion& asked, const cost::SearchOptions& search, MeshLimit& limit) {
   StatusLine line(asked.with_progress && ::isatty(STDERR_FILENO) == 1);
-  return search_meshes(asked.program, asked.meshes, search, [&](double part) {
-    if (is_over && is_over()) throw OutOfTime{};
-    line.show(part);
-  });
+  PlanFront front = search_meshes(
+      asked.program, asked.meshes, search, [&](double part) { line.show(part); }, limit);
+  limit = {front.first_meshes};
+  return front;
 }
 
 // Plans within the limits; if there are none, others, for the smallest relaxation.
 PlanFront front_within(const PlanQuestion& asked, cost::SearchOptions search, const Demands& demands,
-                       const IsOver& is_over) {
+                       MeshLimit& limit) {
   search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
                            demands.traffic.value_or(cost::unlimited)};
-  PlanFront front = searched(asked, search, is_over);
+  PlanFront front = searched(asked, search, limit);
   if (!front.plans.empty()) return front;
   if (!front.problems.empty()) {
     std::vector<std::string> requested;
@@ -43,14 +44,17 @@ PlanFront front_within(const PlanQuestion& asked, cost::SearchOptions search, co
   // Memory is still short, if it was limited.
   search.limits.at_most = {cost::unlimited, demands.memory ? std::numeric_limits<double>::max() : cost::unlimited,
                            cost::unlimited};
-  return searched(asked, search, is_over);
+  return searched(asked, search, limit);
 }
 
-PlanFront answer(const PlanQuestion& asked, std::size_t states, const IsOver& is_over) {
+bool is_interrupted() { return EndsWorkOnSignal::caught() != 0; }
+
+PlanFront answer(const PlanQuestion& asked, std::size_t states, MeshLimit& limit, std::function<bool()> is_hurried) {
   cost::SearchOptions search = asked.search;
   search.limits.most_states = states;
+  search.limits.is_hurried = std::move(is_hurried);
   Demands demands = asked.demands;
-  auto front_now = [&] { return front_within(asked, search, demands, is_over); };
+  auto front_now = [&] { return front_within(asked, search, demands, limit); };
   PlanFront front = front_now();
   keep_those_that_meet(front, demands);
   if (demands.memory) return front;
@@ -64,7 +68,10 @@ PlanFront answer(const PlanQuestion& asked, std::size_t states, const IsOver& is
 
 }  // namespace
 
-PlanFront answer(const PlanQuestion& asked, std::size_t states) { return answer(asked, states, {}); }
+PlanFront answer(const PlanQuestion& asked, std::size_t states, std::size_t meshes) {
+  MeshLimit limit{meshes};
+  return answer(asked, states, limit, is_interrupted);
+}
 
 PlanFront answer_within(double seconds, const PlanQuestion& asked) {
   constexpr double growth = 4, slack = 1.25;  // the time grows at most as the states do
@@ -72,19 +79,25 @@ PlanFront answer_within(double seconds, const PlanQuestion& asked) {
   const Stopwatch watch;
   std::optional<PlanFront> best;
   std::exception_ptr failure;  // few states may find no plan that meets the demands
+  // The first search is of as many meshes as there is time for.
+  MeshLimit limit{0, [&](double expected) { return watch.seconds() + expected <= slack * seconds; }};
   for (auto states = static_cast<double>(least_states);;) {
     const double begin = watch.seconds();
     const bool must_end = best.has_value() || failure;
     std::optional<std::size_t> labels;
     if (best) labels = best->labels;
+    auto is_hurried = [&] {
+      if (must_end && (is_interrupted() || watch.seconds() > seconds)) throw OutOfTime{};
+      return is_interrupted();
+    };
     try {
-      PlanFront found =
-          answer(asked, static_cast<std::size_t>(states), [&] { return must_end && watch.seconds() > seconds; });
-      found.states = static_cast<std::size_t>(states);
+      PlanFront found = answer(asked, static_cast<std::size_t>(states), limit, is_hurried);
+      found.states = is_interrupted() ? 0 : static_cast<std::size_t>(states);
       best = std::move(found);
     } catch (const OutOfTime&) { break; } catch (const Failure&) {
       failure = std::current_exception();
     }
+    if (is_interrupted()) break;
     if (best && (best->goal_is_exact || best->labels == labels)) break;  // more states change nothing
     const double now = watch.seconds(), factor = std::min(growth, (seconds - now) / ((now - begin) * slack));
     if (factor < 1.5 || states >= static_cast<double>(most_states)) break;

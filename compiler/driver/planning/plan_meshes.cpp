@@ -1,12 +1,12 @@
-#include "compiler/driver/commands/plan_meshes.h"
+#include "compiler/driver/planning/plan_meshes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "compiler/driver/commands/mesh_sizes.h"
-#include "compiler/driver/commands/plan_front.h"
+#include "compiler/driver/planning/mesh_sizes.h"
+#include "compiler/driver/planning/plan_front.h"
 #include "cost/decide/mesh_splits.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_position.h"
@@ -77,7 +77,8 @@ std::vector<OnMesh> said_of_meshes(const ir::Program& program, const ValueLocati
       for (std::size_t k = 0; k < reader.operand_shardings.size(); ++k)
         if (reader.operand_shardings[k])
           said.push_back({fmt::format("the sharding of `{}` for `{}`", graph[reader.operands[k]].name, path + names[o]),
-                          reader.operand_shardings[k]->mesh, span_of(locations.values, path + names[o]), reader.operand_shardings[k]});
+                          reader.operand_shardings[k]->mesh, span_of(locations.values, path + names[o]),
+                          reader.operand_shardings[k]});
     }
     for (const ir::SplitRequest& split : graph.splits)
       if (split.mesh_axis) {
