@@ -63,7 +63,7 @@ TEST(SearchWork, IsLittleOnceTheSearchIsHurried) {
   const std::size_t all = asked;
   EXPECT_GT(all, 24u);  // at each operation and at each step
   asked = 0;
-  const FoundFront hurried = search_layers(8, axes, [&] { return ++asked > all * 2 / 3; });
+  const FoundFront hurried = search_layers(8, axes, [&] { return ++asked > all / 8; });
   ASSERT_FALSE(hurried.plans.empty());
   EXPECT_FALSE(hurried.goal_is_exact);
   EXPECT_LT(hurried.work.labels, usual.work.labels / 2);
