@@ -65,8 +65,9 @@ ROOMS = {
     "compiler/driver/metrics": {"compiler/driver/show"},
     "compiler/driver/keep": set(),
     "compiler/driver/reshard": set(),
+    "compiler/driver/planning": {"compiler/driver/show", "compiler/driver/machines", "compiler/driver/metrics"},
     "compiler/driver/commands": {"compiler/driver/show", "compiler/driver/bindings", "compiler/driver/machines",
-                                 "compiler/driver/metrics", "compiler/driver/keep", "compiler/driver/reshard"},
+                                 "compiler/driver/metrics", "compiler/driver/keep", "compiler/driver/reshard", "compiler/driver/planning"},
     "runtime/tensors": set(),
     "runtime/embedded": set(),
 }

@@ -113,9 +113,9 @@ class LibraryEmitter {
     auto* all =
         llvm::ConstantStruct::getAnon({words(library_.tables, "t_words"), kernels, b_.getInt64(processes.size()),
                                        list_of_processes, b_.getInt64(static_cast<std::uint64_t>(library_.identity))});
-    program_ = constant(all, library_.standalone ? "tap_standalone_program" : "t_program");
-    if (!library_.standalone) return;
-    program_->setLinkage(llvm::GlobalValue::ExternalLinkage);  // for the standalone main program
+    program_ = constant(all, "tap_library_program");
+    // For the main program of a standalone one, if there is one: the code of a library does not depend on that.
+    program_->setLinkage(llvm::GlobalValue::ExternalLinkage);
     program_->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
 

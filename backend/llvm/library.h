@@ -25,7 +25,6 @@ struct Library {
   std::string prefix;
   const std::vector<Kernel>* kernels = nullptr;
   std::vector<std::int64_t> tables;
-  bool standalone = false;  // may also be linked to a standalone program
   std::vector<ProcessCode> processes = {};
   std::int64_t identity = 0;  // differs for other programs
 };
@@ -57,7 +56,7 @@ LibraryCode compile(const Library& library, const Target& target, const CodeOpti
 // Links the objects with the runtime. Throws Failure, exit 4, with the linker's message. Pre: the target is linkable.
 // `name`: the library's file name, by which programs that link it look it up.
 std::string link_shared(const LibraryCode& code, const std::string& name);
-// Links a program that reads and writes files (runtime/embedded/standalone.cpp). Pre: emitted as `standalone`.
+// Links a program that reads and writes files (runtime/embedded/standalone.cpp).
 std::string link_program(const LibraryCode& code);
 // One object, in which only the exported functions are global. Without the runtime if the target is not linkable.
 std::string link_relocatable(const LibraryCode& code, const Target& target);

@@ -1,5 +1,6 @@
 #include "compiler/driver/process.h"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -28,8 +29,13 @@ void open_closed_descriptors() {
   }
 }
 
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+std::atomic<bool> work_ends_itself{false};
+std::atomic<int> caught_signal{0};
+
 // The user, or the reader of our output, has stopped.
 extern "C" void stop(int signal) {
+  if ((signal == SIGINT || signal == SIGTERM) && work_ends_itself.load() && caught_signal.exchange(signal) == 0) return;
   if (clean_up(signal)) ::_exit(128 + signal);
 }
 
@@ -84,6 +90,10 @@ void load_unwinder() {
 }
 
 }  // namespace
+
+EndsWorkOnSignal::EndsWorkOnSignal() { work_ends_itself.store(true); }
+EndsWorkOnSignal::~EndsWorkOnSignal() { work_ends_itself.store(false); }
+int EndsWorkOnSignal::caught() { return caught_signal.load(); }
 
 void prepare_process(CleanUp clean_up_on_signal) {
   clean_up = clean_up_on_signal;

@@ -11,4 +11,15 @@ using CleanUp = bool (*)(int signal) noexcept;
 // the file size limit is an error of write(), not a signal.
 void prepare_process(CleanUp clean_up_on_signal);
 
+// While one exists, the first SIGINT or SIGTERM ends nothing: the work around which it stands asks for it, ends soon, and hands
+// back what it has. The next one ends the process as usual.
+class EndsWorkOnSignal {
+ public:
+  EndsWorkOnSignal();
+  ~EndsWorkOnSignal();
+  EndsWorkOnSignal(const EndsWorkOnSignal&) = delete;
+
+  static int caught();  // its number; 0: none
+};
+
 }  // namespace tap::driver

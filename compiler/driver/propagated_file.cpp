@@ -8,9 +8,10 @@
 namespace tap::driver {
 
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
-                              const passes::PropagationOptions& how, bool lowered) {
+                              const passes::PropagationOptions& how, bool lowered, const ir::Plan& plan) {
   PropagatedFile out;
   pipeline::Options config;
+  config.plan = plan;
   config.stop = pipeline::Stage::simplified;
   config.proof = pipeline::Proof::none;
   if (!lowered) config.simplify = std::vector{*passes::find_pass("inline_calls")};

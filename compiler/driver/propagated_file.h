@@ -14,8 +14,9 @@ struct PropagatedFile {
   ValueLocations locations;
 };
 // With `lowered`, after the passes that always run, as plans expect it. Throws as compile_program does, and Failure if
-// members of a group contradict each other.
+// members of a group contradict each other. `plan`: choices.
 PropagatedFile propagate_file(Session& session, const std::string& path, const SourceOptions& options,
-                              const passes::PropagationOptions& how = {}, bool lowered = false);
+                              const passes::PropagationOptions& how = {}, bool lowered = false,
+                              const ir::Plan& plan = {});
 
 }  // namespace tap::driver

@@ -99,6 +99,11 @@ void Session::report(const Diagnostics& diagnostics) const {
 void Session::report(std::string_view text) const { write(text); }
 
 // The files are in place, so running out of memory here changes nothing and needs no report.
+void Session::report_interruption(const std::string& what) const {
+  report(message_format == MessageFormat::json ? nlohmann::json{{"interrupted", what}}.dump() + "\n"
+                                               : "tapc: " + what + "\n");
+}
+
 void Session::report_written_files() const try {
   if (written_.empty()) return;
   constexpr std::size_t most = 8;

@@ -40,6 +40,7 @@ struct Session {
   // The file is in place, so running out of memory here changes nothing and needs no report.
   void wrote(const std::string& path) const try { written_.push_back(path); } catch (const std::bad_alloc&) {
   }
+  void report_interruption(const std::string& what) const;  // by a signal, of work that hands back what it has
   void report_written_files() const;
   // What was withheld, if no other process has reported it.
   void report_withheld() const;

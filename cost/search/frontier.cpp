@@ -17,6 +17,8 @@ namespace tap::cost {
 
 namespace {
 
+constexpr std::size_t states_in_haste = 8;
+
 struct Node {
   std::uint32_t parent = 0, choice = 0;
 };
@@ -45,7 +47,7 @@ void add_way(Outcome& outcome, std::uint32_t choice, const Change& change) {
 class Sweep {
  public:
   Sweep(const SearchProblem& problem, HoldCosts& costs, const SearchLimits& limits)
-      : problem_(problem), limits_(limits), simulation_(problem, costs) {}
+      : problem_(problem), limits_(limits), most_states_(limits.most_states), simulation_(problem, costs) {}
 
   Front run() {
     double bytes = 0;
@@ -55,7 +57,10 @@ class Sweep {
     nodes_.emplace_back();
     States now{StateTable(start.size()), {{first}}};
     now.table.number(start, hash_of(start));
-    for (std::size_t s = 0; s < problem_.steps.size(); ++s) now = advance(now, s);
+    for (std::size_t s = 0; s < problem_.steps.size(); ++s) {
+      if (is_hurried(limits_)) most_states_ = std::min(most_states_, states_in_haste);
+      now = advance(now, s);
+    }
     std::vector<Label> last;
     for (std::size_t k = 0; k < now.table.size(); ++k) {
       Holdings end = holdings_of(now.table[k]);
@@ -108,6 +113,10 @@ class Sweep {
     const Successors all = successors(now, s, outcomes);
     States next{StateTable(all.table.width()), {}};
     for (std::size_t k : kept_of(now, all)) {
+      if (next.labels.size() >= states_in_haste && is_hurried(limits_)) {
+        front_.is_exact = front_.goal_is_exact = false;
+        break;
+      }
       std::vector<Label> labels = labels_of(now, all, k);
       if (labels.empty()) continue;
       next.table.number(all.table[k], hash_of(all.table[k]));
@@ -229,10 +238,10 @@ class Sweep {
   std::vector<std::size_t> kept_of(const States& now, const Successors& all) {
     std::vector<std::size_t> kept(all.last.size());
     std::iota(kept.begin(), kept.end(), std::size_t{0});
-    if (kept.size() <= limits_.most_states) return kept;
+    if (kept.size() <= most_states_) return kept;
     const std::vector<Least> least = least_of(now, all);
     std::erase_if(kept, [&](std::size_t k) { return least[k][0][0] == unlimited; });
-    if (kept.size() <= limits_.most_states) return kept;
+    if (kept.size() <= most_states_) return kept;
     kept.clear();
     front_.is_exact = front_.goal_is_exact = false;
     const std::array turns{limits_.goal, Goal::seconds, limits_.goal, Goal::traffic, limits_.goal, Goal::memory};
@@ -240,7 +249,7 @@ class Sweep {
     for (Goal by : turns) orders.try_emplace(by, order_of(least, by));
     std::vector<bool> is_kept(least.size(), false);
     std::map<Goal, std::size_t> at;
-    for (std::size_t turn = 0; kept.size() < limits_.most_states; turn = (turn + 1) % turns.size()) {
+    for (std::size_t turn = 0; kept.size() < most_states_; turn = (turn + 1) % turns.size()) {
       const std::vector<std::size_t>& order = orders.at(turns[turn]);
       std::size_t& next = at[turns[turn]];
       while (is_kept[order[next]]) ++next;  // fewer are kept than there are
@@ -302,7 +311,7 @@ class Sweep {
   std::vector<std::size_t> order_of(const std::vector<Least>& least, Goal by) const {
     std::vector<std::pair<std::array<double, 2>, std::size_t>> keyed;
     for (std::size_t k = 0; k < least.size(); ++k) keyed.emplace_back(least[k][static_cast<std::size_t>(by)], k);
-    const std::size_t most = std::min(keyed.size(), limits_.most_states);
+    const std::size_t most = std::min(keyed.size(), most_states_);
     std::partial_sort(keyed.begin(), keyed.begin() + static_cast<std::ptrdiff_t>(most), keyed.end());
     std::vector<std::size_t> order;
     for (std::size_t k = 0; k < most; ++k) order.push_back(keyed[k].second);
@@ -329,6 +338,7 @@ class Sweep {
 
   const SearchProblem& problem_;
   const SearchLimits& limits_;
+  std::size_t most_states_;
   HoldSimulation simulation_;
   HoldingTable table_;
   std::vector<Node> nodes_;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -82,7 +83,11 @@ struct SearchLimits {
   std::size_t most_states = 512;
   std::size_t most_labels = 24;                            // of one state that differ in time, memory and traffic
   Objectives at_most = {unlimited, unlimited, unlimited};  // plans that exceed it are not found
+  // Asked before each step. Once true, few states are kept from there on, so that the search ends soon. It may throw to end it
+  // without a result.
+  std::function<bool()> is_hurried = {};
 };
+inline bool is_hurried(const SearchLimits& limits) { return limits.is_hurried && limits.is_hurried(); }
 struct Chosen {
   std::vector<std::uint32_t> choices;  // by step
   Objectives cost;

@@ -42,7 +42,7 @@ FoundFront search(const Program& program, MeshId mesh, const SearchOptions& opti
   silent.progress = {};
   if (!options.start.decisions.empty()) add(found, search_once(program, mesh, silent, options.start, {}));
   if (!memory_is_short(options) || !options.kept.decisions.empty() || !may_have_stages(program)) return found;
-  for (std::size_t a = 0; a < program[mesh].axes.size(); ++a)
+  for (std::size_t a = 0; a < program[mesh].axes.size() && !is_hurried(options.limits); ++a)
     if (const std::int64_t size = program[mesh].axes[a].size; size > 1 && size <= most_stages)
       add(found, search_once(program, mesh, silent, {}, AxisId(a)));
   return found;

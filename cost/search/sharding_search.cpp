@@ -114,6 +114,7 @@ class Searcher {
       if (auto found = by_last.find(operation); found != by_last.end()) add_site(id, *found->second, made);
       else if (!others.contains(operation)) add_region(id, operation, made);
       ++prepared_;
+      if (is_hurried(options_.limits)) exact_ = false;
       if (options_.progress) options_.progress(prepared_, operations_);
     }
   }
@@ -286,7 +287,7 @@ class Searcher {
                      [&](const BodySweep& a, const BodySweep& b) { return best(a) < best(b); });
     for (std::size_t k = 0; k < sweeps.size(); ++k) {
       if (sweeps[k].front.goal_is_exact) continue;
-      if (k < promising) {
+      if (k < promising && !is_hurried(limits)) {
         Front finer = sweep(sweeps[k].problem, costs, limits);
         labels_ += finer.labels;
         if (!finer.plans.empty()) sweeps[k].front = std::move(finer);

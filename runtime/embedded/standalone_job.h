@@ -141,10 +141,10 @@ struct OwnParts {
 OwnParts own_parts(const library::ProcessProgram& process, library::Kind kind) {
   OwnParts own{};
   library::Part part{};
-  while (library::part_of(tap_standalone_program, process, kind, own.count, part)) ++own.count;
+  while (library::part_of(tap_library_program, process, kind, own.count, part)) ++own.count;
   own.views = room_for<library::TensorView>(own.count);
   own.parts = room_for<library::Part>(own.count);
-  for (int64_t k = 0; k < own.count; ++k) library::part_of(tap_standalone_program, process, kind, k, own.parts[k]);
+  for (int64_t k = 0; k < own.count; ++k) library::part_of(tap_library_program, process, kind, k, own.parts[k]);
   return own;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "cost/search/sharding_search.h"
 #include "tests/passes/lowered.h"
 
@@ -22,11 +24,12 @@ std::string layers(int count) {
   return fmt::format("program p(X: f32[256, 512]{}) -> (x{}: f32[256, 512]) {{\n{}}}\n", inputs, count - 1, lines);
 }
 
-FoundFront search_layers(int count, std::vector<ir::MeshAxis> axes) {
+FoundFront search_layers(int count, std::vector<ir::MeshAxis> axes, std::function<bool()> is_hurried = {}) {
   ir::Program program = passes::test::lowered(layers(count));
   program.meshes.push_back({"grid", std::move(axes)});
   SearchOptions options;
   options.cluster = builtin_cluster(builtin({}, 2));
+  options.limits.is_hurried = std::move(is_hurried);
   return search(program, ir::MeshId(program.meshes.size() - 1), options);
 }
 
@@ -50,6 +53,21 @@ TEST(SearchWork, DoesNotDependOnTheNumberOfDevices) {
                    many = search_layers(4, {{"x", 64}, {"y", 16}}).work;
   EXPECT_LE(many.priced, few.priced);
   EXPECT_LE(static_cast<double>(many.labels), 1.3 * static_cast<double>(few.labels));
+}
+
+// After a while, so that part of the search has its usual width.
+TEST(SearchWork, IsLittleOnceTheSearchIsHurried) {
+  const std::vector<ir::MeshAxis> axes{{"x", 4}, {"y", 2}};
+  std::size_t asked = 0;
+  const FoundFront usual = search_layers(8, axes, [&] { return ++asked == 0; });
+  const std::size_t all = asked;
+  EXPECT_GT(all, 24u);  // at each operation and at each step
+  asked = 0;
+  const FoundFront hurried = search_layers(8, axes, [&] { return ++asked > all / 8; });
+  ASSERT_FALSE(hurried.plans.empty());
+  EXPECT_FALSE(hurried.goal_is_exact);
+  EXPECT_LT(hurried.work.labels, usual.work.labels / 2);
+  EXPECT_EQ(hurried.plans.front().sharded.left.size(), usual.plans.front().sharded.left.size());
 }
 
 }  // namespace

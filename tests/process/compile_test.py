@@ -208,6 +208,13 @@ int main(void) { float x[4] = {1, 2, 3, 4}, y[4]; RUN(one) RUN(two) return 0; }
         for name, text in first.items():
             self.assertNotIn(str(ROOT).encode(), text, name)
 
+    def test_a_library_does_not_depend_on_other_outputs(self):
+        self.compile(MLP, name="mlp")
+        alone = (self.folder / "mlp.so").read_bytes()
+        for kind in ("exe", "obj", "llvm", "mlir", "exe,py,loops,schedule,asm,cmake,pc"):
+            self.compile(MLP, "--emit=" + kind, name="mlp")
+            self.assertTrue((self.folder / "mlp.so").read_bytes() == alone, kind)
+
     def test_exports_and_dependencies_of_a_library(self):
         self.compile(MLP, name="mlp")
         listed = subprocess.run(["nm", "-D", "--defined-only", "mlp.so"], cwd=self.folder, capture_output=True, text=True, check=True).stdout

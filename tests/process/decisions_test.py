@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 
+from json_schema import problems
 from tapc import *
 
 ROWS = """program p(X: f32[n, k]) -> (Y: f32[n, k]) {
@@ -75,6 +76,17 @@ class Decisions(TapcTest):
         self.assertEqual(self.plan(*SIZES, "--plan", "none"), "plan 2\nevaluations 0\n")
         self.write("none", "plan 2\nfuse m, s over i\nevaluations 0\n")
         self.assertEqual(self.plan(*SIZES, "--plan", "./none"), "plan 2\nfuse m, s over i\nevaluations 0\n")
+
+    def test_none_keeps_no_earlier_plan(self):
+        """It would keep nothing of it: a user who names one wants something else."""
+        self.write("p.tap", ROWS)
+        self.write("old.plan", "plan 2\nfuse m, s over i\nevaluations 7\n")
+        for command in (["cost"], ["verify"], ["run", "-i", "X=rand:1"], ["compile", "-o", "p.so"], ["simulate"], ["explain"]):
+            where = "p.tap:m" if command == ["explain"] else "p.tap"
+            with self.subTest(command=command):
+                self.expect(2, "`--plan none` keeps nothing of the plan that `--start-from` gives", *command, where, *SIZES, "--plan", "none",
+                            "--start-from", "old.plan")
+        self.assertEqual([p.name for p in self.files()], ["old.plan", "p.tap"])
 
     def test_lines_of_the_user_stay(self):
         self.write("p.tap", ROWS)
@@ -179,6 +191,28 @@ class Decisions(TapcTest):
         output = self.expect(0, "^$", "explain", "p.tap:s", *SIZES, "--plan", "by_hand.plan").stdout.decode()
         self.assertIn("  by the plan: fuse m, s over i\n", output)
         self.assertNotIn("considered", output)
+
+    def test_explain_knows_what_the_plan_makes(self):
+        self.write("p.tap", ROWS)
+        sizes = ["--dim", "n=64", "--dim", "k=128"]
+        self.write("p.plan", "plan 2\nmesh g = [x: 4]\nsplit s dim j into 4 over g.x\nsplit s.partial dim i into 2 over threads\n")
+        ask = ["explain", "p.tap:s.partial", *sizes]
+        text = self.expect(0, "^$", *ask, "--plan", "p.plan").stdout.decode()
+        self.assertRegex(text, r"^s\.partial: f32\[4, 64\]\n  made by the plan: split s dim j into 4 over (axis )?g\.x\n")
+        self.assertIn("  by the plan: split s.partial dim i into 2 over threads\n", text)
+        found = json.loads(self.expect(0, "^$", *ask, "--plan", "p.plan", "--json").stdout)
+        self.assertEqual(list(problems(found, json.loads((ROOT / "docs/schema/explain.schema.json").read_text()))), [])
+        self.expect(2, "has no value `s.partial`", *ask)
+        self.expect(2, "has no value `s.partiall`(.|\n)*did you mean `s.partial`", "explain", "p.tap:s.partiall", *sizes, "--plan", "p.plan")
+        self.write("u.tap", "program p(x: f32[64]) -> (y: f32[64]) { y = iterate 8 (u = x) { v[i] = u[i - 1 else 0] + u[i]; v } }\n")
+        self.write("u.plan", "plan 2\nunroll y 4\n")
+        text = self.expect(0, "^$", "explain", "u.tap:y/v.2", "--plan", "u.plan").stdout.decode()
+        self.assertTrue(text.startswith("y/v.2: f32[64]\n  made by the plan: unroll y 4\n"), text)
+        self.write("c.tap", "use std\nprogram p(A: f32[30, 400], B: f32[400, 50], C: f32[50, 2]) -> (D: f32[30, 2]) {\n"
+                            "    D = matmul(matmul(A, B), C)\n}\n")
+        self.write("c.plan", "plan 2\nchoose D 1\n")
+        text = self.expect(0, "^$", "explain", "c.tap:D.matmul", "--plan", "c.plan").stdout.decode()
+        self.assertTrue(text.startswith("D.matmul: f32[400, 2]"), text)  # B C; A B without the plan
 
     def test_wrong_plans(self):
         self.write("p.tap", ROWS)

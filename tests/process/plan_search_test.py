@@ -4,6 +4,7 @@ plan_search_test.py TAPC [EXAMPLES]"""
 import json
 import math
 import re
+import time
 
 from examples import examples
 from json_schema import problems
@@ -365,11 +366,67 @@ class PlanSearch(TapcTest):
         # With few states no plan may meet the limits, and the error is that of the last search.
         self.expect(4, "no plan meets the limits", *ask, "--budget", "1s", "--at-most", "time=1ns")
 
+    def test_a_budget_chooses_the_meshes(self):
+        """Where there is no time for all: a number of them, which is recorded."""
+        self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
+        ask = ["plan", "p.tap", "--devices", "64", "--machine", ROOT / "examples/machines/torus.toml"]
+        found = self.expect(0, ".*", *ask, "--budget", "1ms").stdout.decode()
+        words = re.search(r"\n// searched with (--states 8 --meshes (\d+))\n$", found)
+        self.assertTrue(words, found)
+        self.assertLess(int(words[2]), 16)
+        self.assertEqual(self.expect(0, ".*", *ask, *words[1].split()).stdout.decode(), found.replace(f"// searched with {words[1]}\n", ""))
+        listed = json.loads(self.expect(0, ".*", *ask, "--budget", "1ms", "--json").stdout)
+        self.assertEqual(list(problems(listed, json.loads((ROOT / "docs/schema/plans.schema.json").read_text()))), [])
+        self.assertLess(listed["meshes"], 16)
+        # The order: meshes whose axes follow the links, and first those with few axes.
+        first = self.expect(0, ".*", *ask, "--states", "8", "--meshes", "4", "--list").stdout.decode()
+        self.assertEqual(set(re.findall(r"mesh \w+ \[(.*?)\]", first)), {"x: 64", "x: 16, y: 4", "x: 4, y: 16", "x: 4, y: 4, z: 4"})
+        self.expect(2, "--budget|--meshes", *ask, "--budget", "1s", "--meshes", "8")
+
+    def interrupted(self, number, *options, again=False):
+        """The exit code, the messages and whether there is a plan; the signal comes while it searches."""
+        for delay in (0.3, 1, 3, 9, 27):
+            process = subprocess.Popen([TAPC, "plan", *map(str, options), "-o", "p.plan"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            try:
+                process.wait(timeout=delay * SLOWNESS)
+                self.fail("it ended by itself")
+            except subprocess.TimeoutExpired:
+                pass
+            process.send_signal(number)
+            if again:
+                time.sleep(0.05)
+                process.send_signal(number)
+            output = process.communicate(timeout=120 * SLOWNESS)[1].decode()
+            self.assertNoTemporaries()
+            if again or "interrupted" in output:
+                return process.returncode, output
+            self.assertFalse((self.folder / "p.plan").exists())  # before the search
+        self.fail("it was never interrupted")
+
+    def test_a_signal_ends_the_search_with_a_plan(self):
+        example = ROOT / "examples/transformer.tap"
+        torus = ["--machine", ROOT / "examples/machines/torus.toml"]
+        for number, effort in ((signal.SIGINT, ["--mesh", "x=4,y=4,z=4", "--states", "100000"]), (signal.SIGTERM, ["--devices", "64"]),
+                               (signal.SIGINT, ["--mesh", "x=4,y=4,z=4", "--budget", "500s"])):
+            with self.subTest(effort=effort):
+                code, output = self.interrupted(number, example, *torus, *effort)
+                self.assertEqual(code, 128 + number, output)
+                self.assertIn("the search was interrupted: more time may find a better plan", output)
+                self.assertIn("wrote `p.plan`", output)
+                plan = (self.folder / "p.plan").read_text()
+                self.assertRegex(plan, r"// predicted: (.|\n)*// the search was interrupted: more time may find a better plan\n$")
+                self.expect(0, ".*", "verify", example, "--plan", "p.plan", "--stage", "sharded", timeout=120)
+                (self.folder / "p.plan").unlink()
+        self.write("p.plan", "old")
+        code, _ = self.interrupted(signal.SIGINT, example, *torus, "--devices", "64", again=True)
+        self.assertIn(code, (130, -signal.SIGINT))
+
     def test_many_meshes_are_all_searched(self):
         # Links that differ make each order of axes a mesh of its own: 16 of 64 devices.
         self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
         torus = ROOT / "examples/machines/torus.toml"
-        listed = self.expect(0, ".*", "plan", "p.tap", "--devices", "64", "--machine", torus, "--budget", "1s", "--list")
+        listed = self.expect(0, ".*", "plan", "p.tap", "--devices", "64", "--machine", torus, "--states", "8", "--list")
         self.assertEqual(listed.stdout.decode().count("mesh grid"), 16)
 
     def test_prices(self):
@@ -451,6 +508,48 @@ class PlanSearch(TapcTest):
         plan = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4").stdout.decode()
         self.assertNotIn("mesh ", plan.replace("over mesh", ""))
         self.assertRegex(plan, r"split B dim j into 4 over axis (pod\.)?x\n")
+
+    def test_given_shardings_over_another_mesh(self):
+        """Shardings over another view of the devices are followed where whole axes say the same; otherwise the error names them."""
+        text = ("mesh pod = [data: 2, model: 2]\n"
+                "program main(A: i32[8, 8] @ pod[{}, {data}]) -> (B: i32[8, 8] @ pod[{}, {data, model}]) {\n"
+                "    T[i, j] = A[i, j] + 1\n    B[i, j] = T[i, j] * 2 + T[7 - i, j]\n}\n")
+        self.write("p.tap", text)
+        inputs = ["-i", "A=rand:1"]
+        expected = self.results("p.tap", "--plan", "none", *inputs)
+        for ask in (["--mesh", "data=2,model=2"], ["--mesh", "a=2,b=2"], ["--mesh", "model=2,data=2"], ["--devices", "4"]):
+            with self.subTest(ask=ask):
+                found = self.expect(0, ".*", "plan", "p.tap", *ask, "-o", "p.plan") and (self.folder / "p.plan").read_text()
+                axes = re.findall(r"(\w+)=", ask[1]) or ["data", "model"]  # by position, as the devices are
+                self.assertEqual(re.findall(r"split B dim j into 2 over axis \w+\.(\w+)\n", found), axes)
+                self.assertNotIn("dim i", found)
+                self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+                self.assertEqual(self.results("p.tap", "--plan", "p.plan", *inputs), expected)
+        for ask, other in ((["--mesh", "z=4"], "a mesh z=4"), (["--mesh", "u=1,v=4"], "a mesh u=1,v=4")):
+            refused = self.expect(2, f"the sharding of `A` is over the mesh `pod .data: 2, model: 2.`, and the plan is for {other}", "plan",
+                                  "p.tap", *ask)
+            self.assertIn("p.tap:2:", refused.output)
+            self.assertIn("plan for `--mesh data=2,model=2`", refused.output)
+        self.write("p.plan", "plan 2\nmesh grid = [z: 4]\nsplit T dim i into 4 over grid.z\n")
+        self.expect(2, "the sharding of `A` is over the mesh", "plan", "p.tap", "--plan", "p.plan")
+
+    def test_given_splits_stay(self):
+        """A split in the program is as a line of --plan that is not repeated."""
+        text = ("mesh pod = [x: 2, y: 2]\nprogram main(A: i32[8, 8]) -> (B: i32[8, 8]) {\n    T[i, j] = A[i, j] + 1\n"
+                "    B[i, j] = T[i, j] * 2 + T[7 - i, j]\n    split T on j into 2 over pod.y\n}\n")
+        self.write("p.tap", text)
+        expected = self.results("p.tap", "--plan", "none", "-i", "A=rand:1")
+        for ask in (["--mesh", "x=2,y=2"], ["--devices", "4"]):
+            plan = self.expect(0, ".*", "plan", "p.tap", *ask, "-o", "p.plan") and (self.folder / "p.plan").read_text()
+            self.assertNotIn("split T dim j into 2 over axis pod.y", plan)
+            self.assertNotIn("split T dim i into 2 over axis pod.y", plan)
+            self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+            self.assertEqual(self.results("p.tap", "--plan", "p.plan", "-i", "A=rand:1"), expected)
+        for mesh in ("a=2,b=2", "z=4"):
+            refused = self.expect(2, "the split of `T` is over the mesh `pod .x: 2, y: 2.`, and the plan is for a mesh", "plan", "p.tap", "--mesh", mesh)
+            self.assertIn("p.tap:5:", refused.output)
+        self.write("p.tap", text.replace("into 2 over pod.y", "into [0..1, 1..8] over pod.y"))
+        self.expect(1, "p.tap:3:(.|\n)*a split in the program is not possible: `tapc plan` cannot keep this line", "plan", "p.tap", "--mesh", "x=2,y=2")
 
     def test_partials_of_a_result_with_a_given_sharding(self):
         """Each device combines a part of what it holds: what a program's own shardings say is among what is searched."""

@@ -130,8 +130,7 @@ std::vector<OutputFile> files_for(const Session& session, const CompileCommand& 
   Phase phase("generating code");
   const bool links = facts.target.linkable && outputs.is_library;
   backend::Library library{facts.prefix, &lowered.kernels.kernels,
-                           backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features),
-                           outputs.includes("exe")};
+                           backend::encode(*facts.schedule, lowered.kernels.kernels, facts.features)};
   if (!command.mpi.empty()) {
     library.processes = process_programs(command.mpi, count_devices(made.pipeline.program), lowered,
                                          *made.pipeline.schedule_of_jobs, made.facts, facts.features, cluster);

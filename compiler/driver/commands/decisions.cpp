@@ -61,6 +61,13 @@ void add_decision_options(CLI::App& app, DecisionOptions& options, bool writes) 
 
 void read_decisions(Session& session, const DecisionOptions& options, PassOptions& passes) {
   if (options.plan == "none") {
+    if (!options.start_from.empty())
+      throw Failure{
+          exit_code::wrong_command_line,
+          Diagnostic(Code::command_line, Span{},
+                     "`--plan none` keeps nothing of the plan that `--start-from` gives: the program stays as "
+                     "it is written")
+              .help("leave out one of them; `--plan ./none` reads a file of that name")};
     passes.plan.evaluations = 0;
     passes.no_distribute = true;
     return;

@@ -16,6 +16,7 @@
 #include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/division_report.h"
 #include "compiler/driver/commands/explanations.h"
+#include "compiler/driver/commands/made_by_plan.h"
 #include "compiler/driver/commands/plan_divisions.h"
 #include "compiler/driver/commands/planned_shardings.h"
 #include "compiler/driver/commands/propagation_options.h"
@@ -108,6 +109,9 @@ Explained priced_shardings(Session& session, const PropagatedFile& from, const s
   const auto& lines = passes.plan.decisions;
   if (std::any_of(lines.begin(), lines.end(), cost::is_over_mesh))
     return {};  // they divide operations, whatever values say
+  if (std::any_of(lines.begin(), lines.end(),
+                  [](auto& line) { return std::holds_alternative<ir::PlannedChoice>(line); }))
+    return {};  // and these are made already
   const ProgramFile program = read_program_file(session, file, options.source);
   Diagnostics reported;
   pipeline::RewriteRules rules({&session.sources, program.file, program.how, &reported});
@@ -134,8 +138,7 @@ Explained priced_shardings(Session& session, const PropagatedFile& from, const s
   return out;
 }
 
-Failure no_value(const std::string& file, const ir::Program& program, const std::string& name) {
-  const std::vector<std::string> names = names_of_values(program);
+Failure no_value(const std::string& file, std::vector<std::string> names, const std::string& name) {
   auto near = did_you_mean(name, names);
   for (const std::string& inside : names)  // of an iterate, for example: `Y/u`
     if (inside.ends_with("/" + name)) near = inside;
@@ -148,7 +151,7 @@ Failure no_value(const std::string& file, const ir::Program& program, const std:
 std::string move_between(const std::string& file, const ShardingReasons& names, const ir::Program& program,
                          const passes::ChosenSites& sites, const std::string& value, const std::string& reader) {
   for (const std::string& name : {value, reader})
-    if (!value_named(program, name)) throw no_value(file, program, name);
+    if (!value_named(program, name)) throw no_value(file, names_of_values(program), name);
   std::string text = why_moved(names, program, sites, value, reader);
   if (!text.empty()) return text;
   throw Failure{exit_code::wrong_command_line,
@@ -157,10 +160,25 @@ std::string move_between(const std::string& file, const ShardingReasons& names, 
                     .help(fmt::format("`tapc sharding {} --moves` lists what is moved", file))};
 }
 
+// The choices of the plan, without which its names may mean other values.
+ir::Plan choices_of_plan(Session& session, const ExplainOptions& options) {
+  PassOptions passes;
+  read_decisions(session, options.decisions, passes);
+  std::erase_if(passes.plan.decisions,
+                [](const ir::Decision& decision) { return !std::holds_alternative<ir::PlannedChoice>(decision); });
+  passes.plan.meshes.clear();
+  return std::move(passes.plan);
+}
+
 // The program's shardings, or those of a file of specs.
-PropagatedFile propagated(Session& session, const std::string& file, const ExplainOptions& options) {
+PropagatedFile propagated(Session& session, const std::string& file, const std::string& name,
+                          const ExplainOptions& options) {
   passes::PropagationOptions how = propagation_options(options.how);
   how.keep_net = true;
+  if (const ir::Plan choices = choices_of_plan(session, options); !choices.decisions.empty()) {
+    PropagatedFile chosen = propagate_file(session, file, options.source, how, true, choices);
+    if (value_named(chosen.found.program, name)) return chosen;
+  }
   if (options.specs.from.empty()) return propagate_file(session, file, options.source, how);
   require_known_format(options.specs);
   OnnxChoices choices = onnx_choices(options.specs);
@@ -219,8 +237,41 @@ std::string moves_by_plan(Session& session, const std::string& file, const std::
          not_considered(planned);
 }
 
+struct ExplainedParts {
+  Explained shardings, divisions, decided;
+};
+int print_explained(const Session& session, const std::string& name, const std::string& text,
+                    const ExplainedParts& parts, bool as_json) {
+  if (!as_json) {
+    session.print(text + parts.shardings.text + parts.divisions.text + parts.decided.text);
+    return exit_code::done;
+  }
+  const ordered_json out = {{"format", "tap-explanation"},
+                            {"version", 1},
+                            {"value", name},
+                            {"text", text},
+                            {"shardings", parts.shardings.json},
+                            {"divisions", parts.divisions.json},
+                            {"decisions", parts.decided.json}};
+  session.print(out.dump(2) + "\n");
+  return exit_code::done;
+}
+
+// A value that only the plan makes. `names`: those of the program.
+int explain_made(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options,
+                 std::vector<std::string> names) {
+  if (options.decisions.plan.empty() || !options.specs.from.empty()) throw no_value(file, std::move(names), name);
+  MadeByPlan made = made_by_plan(session, {file, options.machine, options.decisions, {}, {}, 0, options.source}, name);
+  if (!made.type) {
+    names.insert(names.end(), made.names.begin(), made.names.end());
+    throw no_value(file, std::move(names), name);
+  }
+  return print_explained(session, name, fmt::format("{}: {}\n", name, ir::to_string(*made.type)) + made.lines,
+                         {{}, {}, decisions_about(session, file, name, options)}, options.json);
+}
+
 int explain_value(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options) {
-  const PropagatedFile from = propagated(session, file, options);
+  const PropagatedFile from = propagated(session, file, name, options);
   ShardingReasons reasons(session, from.found, from.locations);
   const ir::Plan divided = lines_over_meshes(session, options);
   if (const std::size_t dots = name.find(".."); dots != name.npos) {
@@ -232,7 +283,7 @@ int explain_value(Session& session, const std::string& file, const std::string& 
     return exit_code::done;
   }
   const auto value = value_named(from.found.program, name);
-  if (!value) throw no_value(file, from.found.program, name);
+  if (!value) return explain_made(session, file, name, options, names_of_values(from.found.program));
   const std::string lines = lines_about(divided, name);
   const ir::Value& about = from.found.program[value->first][value->second];
   Explained decided = decisions_about(session, file, name, options);
@@ -244,19 +295,7 @@ int explain_value(Session& session, const std::string& file, const std::string& 
   if (decided.text.empty() && options.decisions.plan.empty() && options.decisions.evaluations != 0)
     decided.text = nothing_decided(from.found.program[value->first], value->second, from.found.program);
   const Explained shardings = priced_shardings(session, from, file, name, options);
-  if (!options.json) {
-    session.print(text + shardings.text + divisions.text + decided.text);
-    return exit_code::done;
-  }
-  const ordered_json out = {{"format", "tap-explanation"},
-                            {"version", 1},
-                            {"value", name},
-                            {"text", text},
-                            {"shardings", shardings.json},
-                            {"divisions", divisions.json},
-                            {"decisions", decided.json}};
-  session.print(out.dump(2) + "\n");
-  return exit_code::done;
+  return print_explained(session, name, text, {shardings, divisions, decided}, options.json);
 }
 
 int explain(Session& session, const ExplainOptions& options) {

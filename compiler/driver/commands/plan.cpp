@@ -10,13 +10,9 @@
 //   tapc plan mlp.tap --mesh=x=8 --plan mlp.plan     completes this plan
 //   tapc plan mlp.tap --mesh=x=8 --list              every plan that no other beats in time, memory and traffic at once
 #include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <exception>
-#include <limits>
 #include <optional>
 #include <set>
 
@@ -24,15 +20,16 @@
 #include "compiler/driver/commands/command.h"
 #include "compiler/driver/commands/decisions.h"
 #include "compiler/driver/commands/inspect_report.h"
-#include "compiler/driver/commands/mesh_sizes.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
-#include "compiler/driver/commands/plan_front.h"
 #include "compiler/driver/commands/shell_words.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/machines/quantity.h"
-#include "compiler/driver/median.h"
-#include "compiler/driver/metrics/status_line.h"
+#include "compiler/driver/planning/mesh_sizes.h"
+#include "compiler/driver/planning/plan_effort.h"
+#include "compiler/driver/planning/plan_front.h"
+#include "compiler/driver/planning/plan_meshes.h"
+#include "compiler/driver/process.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
 #include "cost/machine/host.h"
@@ -47,13 +44,17 @@ constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "k
 struct PlanOptions {
   std::string file, machine, output, front, pick = "fastest", price, plan, start_from, budget;
   std::vector<std::string> mesh, demands;  // data=4, memory=1GiB
-  std::int64_t devices = 0, threads = 0, states = 512;
+  std::int64_t devices = 0, threads = 0, states = 512, first_meshes = 0;
   bool list = false, json = false, progress = true;
   SourceOptions source;
 };
 
+struct Simplified {
+  ir::Program program;
+  ValueLocations locations;
+};
 // With the alternatives that the plans choose.
-ir::Program simplified(Session& session, const PlanOptions& options, const cost::SearchOptions& search) {
+Simplified simplified(Session& session, const PlanOptions& options, const cost::SearchOptions& search) {
   PassOptions passes;
   take(passes, options.source);
   passes.plan = search.kept;
@@ -63,8 +64,11 @@ ir::Program simplified(Session& session, const PlanOptions& options, const cost:
   pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
   config.proof = pipeline::Proof::none;
   Dumps none(session, passes);
-  return compile(session, read_program_file(session, options.file, options.source), std::move(config), passes, none)
-      .program;
+  Simplified made;
+  made.program = compile(session, read_program_file(session, options.file, options.source), std::move(config), passes,
+                         none, [&](const Compiled& built) { made.locations = locations_of_values(built); })
+                     .program;
+  return made;
 }
 
 void write(Session& session, const PlanOptions& options, std::string text) {
@@ -129,45 +133,6 @@ void read_plans(Session& session, const PlanOptions& options, cost::SearchOption
   std::erase_if(search.start.decisions, is_chosen_twice);
 }
 
-// The mesh that they declare.
-std::optional<std::vector<ir::MeshAxis>> mesh_of_plans(const cost::SearchOptions& search) {
-  for (const ir::Plan* plan : {&search.kept, &search.start})
-    if (plan->meshes.size() == 1) return plan->meshes[0].axes;
-  return std::nullopt;
-}
-
-// Fewer devices can be cheaper: then every number of devices that divides them is tried, too.
-std::vector<std::vector<ir::MeshAxis>> meshes_to_search(const PlanOptions& options, Pick pick,
-                                                        const cost::SearchOptions& search) {
-  const cost::Cluster& cluster = search.cluster;
-  if (!options.mesh.empty()) return {parse_mesh_sizes(options.mesh)};
-  if (options.devices == 0) return {*mesh_of_plans(search)};
-  std::vector<std::vector<ir::MeshAxis>> meshes = meshes_of(options.devices, cluster);
-  for (std::int64_t fewer = options.devices - 1; pick == Pick::cheapest && fewer >= 1; --fewer)
-    if (options.devices % fewer == 0)
-      for (std::vector<ir::MeshAxis>& axes : meshes_of(fewer, cluster)) meshes.push_back(std::move(axes));
-  return meshes;
-}
-
-// Those with the devices of the program's own meshes.
-std::vector<std::vector<ir::MeshAxis>> of_one_set(const ir::Program& program,
-                                                  std::vector<std::vector<ir::MeshAxis>> meshes) {
-  const std::string given = ir::devices_in_words({"", meshes.front(), {}});
-  const ir::Mesh* own = nullptr;
-  std::erase_if(meshes, [&](const std::vector<ir::MeshAxis>& axes) {
-    const ir::Mesh* other = ir::with_other_devices(program.meshes, {"", axes, {}});
-    if (other) own = other;
-    return other != nullptr;
-  });
-  if (meshes.empty())
-    throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::command_line, Span{},
-                             fmt::format("a mesh with {} was given, and the program's mesh `{}` has {}", given,
-                                         own->name, ir::devices_in_words(*own)))
-                      .help("give a mesh with the same number of devices")};
-  return meshes;
-}
-
 // The number of the price that is to be least.
 std::size_t chosen_price(const PlanOptions& options, const std::vector<std::string>& prices, Pick pick) {
   auto wrong = [](std::string message, std::string help) {
@@ -191,90 +156,23 @@ std::size_t chosen_price(const PlanOptions& options, const std::vector<std::stri
   return static_cast<std::size_t>(found - prices.begin());
 }
 
-struct OutOfTime {};
-using IsOver = std::function<bool()>;
-
-PlanFront searched(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                   const cost::SearchOptions& search, bool with_progress, const IsOver& is_over) {
-  StatusLine line(with_progress && ::isatty(STDERR_FILENO) == 1);
-  return search_meshes(program, meshes, search, [&](double part) {
-    if (is_over && is_over()) throw OutOfTime{};
-    line.show(part);
-  });
-}
-
-// Plans within the limits; if there are none, others, for the smallest relaxation.
-PlanFront front_within(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                       cost::SearchOptions search, const Demands& demands, bool with_progress, const IsOver& is_over) {
-  search.limits.at_most = {demands.seconds.value_or(cost::unlimited), demands.memory.value_or(cost::unlimited),
-                           demands.traffic.value_or(cost::unlimited)};
-  PlanFront front = searched(program, meshes, search, with_progress, is_over);
-  if (!front.plans.empty()) return front;
-  if (!front.problems.empty()) throw pipeline::PlanRefused(front.problems, {});
-  // Memory is still short, if it was limited.
-  search.limits.at_most = {cost::unlimited, demands.memory ? std::numeric_limits<double>::max() : cost::unlimited,
-                           cost::unlimited};
-  return searched(program, meshes, search, with_progress, is_over);
-}
-
-// What a search is for.
-struct PlanQuestion {
-  const ir::Program& program;
-  const std::vector<std::vector<ir::MeshAxis>>& meshes;
-  cost::SearchOptions search;
-  Demands demands;
-  Pick pick = Pick::fastest;
-  std::size_t price = 0;
-  bool with_progress = false;
-};
-
-// The plans that meet the demands.
-PlanFront answer(const PlanQuestion& asked, std::size_t states, const IsOver& is_over = {}) {
-  cost::SearchOptions search = asked.search;
-  search.limits.most_states = states;
-  Demands demands = asked.demands;
-  auto front_now = [&] {
-    return front_within(asked.program, asked.meshes, search, demands, asked.with_progress, is_over);
-  };
-  PlanFront front = front_now();
-  keep_those_that_meet(front, demands);
-  if (demands.memory) return front;
-  // Then what the devices have is the limit, which takes another search only where it matters.
-  demands.memory = search.cluster.least_memory();
-  demands.memory_is_all = true;
-  if (picked(front, asked.pick, asked.price).found.predicted.memory > *demands.memory) front = front_now();
-  keep_those_that_meet(front, demands);
-  return front;
-}
-
-// Searches with more and more states, as long as the next search would end in time. The last one is the answer, so that it is
-// also the answer of --states with the number that is recorded.
-PlanFront answer_within(double seconds, const PlanQuestion& asked) {
-  constexpr double growth = 4, slack = 1.25;  // the time grows at most as the states do
-  constexpr std::size_t least_states = 8, most_states = 1 << 20;
-  const Stopwatch watch;
-  std::optional<PlanFront> best;
-  std::exception_ptr failure;  // few states may find no plan that meets the demands
-  for (auto states = static_cast<double>(least_states);;) {
-    const double begin = watch.seconds();
-    const bool must_end = best.has_value() || failure;
-    std::optional<std::size_t> labels;
-    if (best) labels = best->labels;
-    try {
-      PlanFront found =
-          answer(asked, static_cast<std::size_t>(states), [&] { return must_end && watch.seconds() > seconds; });
-      found.states = static_cast<std::size_t>(states);
-      best = std::move(found);
-    } catch (const OutOfTime&) { break; } catch (const Failure&) {
-      failure = std::current_exception();
-    }
-    if (best && (best->goal_is_exact || best->labels == labels)) break;  // more states change nothing
-    const double now = watch.seconds(), factor = std::min(growth, (seconds - now) / ((now - begin) * slack));
-    if (factor < 1.5 || states >= static_cast<double>(most_states)) break;
-    states = std::min(std::floor(states * factor), static_cast<double>(most_states));
+// What was found, and the signal that ended the search; without plans only if it did.
+std::pair<PlanFront, int> found_until_signal(const Session& session, const PlanOptions& options,
+                                             const PlanQuestion& asked) {
+  PlanFront front;
+  try {
+    const EndsWorkOnSignal ends_work;
+    front = options.budget.empty() ? answer(asked, static_cast<std::size_t>(options.states),
+                                            static_cast<std::size_t>(options.first_meshes))
+                                   : answer_within(*read_quantity(options.budget, Unit::time), asked);
+  } catch (const Failure&) {
+    if (EndsWorkOnSignal::caught() == 0) throw;  // else more time might have found a plan
   }
-  if (!best) std::rethrow_exception(failure);
-  return std::move(*best);
+  const int signal = EndsWorkOnSignal::caught();
+  if (signal != 0)
+    session.report_interruption(front.plans.empty() ? "the search was interrupted before it found a plan"
+                                                    : "the search was interrupted: more time may find a better plan");
+  return {std::move(front), signal};
 }
 
 int plan(Session& session, const PlanOptions& options) {
@@ -292,33 +190,41 @@ int plan(Session& session, const PlanOptions& options) {
   const Demands demands = parse_demands(options.demands, prices);
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
-  const ir::Program program = simplified(session, options, search);
-  const std::vector<std::vector<ir::MeshAxis>> meshes = of_one_set(program, meshes_to_search(options, pick, search));
+  const auto [program, locations] = simplified(session, options, search);
+  const std::vector<MeshAxes> meshes =
+      meshes_to_search({options.mesh, options.devices, pick == Pick::cheapest}, search, program, locations);
   for (const std::vector<ir::MeshAxis>& axes : meshes)
     require_devices(search.cluster, ir::device_count({"", axes, {}}));
   search.threads = options.threads > 0       ? options.threads
                    : options.machine.empty() ? cost::usable_threads()
                                              : search.cluster.types.front().threads;
+  const std::vector<ir::Decision> requested = requested_over_meshes(program);
+  search.kept.decisions.insert(search.kept.decisions.begin(), requested.begin(), requested.end());
   search.caution = {options.source.strict_fp, false, options.source.fast_reduce || search.kept.fast_reduce};
   if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
   const bool fast_reduce = search.caution.fast_reduce;
-  const PlanQuestion asked{program, meshes, std::move(search), demands, pick, price, options.progress};
-  PlanFront front = options.budget.empty() ? answer(asked, static_cast<std::size_t>(options.states))
-                                           : answer_within(*read_quantity(options.budget, Unit::time), asked);
-  for (MeshPlan& plan : front.plans) plan.found.sharded.plan.fast_reduce = fast_reduce;
+  const PlanQuestion asked{program, meshes, std::move(search), demands, pick, price, options.progress, requested};
+  auto [front, signal] = found_until_signal(session, options, asked);
+  if (front.plans.empty()) return 128 + signal;
+  const int exit_code = signal == 0 ? exit_code::done : 128 + signal;
+  for (MeshPlan& plan : front.plans) {
+    plan.found.sharded.plan.fast_reduce = fast_reduce;
+    remove_requested(plan.found.sharded.plan, requested);
+  }
   if (!options.front.empty()) {
     write_front(session, options, program, front, picked(front, pick, price));
-    if (options.output.empty() && !options.json && !options.list) return exit_code::done;
+    if (options.output.empty() && !options.json && !options.list) return exit_code;
   }
   if (options.json) write(session, options, front_json(front));
   else if (options.list) write(session, options, front_table(front));
   else {
     std::string text = plan_text(picked(front, pick, price));
-    if (front.states > 0) text += fmt::format("// searched with --states {}\n", front.states);
+    if (front.states > 0) text += fmt::format("// searched with {}\n", effort_text(front));
+    if (signal != 0) text += "// the search was interrupted: more time may find a better plan\n";
     write(session, options, std::move(text));
   }
-  return exit_code::done;
+  return exit_code;
 }
 
 }  // namespace
@@ -358,10 +264,16 @@ Action declare_plan(CLI::App& app) {
       app.add_option("--states", options->states,
                      "How many combinations of shardings the search keeps after each operation (default: 512)")
           ->check(CLI::Range(1, 1 << 20));
+  CLI::Option* meshes =
+      app.add_option("--meshes", options->first_meshes,
+                     "With --devices: search only the first N meshes, those that follow the links and have few axes")
+          ->check(CLI::Range(1, 1 << 20));
   app.add_option("--budget", options->budget,
-                 "Time limit of the search, such as 10s; the plan records the number of states that were kept")
+                 "Time limit of the search, such as 10s; the plan records the number of states that were kept, and of "
+                 "meshes if there was no time for all")
       ->check(CLI::Validator(why_no_budget, "TIME"))
-      ->excludes(states);
+      ->excludes(states)
+      ->excludes(meshes);
   app.add_option(
          "--threads", options->threads,
          "Number of threads of each device (default: those of the machine file, or as many as this process may use)")

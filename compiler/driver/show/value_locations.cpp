@@ -45,6 +45,10 @@ ValueLocations locations_of_values(const Compiled& compiled) {
     const std::vector<Span>& given = from[graph.index()].shardings;
     for (std::size_t v = 0; v < given.size(); ++v)
       if (given[v].valid()) locations.shardings.try_emplace(path + program[graph].values[v].name, given[v]);
+    const std::vector<std::string> names = ir::operation_names(program[graph]);
+    const std::vector<Span>& splits = from[graph.index()].splits;
+    for (std::size_t k = 0; k < splits.size() && k < program[graph].splits.size(); ++k)
+      locations.splits.try_emplace(path + names[program[graph].splits[k].operation.index()], splits[k]);
     const std::vector<Span>& spans = from[graph.index()].barriers;
     for (std::size_t b = 0; b < spans.size() && b < program[graph].barriers.size(); ++b)
       locations.barriers.try_emplace(path + program[graph][program[graph].barriers[b].value].name, spans[b]);

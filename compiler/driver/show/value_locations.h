@@ -15,6 +15,7 @@ namespace tap::driver {
 struct ValueLocations {
   std::map<std::string, Span, std::less<>> values;     // of the original program, without the paths of inner graphs
   std::map<std::string, Span, std::less<>> shardings;  // annotations, by values with their paths
+  std::map<std::string, Span, std::less<>> splits;     // the first of each operation, by its name with its path
   std::map<std::string, Span, std::less<>> barriers;   // by the value that a barrier is at, with its path
 };
 ValueLocations locations_of_values(const Compiled& compiled);

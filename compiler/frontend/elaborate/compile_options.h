@@ -27,6 +27,7 @@ struct GraphProvenance {
   std::vector<Span> values;
   std::vector<Span> operations;
   std::vector<Span> barriers;
+  std::vector<Span> splits;
   std::vector<Span> shardings;  // by value; shorter if the last ones have none
 };
 struct Provenance {

@@ -109,6 +109,7 @@ void BodyBuilder::request_split(const ast::SplitStatement& split, Span span) {
         other.dim == request.dim)
       refuse(quoted(what) + " is already split along this dim");
   graph_.splits.push_back(std::move(request));
+  provenance_.splits.push_back(span);
 }
 
 ir::OperationId BodyBuilder::sole_writer(ir::ValueId value, const ast::Name& name) {

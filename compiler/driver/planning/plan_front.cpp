@@ -1,23 +1,16 @@
-#include "compiler/driver/commands/plan_front.h"
+#include "compiler/driver/planning/plan_front.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <future>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 #include "compiler/driver/machines/quantity.h"
+#include "compiler/driver/planning/plan_meshes.h"
+#include "compiler/driver/planning/plan_searches.h"
 #include "compiler/driver/show/run_summary.h"
-#include "cost/machine/host.h"
 #include "ir/graph.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
@@ -139,85 +132,6 @@ Failure no_plan_meets(const MeshPlan& nearest, const Demands& demands) {
                         : fmt::format("raise the limits to at least {}, or use more devices", limits))};
 }
 
-// A search frees memory and allocates as much again, step by step. What goes back to the system between is cleared page
-// by page when it returns: a quarter of the time of a large search.
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-  constexpr int mebibyte = 1 << 20;
-  mallopt(M_MMAP_THRESHOLD, 32 * mebibyte);  // the most that glibc allows
-  mallopt(M_TRIM_THRESHOLD, 128 * mebibyte);
-  mallopt(M_TOP_PAD, 4 * mebibyte);
-#endif
-}
-
-// Searches of several meshes run at the same time; what they find does not depend on that.
-struct MeshSearch {
-  ir::Program program;
-  ir::MeshId mesh = {};
-  bool is_declared = false;
-  cost::FoundFront found = {};
-  double done = 0;  // part of the search
-};
-void run(std::vector<MeshSearch*> searches, const cost::SearchOptions& options,
-         const std::function<void(double)>& progress) {
-  for (MeshSearch* search : searches) search->done = 0;
-  std::mutex mutex;
-  std::atomic<std::size_t> next = 0;
-  auto work = [&] {
-    for (std::size_t k = next++; k < searches.size(); k = next++) {
-      cost::SearchOptions own = options;
-      own.progress = [&, k](std::size_t done, std::size_t all) {
-        const std::lock_guard lock(mutex);
-        searches[k]->done = static_cast<double>(done) / static_cast<double>(all);
-        double sum = 0;
-        for (const MeshSearch* search : searches) sum += search->done;
-        if (progress) progress(sum / static_cast<double>(searches.size()));
-      };
-      searches[k]->found = cost::search(searches[k]->program, searches[k]->mesh, own);
-    }
-  };
-  std::vector<std::future<void>> others;
-  constexpr std::size_t most = 4;  // each takes memory
-  const auto threads = std::min({static_cast<std::size_t>(cost::usable_threads()), searches.size(), most});
-  while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, work));
-  work();
-  for (std::future<void>& other : others) other.get();
-}
-
-// Where links differ, each order of axes is a mesh of its own: 64 devices have 16. All are searched with few states, and those
-// again with all that are then the best.
-void run_all(std::vector<MeshSearch>& searches, const cost::SearchOptions& options,
-             const std::function<void(double)>& progress) {
-  constexpr std::size_t promising = 4, fewer = 16;
-  std::vector<MeshSearch*> all;
-  for (MeshSearch& search : searches) all.push_back(&search);
-  if (all.size() <= promising) return run(all, options, progress);
-  constexpr double first_part = 0.4;
-  auto part = [&](double begin, double end) {
-    return [=, &progress](double done) {
-      if (progress) progress(begin + (end - begin) * done);
-    };
-  };
-  cost::SearchOptions coarse = options;
-  coarse.limits.most_states =
-      std::min(options.limits.most_states, std::max<std::size_t>(options.limits.most_states / fewer, 8));
-  run(all, coarse, part(0, first_part));
-  auto best = [&](const MeshSearch* search) {
-    double least = cost::unlimited;
-    for (const cost::FoundPlan& plan : search->found.plans)
-      least = std::min(least, cost::value_of(plan.predicted, options.limits.goal));
-    return least;
-  };
-  std::ranges::stable_sort(all, {}, best);
-  const bool any = best(all.front()) < cost::unlimited;  // else limits are met by none of few states
-  std::map<std::int64_t, std::size_t> chosen;            // by number of devices: fewer are slower, and may be cheaper
-  std::vector<MeshSearch*> again;
-  for (MeshSearch* search : all)
-    if (!search->found.goal_is_exact && (!any || chosen[device_count(search->program[search->mesh])]++ < promising))
-      again.push_back(search);
-  run(again, options, part(first_part, 1));
-}
-
 template <class Key>
 const MeshPlan& least(const std::vector<const MeshPlan*>& plans, Key key) {
   return **std::min_element(plans.begin(), plans.end(), [&](const MeshPlan* a, const MeshPlan* b) {
@@ -234,16 +148,18 @@ std::string axes_text(const ir::Mesh& mesh) {
 }
 
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                        const cost::SearchOptions& options, const std::function<void(double)>& progress) {
-  keep_freed_memory();
+                        const cost::SearchOptions& options, const std::function<void(double)>& progress,
+                        const MeshLimit& limit) {
   std::vector<MeshSearch> searches;
   for (const std::vector<ir::MeshAxis>& axes : meshes) {
     MeshSearch search{program};
     std::tie(search.mesh, search.is_declared) = mesh_for(search.program, axes, options);
+    follow_shardings_on(search.program, search.mesh);
     searches.push_back(std::move(search));
   }
-  run_all(searches, options, progress);
+  run_searches(searches, options, progress, limit);
   PlanFront front;
+  if (searches.size() < meshes.size()) front.first_meshes = searches.size();
   for (MeshSearch& search : searches) {
     const ir::Mesh& mesh = search.program[search.mesh];
     front.meshes.push_back(mesh);
@@ -350,12 +266,18 @@ std::string summary(const MeshPlan& plan) {
   return text;
 }
 
+std::string effort_text(const PlanFront& front) {
+  if (front.states == 0) return "";
+  return fmt::format("--states {}", front.states) +
+         (front.first_meshes > 0 ? fmt::format(" --meshes {}", front.first_meshes) : "");
+}
+
 std::string front_table(const PlanFront& front) {
   std::string text;
   for (const ir::Mesh& mesh : front.meshes)
     text += fmt::format("mesh {}, {} devices\n", axes_text(mesh), device_count(mesh));
   text += fmt::format("{} strategies{}\n", front.strategies, front.goal_is_exact ? ", searched exhaustively" : "");
-  if (front.states > 0) text += fmt::format("searched with --states {}\n", front.states);
+  if (front.states > 0) text += fmt::format("searched with {}\n", effort_text(front));
   for (const MeshPlan& plan : front.plans)
     text += summary(plan) + (front.meshes.size() > 1 ? " on " + axes_text(plan.mesh) : "") + "\n";
   return text;
@@ -379,6 +301,7 @@ std::string front_json(const PlanFront& front) {
   Json json = {
       {"format", "tap-plans"}, {"version", 1}, {"strategies", front.strategies}, {"exhaustive", front.goal_is_exact}};
   if (front.states > 0) json["states"] = front.states;
+  if (front.states > 0 && front.first_meshes > 0) json["meshes"] = front.first_meshes;
   json["plans"] = std::move(plans);
   return json.dump(2) + "\n";
 }

@@ -27,17 +27,25 @@ struct PlanFront {
   std::vector<ir::Mesh> meshes;  // that were searched
   std::size_t strategies = 0;
   bool goal_is_exact = true;
-  std::size_t states = 0;  // of --states, if a budget chose them
-  std::size_t labels = 0;  // that were compared: the same with more states if none was dropped
+  std::size_t states = 0;        // of --states, if a budget chose them
+  std::size_t first_meshes = 0;  // of --meshes, unless all were searched
+  std::size_t labels = 0;        // that were compared: the same with more states if none was dropped
   // Lines that are to be kept, and are not. Without plans: on any mesh.
   std::vector<passes::PlanProblem> problems = {};
+};
+// Where there are many meshes: only the first are searched, in the order of what they promise.
+struct MeshLimit {
+  std::size_t most = 0;  // 0: all
+  std::function<bool(double seconds)> has_time_for =
+      {};  // for another mesh that takes about so long; asked after the first
 };
 // Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes,
 // or that of the lines to keep or to start from. Meshes on which lines cannot be kept are left out.
 // Calls `progress` now and then with the part that is done, from 0 to 1. Of many meshes, those are searched with all states that
-// are the most promising with few.
+// are the most promising with few. If options.limits is hurried, those that have not begun are left out, once there are plans.
 PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
-                        const cost::SearchOptions& options, const std::function<void(double)>& progress = {});
+                        const cost::SearchOptions& options, const std::function<void(double)>& progress = {},
+                        const MeshLimit& limit = {});
 
 // Every way to write a number of devices as a product of at most three axes, x, y and z; if all devices are alike and all links,
 // the largest axis comes first, since the order makes no difference.
@@ -61,7 +69,8 @@ const MeshPlan& picked(const PlanFront& front, Pick pick, std::size_t price = 0)
 // What the devices of the cluster's first type, or of any other, are priced by.
 std::vector<std::string> priced_names(const cost::Cluster& cluster);
 
-std::string summary(const MeshPlan& plan);  // 2.1 ms, 40 MiB per device, 8 MiB received, 0.002 euros
+std::string effort_text(const PlanFront& front);  // --states 128 --meshes 5; empty unless a budget chose them
+std::string summary(const MeshPlan& plan);        // 2.1 ms, 40 MiB per device, 8 MiB received, 0.002 euros
 std::string front_table(const PlanFront& front);
 std::string front_json(const PlanFront& front);
 std::string plan_text(const MeshPlan& plan);  // with comments

@@ -1,4 +1,4 @@
-#include "compiler/driver/commands/mesh_sizes.h"
+#include "compiler/driver/planning/mesh_sizes.h"
 
 #include <fmt/format.h>
 
