@@ -189,6 +189,17 @@ void add_carry(const ir::Program& program, const ir::Graph& graph, const std::st
        scan->bytes_of_totals, false, name, "", path + names[site.site.operations.front().index()], "all_gather", ""});
 }
 
+// What an iterate leaves counts as being on every device.
+bool is_left_by_iterate(const ir::Program& program, ir::GraphId id, ir::ValueId value) {
+  const ir::Graph& graph = program[id];
+  const auto input = std::ranges::find(graph.inputs, value) - graph.inputs.begin();
+  if (id != program.main && input < std::ssize(graph.outputs)) value = graph.outputs[static_cast<std::size_t>(input)];
+  return std::ranges::any_of(graph.operations, [&](const ir::Operation& operation) {
+    const ir::RegionBody* region = program[operation.op].region();
+    return region && region->kind == ir::RegionKind::iterate && contains(operation.results, value);
+  });
+}
+
 // An iterate begins with all of each operand on every device.
 void add_operands_of_iterates(const ir::Program& program, ir::GraphId id, const std::string& path,
                               const std::vector<std::string>& names, const std::set<ir::ValueId>& copied,
@@ -203,6 +214,7 @@ void add_operands_of_iterates(const ir::Program& program, ir::GraphId id, const 
       const ir::Value& value = graph[v];
       const bool is_input = id == program.main && contains(graph.inputs, v) && !copied.contains(v);
       if (is_input || is_given_to_trips(program, id, v) || is_held_whole(value.sharding)) continue;
+      if (is_left_by_iterate(program, id, v)) continue;
       if (ir::is_maximal(program[value.sharding->mesh]) || !value.sharding->unreduced.empty()) continue;
       const ir::Sharding whole{value.sharding->mesh, std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
       const ir::Mesh& mesh = program[whole.mesh];

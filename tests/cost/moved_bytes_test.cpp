@@ -152,7 +152,8 @@ TEST(MovedBytes, AsTheDevicesReceiveThem) {
     const FoundFront front = search(program, ir::MeshId(0), options);
     ASSERT_FALSE(front.plans.empty()) << pattern.name;
     for (const FoundPlan& found : front.plans)
-      if (!priced_roughly.contains(pattern.name)) EXPECT_EQ(found.predicted.traffic, received) << pattern.name;
+      EXPECT_TRUE(found.predicted.traffic == received || priced_roughly.contains(pattern.name))
+          << pattern.name << ": " << found.predicted.traffic << ", not " << received;
   }
 }
 
