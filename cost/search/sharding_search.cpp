@@ -170,11 +170,8 @@ class Searcher {
       const auto kept = kept_.parts_of(v);
       if (stages_ && readers_of(graph, v) > 1) continue;  // they may be at several stages
       if (!kept && memory_is_short(options_) && is_large(graph, v)) operands.push_back(k);
-      for (StepChoice& choice : step.choices) {
-        if (!kept) break;
-        choice.parts.resize(step.operands.size());
-        choice.parts[k] = table_.number(*kept);
-      }
+      for (std::size_t c = 0; c < step.choices.size() && kept; ++c)
+        hold_in_parts(step, c, k, table_.number(*kept), meaning.strategies[meaning.strategy_of[c]]);
     }
     const std::size_t count = operands.empty() ? 0 : step.choices.size();
     for (std::size_t c = 0; c < count; ++c) {
@@ -189,14 +186,22 @@ class Searcher {
       }
       exact_ = exact_ && most == 0;  // not all combinations are tried
       for (std::size_t n = 0; n < most; ++n) {
-        StepChoice choice = step.choices[c];
-        choice.parts.resize(step.operands.size());
-        for (std::size_t k = 0; k < operands.size(); ++k)
-          if (n < parts[k].size()) choice.parts[operands[k]] = parts[k][n];
-        step.choices.push_back(std::move(choice));
+        step.choices.push_back(StepChoice(step.choices[c]));
         meaning.strategy_of.push_back(static_cast<std::uint32_t>(c));
+        for (std::size_t k = 0; k < operands.size(); ++k)
+          if (n < parts[k].size())
+            hold_in_parts(step, step.choices.size() - 1, operands[k], parts[k][n], meaning.strategies[c]);
       }
     }
+  }
+  // Devices no longer have all of it.
+  void hold_in_parts(SearchStep& step, std::size_t c, std::size_t operand, Held part, const Strategy& strategy) {
+    StepChoice& choice = step.choices[c];
+    choice.parts.resize(step.operands.size());
+    choice.parts[operand] = part;
+    const TransferCost edges = costs_of_sites_.edges_of(program_.main, strategy.site, operand);
+    choice.seconds += edges.seconds;
+    choice.traffic += edges.bytes;
   }
   static std::size_t readers_of(const Graph& graph, ValueId v) {
     return static_cast<std::size_t>(std::ranges::count_if(
@@ -222,7 +227,7 @@ class Searcher {
     for (ValueId v : reader.operands) step.operands.push_back(static_cast<std::uint32_t>(v.index()));
     for (ValueId v : reader.results) step.results.push_back(static_cast<std::uint32_t>(v.index()));
     GraphProblem::Meaning meaning;
-    if (region && region->kind == RegionKind::iterate) add_iterate(reader, *region, step, meaning);
+    if (region && region->kind == RegionKind::iterate) add_iterate(id, reader, *region, step, meaning);
     if (step.choices.empty()) step.choices.push_back(unsplit(program_[id], reader));
     made.problem.steps.push_back(std::move(step));
     made.meanings.push_back(std::move(meaning));
@@ -236,7 +241,7 @@ class Searcher {
   }
 
   // One choice for each sharding of the states: they are held alike at the start and at the end of a trip.
-  void add_iterate(const Operation& reader, const RegionBody& region, SearchStep& step,
+  void add_iterate(GraphId id, const Operation& reader, const RegionBody& region, SearchStep& step,
                    GraphProblem::Meaning& meaning) {
     GraphProblem& body = prepared(region.graph);
     const Graph& graph = program_[region.graph];
@@ -253,7 +258,7 @@ class Searcher {
     refine(sweeps, costs, of_a_trip(options_.limits, region));
     for (const BodySweep& swept : sweeps)
       for (const Chosen& chosen : swept.front.plans) {
-        step.choices.push_back(choice_of_trips(reader, region, swept, chosen, costs));
+        step.choices.push_back(choice_of_trips(id, reader, region, swept, chosen, costs));
         meaning.inner.push_back(chosen.choices);
       }
   }
@@ -295,7 +300,8 @@ class Searcher {
       exact_ = exact_ && sweeps[k].front.goal_is_exact;
     }
   }
-  StepChoice choice_of_trips(const Operation& reader, const RegionBody& region, const BodySweep& swept,
+  // What is not on all devices is gathered before the first trip.
+  StepChoice choice_of_trips(GraphId id, const Operation& reader, const RegionBody& region, const BodySweep& swept,
                              const Chosen& chosen, GraphCosts& costs) {
     const Graph& graph = program_[region.graph];
     const auto read = read_shardings(swept.problem, chosen.choices);
@@ -303,10 +309,10 @@ class Searcher {
     double given = 0;
     for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
       const std::vector<Held>& own = read[graph.inputs[k].index()];
-      if (k < swept.states.size()) choice.needs.push_back(swept.states[k]);
-      else if (!own.empty()) choice.needs.push_back(own.front());
-      else choice.needs.push_back(table_.number(unsharded(mesh_, graph[graph.inputs[k]].type.shape.size())));
-      given += costs.bytes(static_cast<std::uint32_t>(graph.inputs[k].index()), choice.needs.back());
+      const Held whole = table_.number(unsharded(mesh_, graph[graph.inputs[k]].type.shape.size()));
+      const Held inside = k < swept.states.size() ? swept.states[k] : own.empty() ? whole : own.front();
+      given += costs.bytes(static_cast<std::uint32_t>(graph.inputs[k].index()), inside);
+      choice.needs.push_back(is_given_whole(program_, mesh_, id, reader.operands[k]) ? inside : whole);
     }
     for (std::size_t k = 0; k < reader.results.size(); ++k) choice.leaves.push_back(swept.states[k]);
     const auto trips = static_cast<double>(region.trips.size());

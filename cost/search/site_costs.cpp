@@ -1,10 +1,13 @@
 #include "cost/search/site_costs.h"
 
+#include <algorithm>
+
 #include "ir/graph.h"
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/halos.h"
+#include "passes/shardings/reads.h"
 
 namespace tap::cost {
 
@@ -29,8 +32,15 @@ bool moves_cells(const SiteShardings& site, std::size_t operand) {
       if (!site.factors[f].empty() && passes::moves_cells(site.site.factors.factors[f])) return true;
   return false;
 }
-
 }  // namespace
+
+bool is_given_whole(const Program& program, MeshId mesh, GraphId id, ValueId value) {
+  const Graph& graph = program[id];
+  const auto input = std::ranges::find(graph.inputs, value);
+  if (input == graph.inputs.end()) return false;
+  if (id != program.main) return input - graph.inputs.begin() >= static_cast<std::ptrdiff_t>(graph.outputs.size());
+  return !graph[value].sharding || graph[value].sharding->mesh != mesh;
+}
 
 StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy, SiteTerms* terms) {
   const Graph& graph = program_[id];
@@ -39,13 +49,7 @@ StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy, SiteTerms*
   StepChoice choice;
   for (std::size_t k = 0; k < site.operands.size(); ++k) {
     choice.needs.push_back(table_.number(site.operands[k]));
-    const TensorType& type = graph[site.site.operands[k]].type;
-    const passes::Halo halo = passes::halo_of(mesh, site.site.factors, k, site.operands[k], type.shape);
-    Axes split;
-    for (const DimSharding& dim : site.operands[k].dims) split.insert(split.end(), dim.axes.begin(), dim.axes.end());
-    double cells = static_cast<double>(halo.cells);
-    if (cells == 0 && !split.empty() && moves_cells(site, k)) cells = cells_of(mesh, site.operands[k], type.shape);
-    add(choice, transfers_.exchange(in_mesh_order(mesh, split), cells * static_cast<double>(size_of(type.element))));
+    if (!is_given_whole(program_, mesh_, id, site.site.operands[k])) add(choice, edges_of(id, site, k));
   }
   const double edges = choice.seconds;
   for (std::size_t r = 0; r < site.results.size(); ++r) {
@@ -55,10 +59,32 @@ StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy, SiteTerms*
     add(choice, transfers_.reshard(bare(mesh, site.results[r]), strategy.stored[r], type));
     choice.extra += cells_of(mesh, site.results[r], type.shape) * static_cast<double>(size_of(type.element));
   }
+  if (const auto scan = passes::divided_scan(program_, graph, site.site, mesh_, site.factors))
+    add(choice, transfers_.gather({scan->over}, static_cast<double>(scan->bytes_of_totals)));
   const double messages = choice.seconds;
   for (OperationId o : site.site.operations) choice.seconds += seconds_of(id, o, site);
   if (terms) *terms = {choice.seconds - messages, edges, messages - edges};
   return choice;
+}
+
+// What devices that hold the operand as the site needs it receive of the blocks of others.
+TransferCost SiteCosts::edges_of(GraphId id, const SiteShardings& site, std::size_t operand) {
+  const Mesh& mesh = program_[mesh_];
+  const TensorType& type = program_[id][site.site.operands[operand]].type;
+  const Sharding& held = site.operands[operand];
+  Axes split;
+  for (const DimSharding& dim : held.dims) split.insert(split.end(), dim.axes.begin(), dim.axes.end());
+  const bool is_scan = passes::divided_scan(program_, program_[id], site.site, mesh_, site.factors).has_value();
+  if (split.empty() || (!is_scan && !moves_cells(site, operand))) return {};
+  std::int64_t cells = 0;
+  // Of a value that is read in two ways, each is priced as it is held for that.
+  if (std::ranges::count(site.site.uses, site.site.uses[operand]) > 1)
+    cells = passes::halo_of(mesh, site.site.factors, operand, held, type.shape).cells;
+  else
+    cells =
+        passes::cells_received(mesh, passes::reads_of_site(program_, program_[id], site, operand), held, type.shape);
+  return transfers_.exchange(in_mesh_order(mesh, split),
+                             static_cast<double>(cells) * static_cast<double>(size_of(type.element)));
 }
 
 double SiteCosts::seconds_of(GraphId graph, OperationId operation, const SiteShardings& site) {

@@ -13,6 +13,9 @@ struct SiteTerms {
   double combined = 0;  // to combine partials
 };
 
+// Every device has all of it: an input of the program, or what an iterate only reads.
+bool is_given_whole(const ir::Program& program, ir::MeshId mesh, ir::GraphId graph, ir::ValueId value);
+
 class SiteCosts {
  public:
   SiteCosts(const ir::Program& program, ir::MeshId mesh, const Cluster& cluster, std::int64_t threads, bool strict_fp,
@@ -24,6 +27,8 @@ class SiteCosts {
         times_(program, cluster, threads, strict_fp) {}
 
   StepChoice choice_of(ir::GraphId graph, const Strategy& strategy, SiteTerms* terms = nullptr);
+  // Of an operand that is held as the site needs it: to read parts of neighbours.
+  TransferCost edges_of(ir::GraphId graph, const passes::SiteShardings& site, std::size_t operand);
   std::size_t priced() const { return times_.priced(); }
 
  private:

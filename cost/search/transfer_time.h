@@ -32,6 +32,10 @@ class TransferTimes {
   TransferCost reshard(const ir::Sharding& from, const ir::Sharding& to, const ir::TensorType& type);
   // Bytes that each device receives from its neighbours along these axes.
   TransferCost exchange(const ir::Axes& axes, double bytes);
+  // Bytes that each device receives from the others along these axes, an equal part from each.
+  TransferCost gather(const ir::Axes& axes, double bytes) {
+    return bytes > 0 ? from_group(axes, bytes) : TransferCost{};
+  }
   // To the next device along this axis.
   TransferCost shift(const ir::Axes& axis, double bytes);
   // In seconds: within the memory of a device.

@@ -7,6 +7,7 @@
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/common_axes.h"
+#include "passes/shardings/reads.h"
 #include "support/check.h"
 
 namespace tap::passes {
@@ -74,8 +75,23 @@ class SiteChooser {
     if (out_.site.operations.size() > 1) gather_what_is_reduced();
     for (std::size_t k = 0; k < known_.size(); ++k)
       (k < out_.site.operands.size() ? out_.operands : out_.results).push_back(needed(mesh, k));
+    read_blocks_of_scan();
     add_partials(mesh);
     return std::move(out_);
+  }
+
+  // Blocks of the running dim of a scan read blocks of what is scanned (split_scan.h).
+  //   y[i] = sum[k in 0..i + 1] x[k], i over a      x @ m[{a}]
+  void read_blocks_of_scan() {
+    const auto scan = divided_scan(program_, graph_, out_.site, out_.mesh, out_.factors);
+    if (!scan) return;
+    const std::vector<Factor>& factors = out_.site.factors.factors;
+    for (std::size_t k = 0; k < operand_count(); ++k)
+      for (std::size_t a = 0; a < tensor(k).axes.size(); ++a) {
+        const std::vector<std::uint32_t>& along = tensor(k).axes[a].factors;
+        if (along.empty() || factors[along.front()].dim != scan->reduced) continue;
+        append(program_[out_.mesh], out_.operands[k].dims[a].axes, scan->over);
+      }
   }
 
   std::size_t operand_count() const { return out_.site.operands.size(); }

@@ -11,12 +11,10 @@
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
-#include "passes/operator_edit.h"
 #include "passes/shardings/all_reduces.h"
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/halos.h"
-#include "passes/splits/split_operator.h"
-#include "passes/splits/transfer_space.h"
+#include "passes/shardings/reads.h"
 #include "support/byte_size.h"
 
 namespace tap::passes {
@@ -64,38 +62,71 @@ std::int64_t cells_moved(const ir::Program& program, const ir::Graph& graph, con
   return times * element_count(ir::local_shape(program[site.mesh], step.before, shape));
 }
 
-// As realise() makes it for the site's split operation.
-TransferSpace transfer_for(const ir::Program& program, const ir::Graph& graph, const SiteShardings& site,
-                           std::size_t use) {
-  const auto [reader, operand] = site.site.uses[use];
-  ir::Operator op = transfer_of(program[graph[reader].op], operand, graph[graph[reader].operands[operand]].type);
-  std::vector<ir::BlockPlacement> placements;
-  for (std::size_t f = 0; f < site.factors.size(); ++f) {
-    const auto dim = site.site.factors.factors[f].dim;
-    for (const ir::AxisRef& axis : dim ? site.factors[f] : ir::Axes{}) {
-      const auto block_dim = static_cast<std::uint32_t>(op.dims.size());
-      const std::int64_t blocks = size_of(program[site.mesh], ir::Axes{axis});
-      op.blockings.push_back({*dim, block_dim, {blocks}});
-      add_dim(op, {"", {0, blocks}});
-      placements.push_back({block_dim, ir::Placement::mesh_axis, site.mesh, axis});
-    }
-  }
-  return smallest_space(std::move(op), std::move(placements));
+bool is_held_whole(const std::optional<ir::Sharding>& held) {
+  return !held || std::ranges::all_of(held->dims, [](const ir::DimSharding& dim) { return dim.axes.empty(); });
 }
 
-struct Moved {
-  const Reshard* reshard;
-  TransferSpace transfer;
+// What a site reads of one value, and what of it is moved. A value that two accesses read differently has two uses.
+struct Read {
+  std::optional<std::int64_t> cells = {};  // that are received, and not yet listed; none: the steps tell
+  std::string moved_for = {};              // an earlier reader of the same
 };
-// Then all devices need the same regions for both operations, which share what is moved.
-bool are_alike(const TransferSpace& a, const TransferSpace& b) {
-  return a.placements == b.placements && equal_structure(a.op, b.op);
+using ReadsOfSite = std::map<std::pair<ir::OperationId, std::uint32_t>, Read>;
+
+// Transfers of a value by other sites so far.
+struct Moved {
+  std::size_t site;
+  SiteRead read;
+};
+using MovedValues = std::map<ir::ValueId, std::vector<Moved>>;
+
+// What the trips of an iterate only read: every device has all of it before the first one.
+bool is_given_to_trips(const ir::Program& program, ir::GraphId id, ir::ValueId value) {
+  const ir::Graph& graph = program[id];
+  const auto input = std::ranges::find(graph.inputs, value) - graph.inputs.begin();
+  return id != program.main && input < std::ssize(graph.inputs) && input >= std::ssize(graph.outputs) &&
+         !is_inside_of_a_group(program, id);
+}
+
+// `copied`: values of which each reader has a copy of its own.
+ReadsOfSite reads_of(const ir::Program& program, ir::GraphId id, const std::vector<std::string>& names,
+                     const std::vector<SiteShardings>& sites, std::size_t number, const std::set<ir::ValueId>& copied,
+                     MovedValues& moved) {
+  const ir::Graph& graph = program[id];
+  const SiteShardings& site = sites[number];
+  ReadsOfSite reads;
+  if (!site.mesh.valid() || ir::is_maximal(program[site.mesh]) || site.factors.empty()) return reads;
+  for (std::size_t k = 0; k < site.operands.size(); ++k) {
+    const auto [place, fresh] = reads.try_emplace(site.site.uses[k]);
+    const std::optional<ir::Sharding> held = sharding_of_use(graph, site.site, k);
+    if (!fresh || is_held_whole(held)) continue;
+    const ir::ValueId value = site.site.operands[k];
+    Read& read = place->second;
+    if (is_given_to_trips(program, id, value)) {
+      read.cells = 0;
+      continue;
+    }
+    std::vector<SiteRead> own;
+    for (SiteRead& part : reads_of_site(program, graph, site, k)) {
+      const auto shared = std::ranges::find_if(
+          moved[value], [&](const Moved& before) { return before.site != number && are_alike(before.read, part); });
+      if (shared == moved[value].end()) own.push_back(std::move(part));
+      else read.moved_for = names[sites[shared->site].site.operations.front().index()];
+    }
+    if (!own.empty()) read.moved_for.clear();
+    if (held->mesh == site.mesh && held->unreduced.empty())
+      read.cells = cells_received(program[site.mesh], own, *held, graph[value].type.shape);
+    if (!copied.contains(value))
+      for (SiteRead& part : own) moved[value].push_back({number, std::move(part)});
+  }
+  return reads;
 }
 
 void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
                const std::vector<std::string>& names, const std::vector<SiteShardings>& sites, const Reshard& reshard,
-               const std::string& moved_for, const Caution& caution, std::vector<Move>& list) {
+               ReadsOfSite& reads, const Caution& caution, std::vector<Move>& list) {
   const Site& site = sites[reshard.site].site;
+  Read* read = reshard.of_result ? nullptr : &reads[site.uses[reshard.tensor]];
   const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
   const ir::Value& value = graph[moved];
   const bool is_explicit = reshard.is_explicit || at_the_edge(program, graph, moved, reshard);
@@ -104,43 +135,97 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   const std::string operation = path + names[site.operations.front().index()];
   const std::string to = to_string(program.meshes, reshard.steps.back().after);
   for (const Collective& step : reshard.steps) {
+    std::int64_t cells = cells_moved(program, graph, sites[reshard.site], step, value.type.shape, caution);
+    const bool moves_any = cells > 0;
+    if (read && read->cells) *read->cells -= cells = std::min(cells, *read->cells);
     Move move{reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
               to_string(program.meshes, step),
-              cells_moved(program, graph, sites[reshard.site], step, value.type.shape, caution) *
-                  static_cast<std::int64_t>(size_of(value.type.element)),
-              !is_explicit && moves_for_others(step.kind),
+              cells * static_cast<std::int64_t>(size_of(value.type.element)),
+              !is_explicit && moves_for_others(step.kind) && (cells > 0 || !moves_any || !read->moved_for.empty()),
               name_of_value,
               reader,
               operation,
               std::string(name(step.kind)),
               to};
-    if (!moved_for.empty() && move.bytes > 0) {
-      move.moved_for = moved_for;
+    if (read && !read->moved_for.empty() && moves_any) {
+      move.moved_for = read->moved_for;
       move.bytes = 0;
     }
     list.push_back(std::move(move));
   }
 }
 
-bool is_held_whole(const std::optional<ir::Sharding>& held) {
-  return !held || std::ranges::all_of(held->dims, [](const ir::DimSharding& dim) { return dim.axes.empty(); });
-}
-
+// What is not a step from one sharding to another: cells around a block, and cells of other blocks.
 void add_halos(const ir::Program& program, const ir::Graph& graph, const std::string& path,
-               const std::vector<std::string>& names, const SiteShardings& site, std::vector<Move>& list) {
+               const std::vector<std::string>& names, const SiteShardings& site, ReadsOfSite& reads,
+               std::vector<Move>& list) {
   if (!site.mesh.valid()) return;
   for (std::size_t k = 0; k < site.operands.size(); ++k) {
     const ir::Value& value = graph[site.site.operands[k]];
     if (is_held_whole(sharding_of_use(graph, site.site, k))) continue;
     const Halo halo = halo_of(program[site.operands[k].mesh], site.site.factors, k, site.operands[k], value.type.shape);
-    if (halo.cells == 0) continue;
+    Read& read = reads[site.site.uses[k]];
+    const std::int64_t cells = read.cells.value_or(halo.cells);
+    if (cells == 0) continue;
+    read.cells = 0;
     std::string edges;
     for (const HaloEdge& edge : halo.edges)
       edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", edge.axis, edge.before, edge.after);
     const std::string& reader = names[site.site.operations.front().index()];
-    list.push_back({fmt::format("{}{} for {}", path, value.name, reader), "halo_exchange " + edges,
-                    halo.cells * static_cast<std::int64_t>(size_of(value.type.element)), false, path + value.name,
-                    reader, path + reader, "halo_exchange", ""});
+    list.push_back({fmt::format("{}{} for {}", path, value.name, reader),
+                    edges.empty() ? "copy from other blocks" : "halo_exchange " + edges,
+                    cells * static_cast<std::int64_t>(size_of(value.type.element)), false, path + value.name, reader,
+                    path + reader, edges.empty() ? "copy" : "halo_exchange", ""});
+  }
+}
+
+void add_carry(const ir::Program& program, const ir::Graph& graph, const std::string& path,
+               const std::vector<std::string>& names, const SiteShardings& site, std::vector<Move>& list) {
+  const auto scan = divided_scan(program, graph, site.site, site.mesh, site.factors);
+  if (!scan) return;
+  const std::string name = path + graph[site.site.results.front()].name;
+  list.push_back(
+      {name, fmt::format("all_gather {{{}}} of the totals of blocks", to_string(program[site.mesh], scan->over)),
+       scan->bytes_of_totals, false, name, "", path + names[site.site.operations.front().index()], "all_gather", ""});
+}
+
+// What an iterate leaves counts as being on every device.
+bool is_left_by_iterate(const ir::Program& program, ir::GraphId id, ir::ValueId value) {
+  const ir::Graph& graph = program[id];
+  const auto input = std::ranges::find(graph.inputs, value) - graph.inputs.begin();
+  if (id != program.main && input < std::ssize(graph.outputs)) value = graph.outputs[static_cast<std::size_t>(input)];
+  return std::ranges::any_of(graph.operations, [&](const ir::Operation& operation) {
+    const ir::RegionBody* region = program[operation.op].region();
+    return region && region->kind == ir::RegionKind::iterate && contains(operation.results, value);
+  });
+}
+
+// An iterate begins with all of each operand on every device.
+void add_operands_of_iterates(const ir::Program& program, ir::GraphId id, const std::string& path,
+                              const std::vector<std::string>& names, const std::set<ir::ValueId>& copied,
+                              std::vector<Move>& list) {
+  const ir::Graph& graph = program[id];
+  std::map<ir::ValueId, std::string> gathered;  // and for which iterate
+  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
+    const ir::RegionBody* region = program[graph.operations[o].op].region();
+    if (!region || region->kind != ir::RegionKind::iterate) continue;
+    const std::set<ir::ValueId> operands(graph.operations[o].operands.begin(), graph.operations[o].operands.end());
+    for (ir::ValueId v : operands) {
+      const ir::Value& value = graph[v];
+      const bool is_input = id == program.main && contains(graph.inputs, v) && !copied.contains(v);
+      if (is_input || is_given_to_trips(program, id, v) || is_held_whole(value.sharding)) continue;
+      if (is_left_by_iterate(program, id, v)) continue;
+      if (ir::is_maximal(program[value.sharding->mesh]) || !value.sharding->unreduced.empty()) continue;
+      const ir::Sharding whole{value.sharding->mesh, std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
+      const ir::Mesh& mesh = program[whole.mesh];
+      const auto [before, fresh] = gathered.emplace(v, names[o]);
+      const bool is_shared = !fresh && !copied.contains(v);
+      for (const Collective& step : reshard({mesh, *value.sharding}, {mesh, whole}, value.type.shape))
+        list.push_back({fmt::format("{}{} for {}", path, value.name, names[o]), to_string(program.meshes, step),
+                        is_shared ? 0 : step.moved * static_cast<std::int64_t>(size_of(value.type.element)), false,
+                        path + value.name, names[o], path + names[o], std::string(name(step.kind)),
+                        to_string(program.meshes, whole), is_shared ? before->second : ""});
+    }
   }
 }
 
@@ -182,29 +267,25 @@ std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen
   for (const auto& [id, path] : graph_paths(program)) {
     const std::size_t before = list.size();
     const auto found = chosen.find(id);
-    if (found == chosen.end()) continue;
-    const std::vector<SiteShardings>& sites = found->second;
+    const std::vector<SiteShardings> sites = found == chosen.end() ? std::vector<SiteShardings>{} : found->second;
     const ir::Graph& graph = program[id];
     std::vector<std::string> names = operation_names(graph);
     const bool in_group = is_inside_of_a_group(program, id);
     const std::string around = in_group ? without_last(path) : path;
     const std::vector<Reshard> all = reshards(program, graph, sites);
-    std::map<ir::ValueId, std::vector<Moved>> moved;  // by value that operations read: those before
-    for (const Reshard& reshard : all) {
-      const SiteShardings& own = sites[reshard.site];
-      std::string moved_for;
-      if (!reshard.of_result) {
-        const ir::ValueId value = own.site.operands[reshard.tensor];
-        Moved now{&reshard, transfer_for(program, graph, own, reshard.tensor)};
-        for (const Moved& before : moved[value])
-          if (moved_for.empty() && before.reshard->site != reshard.site && are_alike(before.transfer, now.transfer))
-            moved_for = names[sites[before.reshard->site].site.operations.front().index()];
-        if (id != program.main || !copied.contains(value)) moved[value].push_back(std::move(now));
-      }
-      add_moves(program, graph, is_at_the_edge(graph, own.site, reshard) ? around : path, names, sites, reshard,
-                moved_for, caution, list);
+    const std::set<ir::ValueId> own_copies = id == program.main ? copied : std::set<ir::ValueId>{};
+    MovedValues moved;
+    std::vector<ReadsOfSite> reads;
+    for (std::size_t s = 0; s < sites.size(); ++s)
+      reads.push_back(reads_of(program, id, names, sites, s, own_copies, moved));
+    for (const Reshard& reshard : all)
+      add_moves(program, graph, is_at_the_edge(graph, sites[reshard.site].site, reshard) ? around : path, names, sites,
+                reshard, reads[reshard.site], caution, list);
+    for (std::size_t s = 0; s < sites.size(); ++s) {
+      add_halos(program, graph, path, names, sites[s], reads[s], list);
+      add_carry(program, graph, path, names, sites[s], list);
     }
-    for (const SiteShardings& site : sites) add_halos(program, graph, path, names, site, list);
+    if (!in_group) add_operands_of_iterates(program, id, path, names, own_copies, list);
     for (std::size_t k = before; k < list.size(); ++k) list[k].times = times.at(id);
   }
   return list;

@@ -59,9 +59,8 @@ class PlanReader {
     const auto paths = graph_paths(out_.program);
     for (const auto& [id, path] : paths)
       if (!is_inside_of_a_group(out_.program, id)) add_sites(id);
-    // The results of inner iterates first, then what bodies read from outside.
+    // The results of inner iterates first. What trips only read is whole on every device.
     for (auto at = paths.rbegin(); at != paths.rend(); ++at) each_iterate(at->first, &PlanReader::hold_states);
-    for (const auto& [id, path] : paths) each_iterate(id, &PlanReader::hold_operands);
     return std::move(out_);
   }
 
@@ -229,26 +228,6 @@ class PlanReader {
       value_in(id, results[k]).sharding = held;
     }
   }
-  // … and moved into that sharding before the first trip. What a trip only reads is held as outside.
-  void hold_operands(GraphId id, OperationId o, GraphId body) {
-    const std::vector<ValueId> inside = out_.program[body].inputs, operands = out_.program[id][o].operands;
-    const std::size_t states = out_.program[body].outputs.size();
-    SiteShardings start{{{o}, {}, {}, {}, {}}, false, mesh_};
-    for (std::size_t k = 0; k < operands.size(); ++k) {
-      if (k >= states) {
-        value_in(body, inside[k]).sharding = value_in(id, operands[k]).sharding;
-      } else if (const std::optional<Sharding>& held = value_in(body, inside[k]).sharding) {
-        start.mesh = held->mesh;
-        start.site.operands.push_back(operands[k]);
-        start.site.uses.emplace_back(o, static_cast<std::uint32_t>(k));
-        start.site.factors.operands.push_back(
-            {static_cast<std::uint32_t>(start.operands.size()), std::vector<AxisFactors>(held->dims.size())});
-        start.operands.push_back(*held);
-      }
-    }
-    out_.sites[id].push_back(std::move(start));
-  }
-
   const Plan& plan_;
   PlannedShardings out_;
   FactorTable table_;

@@ -39,7 +39,14 @@ bool are_distant(const Box& a, const Box& b) {
 
 std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, const Operation& operation,
                                                      std::uint32_t operand) {
-  const Operator& op = program[operation.op];
+  return nearby_reads(program, program[operation.op], operation.placements, operand);
+}
+
+std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, const Operator& op,
+                                                     const std::vector<BlockPlacement>& placements,
+                                                     std::uint32_t operand) {
+  Operation operation{};
+  operation.placements = placements;
   std::vector<std::vector<std::uint32_t>> groups(1);
   for (std::uint32_t r = 0; r < op.reads.size(); ++r)
     if (op.reads[r].tensor == operand) groups[0].push_back(r);

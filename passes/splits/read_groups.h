@@ -15,6 +15,10 @@ namespace tap::passes {
 // kernels are fixed by their author.
 std::vector<std::vector<std::uint32_t>> nearby_reads(const ir::Program& program, const ir::Operation& operation,
                                                      std::uint32_t operand);
+// … of an operator with these placements.
+std::vector<std::vector<std::uint32_t>> nearby_reads(const ir::Program& program, const ir::Operator& op,
+                                                     const std::vector<ir::BlockPlacement>& placements,
+                                                     std::uint32_t operand);
 
 // The operator in which each group but the first is a separate operand, appended to the others.
 ir::Operator with_operands_for(ir::Operator op, std::uint32_t operand,

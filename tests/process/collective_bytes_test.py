@@ -30,7 +30,7 @@ class CollectiveBytes(MpiTest):
         """Of a program: the collectives with their figures, and what each process of a job with a process for each device received."""
         self.write("p.tap", text)
         moves = json.loads(self.expect(0, ".*", "sharding", "p.tap", "--json").stdout)["moves"]
-        inputs = [word for name in "abw" if f"{name}: f32" in text for word in ("-i", f"{name}=rand:1")]
+        inputs = [word for name in "abw" if f"{name}: " in text for word in ("-i", f"{name}=rand:1")]
         result = self.job(devices, "run", "p.tap", *inputs, "-o", "@r.safetensors", "--metrics", "m.json", "--mpi")
         self.assertEqual(result.returncode, 0, result.stderr)
         received = Counter()
@@ -83,10 +83,25 @@ class CollectiveBytes(MpiTest):
         self.same(stencil, 4, "halo_exchange", 3 * 96)  # a device in the middle has two neighbours
 
     def test_halo_of_devices_at_the_ends(self):
-        """With two devices none has two neighbours: the figure is a bound."""
+        """With two devices none has two neighbours."""
         moves, received = self.moves(program("x: 2", "{x}, {}", "{x}, {}", "", "t[i - 1, j else 0] + t[i + 2, j else 0]"), 2)
-        self.assertEqual(moves, [("halo_exchange", 3 * 96 * 4)])
+        self.assertEqual(moves, [("halo_exchange", 2 * 96 * 4)])
         self.assertEqual(received, {0: 2 * 96 * 4, 1: 96 * 4})
+
+    def test_reads_of_other_blocks(self):
+        """Windows wider than a block, shifts by more than one, reversed reads, and a row that all read."""
+        for equation, step, rows in (("t[i - 17, j else 0] + t[i + 20, j else 0]", "halo_exchange", 36),
+                                     ("t[i - 40, j else 0]", "halo_exchange", 16), ("t[63 - i, j]", "copy", 16)):
+            self.same(program("x: 4", "{x}, {}", "{x}, {}", "", equation), 4, step, rows * 96)
+        self.same(program("x: 4", "{x}, {}", "{x}, {}", ", w: f32[64, 96] @ m[{x}, {}]", "t[0, j] * w[i, j]"), 4, "all_gather", 96)
+
+    def test_scan_along_what_is_divided(self):
+        """Each device receives the totals of the blocks of the others."""
+        text = ("mesh m = [x: 4]\nprogram main(a: i64[8, 64]) -> (c: i64[8, 64] @ m[{}, {x}]) {\n"
+                "    c[r, i] = sum[k in 0..i + 1] a[r, k]\n}\n")
+        moves, received = self.moves(text, 4)
+        self.assertEqual([move for move in moves if move[1] > 0], [("all_gather", 3 * 8 * 8)])
+        self.assertEqual(max(received.values()), 3 * 8 * 8)
 
     def test_all_reduce(self):
         """Each device combines a slice of the partials, and the slices are gathered where all of them are read."""
