@@ -242,7 +242,7 @@ class Lowering {
   std::optional<Run> run_inside(std::size_t dim, const PackedDim& rows, const std::optional<Block>& chunk,
                                 const Packing& packing) const;
   std::vector<Statement> fill_window(std::uint32_t read, const PackedDim& rows, const std::optional<Block>& chunk,
-                                     const Packing& packing, const RegisterTile& tile);
+                                     const Packing& packing);
   void in_lanes(std::vector<For>& nest, std::uint32_t count);
   void in_known_lanes(std::vector<For>& nest, std::uint32_t count, const std::vector<std::size_t>& dims,
                       std::int64_t length);
