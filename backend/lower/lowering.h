@@ -183,6 +183,8 @@ class Lowering {
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
   std::vector<Statement> reduce_ragged(const RegisterTile& tile, const Part& rows, const Part& lanes, std::size_t along,
                                        const Statement& step);
+  std::vector<Statement> prefetch_scan(const ir::Scan& scan, bool descending, const RegisterTile& tile,
+                                       const Part& lanes) const;
   std::vector<Statement> prefetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                         std::size_t along) const;
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
