@@ -206,7 +206,7 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
   if (const auto next = dim_of_next_window(tile, packing, extents))
     for (std::uint32_t read : packing.windows)
       for (NextWindow& window : next_windows(read, tile, *next)) next_windows_.push_back(std::move(window));
-  for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing, tile));
+  for (std::uint32_t read : packing.windows) append(fill_rows, fill_window(read, along_rows, chunk, packing));
   next_panels_ = next_panels(tile, packing, copied, column_panels, row_panels);
   std::fill(cells_.begin(), cells_.end(), std::nullopt);
 

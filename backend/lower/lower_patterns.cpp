@@ -86,7 +86,9 @@ std::vector<Statement> Lowering::scan_of(const Scan& scan, const std::optional<R
   For run = loop(scan.along, std::vector<bool>(op_.dims.size(), false));
   run.descending = descending;
   if (auto one = single_step(admitted, *follows, i)) {
-    append(run.body, std::move(*one));
+    run.body.push_back(std::move(one->front()));  // defines the point
+    if (tile && !in_rows && inner_reductions.empty()) append(run.body, prefetch_scan(scan, descending, *tile, *part));
+    run.body.push_back(std::move(one->back()));
   } else {
     auto& opposite = descending ? admitted.upper : admitted.lower;
     opposite.push_back({shifted(bound, i, descending ? 1 : -1), 1});

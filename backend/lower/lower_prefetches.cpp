@@ -143,4 +143,50 @@ std::vector<Statement> Lowering::prefetch_ahead(const RegisterTile& tile, const 
   return result;
 }
 
+// Prefetches what a scan's later steps read, if each step is in a different page: a strip of lanes is too short for the hardware
+// prefetcher. The last steps fetch the first ones of the next strip.
+//
+//   for k in 0..1000                          t = k
+//     if k + 6 < 1000: fetch x[t + 6, j]      else fetch x[t + 6 - 1000, j + 256]
+std::vector<Statement> Lowering::prefetch_scan(const Scan& scan, bool descending, const RegisterTile& tile,
+                                               const Part& lanes) const {
+  const std::uint32_t along = frame_.at[scan.along], reduced = frame_.at[scan.reduced];
+  const std::int64_t all = extents_.sizes[scan.along], sign = descending ? -1 : 1;
+  if (all < 2) return {};
+  const std::int64_t steps = sign * steps_ahead(lanes.count, lanes.count, all, machine_);
+  const AffineExpr length = plus(variable(frame_.hi[scan.along]), variable(frame_.lo[scan.along]), -1);
+  std::vector<Statement> later, next;
+  for (CellId id : reachable_from(op_.exprs, op_.reduce()->operands)) {
+    if (op_.exprs[id].op != CellOp::read) continue;
+    const Load& load = kernel_.loads[loads_[op_.exprs[id].attribute]];
+    const TensorType& type = kernel_.tensors[load.tensor].type;
+    const bool plain = !kernel_.tensors[load.tensor].local &&
+                       std::ranges::none_of(load.at, [](const Coordinate& c) { return c.data || c.checked; });
+    const bool far = element_count(type.shape) > machine_.l2_bytes / static_cast<std::int64_t>(size_of(type.element));
+    if (!plain || !far) continue;
+    Prefetch ahead{load.tensor, {}, true}, beside{load.tensor, {}, true};
+    for (const Coordinate& c : load.at) {
+      const std::int64_t moves = checked::add(c.affine.coefficients[along], c.affine.coefficients[reduced]);
+      ahead.at.push_back(shifted(shifted(c.affine, along, steps), reduced, steps));
+      beside.at.push_back(plus(shifted(ahead.at.back(), frame_.at[tile.dim], lanes.count * std::int64_t{tile.lanes}),
+                               length, -sign * moves));
+    }
+    if (!is_contiguous_along(ahead.at, frame_.at[tile.dim])) continue;
+    if (stride_bytes(type, ahead.at, along) + stride_bytes(type, ahead.at, reduced) < machine_.page_bytes) continue;
+    later.push_back({std::move(ahead)});
+    next.push_back({std::move(beside)});
+  }
+  if (later.empty()) return {};
+  const AffineExpr left = descending
+                              ? plus(plus(variable(along), variable(frame_.lo[scan.along]), -1), number(steps))
+                              : plus(plus(variable(frame_.hi[scan.along]), variable(along), -1), number(-steps - 1));
+  std::vector<Statement> result{
+      {Guard{{{left, Comparison::at_least_zero}}, {}, across(tile, nullptr, &lanes, std::move(later))}}};
+  if (lanes.whole)
+    result.push_back({Guard{{{plus(number(-1), left, -1), Comparison::at_least_zero}},
+                            {},
+                            across(tile, nullptr, &lanes, std::move(next))}});
+  return result;
+}
+
 }  // namespace tap::backend

@@ -183,6 +183,8 @@ class Lowering {
   std::vector<Statement> reduce_across(const RegisterTile& tile, const Part* rows, const Part& lanes);
   std::vector<Statement> reduce_ragged(const RegisterTile& tile, const Part& rows, const Part& lanes, std::size_t along,
                                        const Statement& step);
+  std::vector<Statement> prefetch_scan(const ir::Scan& scan, bool descending, const RegisterTile& tile,
+                                       const Part& lanes) const;
   std::vector<Statement> prefetch_ahead(const RegisterTile& tile, const Part* rows, const Part& lanes,
                                         std::size_t along) const;
   bool is_short(std::size_t dim, const RegisterTile& tile) const;
@@ -242,7 +244,7 @@ class Lowering {
   std::optional<Run> run_inside(std::size_t dim, const PackedDim& rows, const std::optional<Block>& chunk,
                                 const Packing& packing) const;
   std::vector<Statement> fill_window(std::uint32_t read, const PackedDim& rows, const std::optional<Block>& chunk,
-                                     const Packing& packing, const RegisterTile& tile);
+                                     const Packing& packing);
   void in_lanes(std::vector<For>& nest, std::uint32_t count);
   void in_known_lanes(std::vector<For>& nest, std::uint32_t count, const std::vector<std::size_t>& dims,
                       std::int64_t length);

@@ -180,7 +180,7 @@ bool PointWork::is_window(CellId id, const Access& access, const Tile& tile) con
 }
 
 // The share of one cell that rows read: the box of all rows' windows is copied once for all lanes, in runs along the last axis,
-// each of which begins in a line of its own.
+// each of which begins in a line of its own, by whole vectors.
 double PointWork::window_copy(const Access& access, const Tile& tile) const {
   constexpr double run_start = 6 + 2.0 * reference_machine.line_cycles;
   double cells = 1, run = 1,
@@ -194,7 +194,9 @@ double PointWork::window_copy(const Access& access, const Tile& tile) const {
   }
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
     if (op_.dims[d].role == DimRole::reduction || d == tile.rows) reads *= static_cast<double>(extents_.sizes[d]);
-  return cells * (1.0 / tile.lanes + run_start / run) / reads;
+  const double lanes =
+      static_cast<double>(full_vector_bytes) / size_of(compute_type(op_.operands[access.tensor].element));
+  return cells * (1 / lanes + run_start / run) / reads;
 }
 
 bool PointWork::is_prepared(CellId id, const Access& access, const Tile& tile) const {
@@ -266,14 +268,15 @@ bool PointWork::rows_crowd(const Access& access, const Tile& tile) const {
 }
 
 // A panel that is too large for half of the first cache comes from the second for each register tile; its lines are
-// consecutive, so half of the time to load them is hidden. Tiles of many rows need fewer of them: six rows of 16 lanes run
-// convolutions on AVX2 1.4 times as fast as two rows of 32.
+// consecutive, so half of the time to load them is hidden, and a vector of few lanes is a part of one. Tiles of many rows need
+// fewer of them: six rows of 16 lanes run convolutions on AVX2 1.4 times as fast as two rows of 32.
 double PointWork::panel_cost(CellId id, const Access& access, const Tile& tile) const {
   constexpr double near_bytes = reference_machine.l1_bytes / 2.0;
   double bytes = static_cast<double>(tile.lanes) * tile.vectors * static_cast<double>(size_of(op_.exprs[id].type));
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
     if (op_.dims[d].role == DimRole::reduction && uses(access, d)) bytes *= static_cast<double>(extents_.sizes[d]);
-  return bytes > near_bytes ? reference_machine.line_cycles / 2.0 / registers_of(tile.lanes) : 0;
+  const double line = std::min(static_cast<double>(tile.lanes) * bytes_ / reference_machine.line_bytes, 1.0);
+  return bytes > near_bytes ? line * reference_machine.line_cycles / 2.0 / registers_of(tile.lanes) : 0;
 }
 
 double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& tile) const {

@@ -27,7 +27,7 @@ bool is_simple(const Program& program, const Graph& body) {
 }
 
 // Per power of two the number of steps, at most so many, that leaves the fewest trips over; not one that leaves some if a
-// number a little larger leaves none.
+// number a little larger leaves none. And all of them at once, if they are so few: no step of the state is then in memory.
 std::vector<std::int64_t> steps_of(std::int64_t trips, std::size_t operations) {
   const auto limit = std::min(most_steps, static_cast<std::int64_t>(most_operations / operations));
   std::vector<std::int64_t> found;
@@ -41,6 +41,7 @@ std::vector<std::int64_t> steps_of(std::int64_t trips, std::size_t operations) {
     if (instead) found.back() = best;
     else found.push_back(best);
   }
+  if (trips > 1 && trips <= limit) found.push_back(trips);
   return found;
 }
 

@@ -87,12 +87,25 @@ TEST(Windows, ResultsOfATileAreFetchedRowByRow) {
   EXPECT_EQ(occurrences(loops, "fetch t2[b, o, i, j0 + 13]"), 1) << loops;
 }
 
+// Whatever the tile's lanes: copying by two cells took most of the time.
+TEST(Windows, OfFewResultsAreCopiedByWholeVectors) {
+  const std::string loops = loops_for({3, 243, 36, 2, 2});
+  const auto copy = loops.find("[w, w_1, w_2, w_3] = t0[");
+  ASSERT_NE(copy, std::string::npos) << loops;
+  const std::string loop = loops.substr(loops.rfind("lanes w_3", copy), 60);
+  EXPECT_NE(loop.find(" of 16\n"), std::string::npos) << loops;
+}
+
 // Of one block and of several; strides, and cells that are apart; images and rows shared by threads.
 TEST(Windows, BitsAreThoseOfTheOracle) {
   Machine machine = reference_machine;
   machine.l2_bytes = 128 << 10;
-  for (const Images& images :
-       {Images{2, 30, 26, 18}, {1, 100, 24, 17}, {1, 12, 71, 33, 2}, {1, 12, 60, 18, 1, 2}, {1, 9, 80, 16, 3}})
+  for (const Images& images : {Images{2, 30, 26, 18},
+                               {1, 100, 24, 17},
+                               {1, 12, 71, 33, 2},
+                               {1, 12, 60, 18, 1, 2},
+                               {1, 9, 80, 16, 3},
+                               {3, 60, 36, 2, 2}})
     expect_native_is_oracle_on(machine, convolution(images), fmt::format("{} channels", images.channels));
 }
 

@@ -85,7 +85,11 @@ TEST(Decide, StepsOfLargeGridsRunSeveralAtATime) {
   EXPECT_NE(large.find("unroll Y "), std::string::npos) << large;
   EXPECT_NE(large.find("fuse Y"), std::string::npos) << large;
   EXPECT_EQ(decided(grid(512, 50)), "plan 2\n");
-  EXPECT_EQ(decided(grid(8192, 3)), "plan 2\n");
+  // Few steps run all at once.
+  for (int steps : {2, 3, 5}) {
+    const std::string few = decided(grid(8192, steps));
+    EXPECT_EQ(few.substr(0, 23), fmt::format("plan 2\nunroll Y {}\nfuse ", steps)) << few;
+  }
   EXPECT_EQ(decided(grid(8192, 50), "unroll Y 5\n").substr(0, 30), "plan 2\nunroll Y 5\nfuse Y/y.0, ");
 }
 
