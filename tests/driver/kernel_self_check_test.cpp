@@ -22,7 +22,7 @@ using namespace backend;
 
 const SelfCheckOptions thorough{true, {20000, 200000, 200000}};
 
-Library library_of(const CompiledProgram& compiled) { return {"t", &compiled.kernels.kernels, {0}, false}; }
+Library library_of(const CompiledProgram& compiled) { return {"t", &compiled.kernels.kernels, {0}}; }
 
 CompiledProgram lowered_for(const Target& target, const tap::test::KernelProgram& program) {
   return backend::lower(tap::test::blocks_of(program), false, machine_of(target));
