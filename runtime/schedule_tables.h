@@ -128,7 +128,8 @@ struct Batch {
   int64_t tiles;
   int64_t sharing;  // Tiles (support/portions.h): what is known of the tiles, or that one thread should run them all
   // A tile may run before those tiles of the batch before, in a body's first batch those of the last one in the trip before, whose
-  // numbers differ from its own by at least this; both have as many tiles. 0: only after all of them.
+  // numbers differ from its own by at least this; both have as many tiles. 0: only after all of them, as where they
+  // may fail: who fails first is found by running them again.
   int64_t apart;
 };
 struct Sequence {

@@ -1,5 +1,7 @@
 #include "backend/loops/may_fail.h"
 
+#include <algorithm>
+
 namespace tap::backend {
 
 bool operation_may_fail(ir::CellOp op, ElementType type, const ir::Scalar* second) {
@@ -19,6 +21,12 @@ bool cells_may_fail(const ir::CellExprs& exprs) {
     if (operation_may_fail(node.op, exprs[node.args[0]].type, constant)) return true;
   }
   return false;
+}
+
+bool kernel_may_fail(const Kernel& kernel) {
+  for (const Load& load : kernel.loads)
+    if (!load.fill && std::ranges::any_of(load.at, [](const Coordinate& one) { return one.checked; })) return true;
+  return cells_may_fail(kernel.exprs);
 }
 
 }  // namespace tap::backend

@@ -10,6 +10,9 @@ using namespace ir;
 
 namespace {
 
+// Farther cells are not near: positions of tiles are computed from these without a check.
+constexpr std::int64_t most_step = std::int64_t{1} << 16, most_distance = std::int64_t{1} << 40;
+
 std::int64_t step_of(const Access& access, std::size_t axis, std::size_t dim) {
   const AffineExpr& row = access.projection.start.rows[axis];
   return dim < row.coefficients.size() ? row.coefficients[dim] : 0;
@@ -38,7 +41,7 @@ std::optional<NearCells> common_to(const std::vector<const Access*>& accesses, s
       all.low = std::min(all.low, its.low);
       all.high = std::max(all.high, its.high);
     }
-    return all;
+    if (step <= most_step && all.low >= -most_distance && all.high <= most_distance) return all;
   }
   return std::nullopt;
 }

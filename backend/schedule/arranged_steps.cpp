@@ -11,12 +11,6 @@ using namespace ir;
 
 namespace {
 
-bool kernel_may_fail(const Kernel& kernel) {
-  for (const Load& load : kernel.loads)
-    if (!load.fill && std::ranges::any_of(load.at, [](const Coordinate& one) { return one.checked; })) return true;
-  return cells_may_fail(kernel.exprs);
-}
-
 // Whether the box's cells follow one another in the buffer: then its messages need no packing.
 bool is_contiguous(const Box& box, const Box& buffer) {
   std::size_t axis = 0;

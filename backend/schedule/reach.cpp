@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/loops/may_fail.h"
 #include "support/checked.h"
 #include "support/tensor.h"
 
@@ -65,6 +66,10 @@ struct Reach::Touched {
   }
 };
 
+Reach::Reach(const Schedule& schedule, const std::vector<Kernel>& kernels) : schedule_(schedule), kernels_(kernels) {
+  for (const Kernel& kernel : kernels) may_fail_.push_back(kernel_may_fail(kernel));
+}
+
 std::int64_t Reach::of(std::size_t sequence, std::size_t batch) const {
   const Sequence& batches = schedule_.sequences[sequence];
   if (batch > 0) return of(batches[batch - 1], batches[batch], {});
@@ -79,6 +84,8 @@ std::int64_t Reach::of(std::size_t sequence, std::size_t batch) const {
 std::int64_t Reach::of(const Batch& before, const Batch& batch, const Exchanged& exchanged) const {
   const std::int64_t tiles = count_tiles(batch);
   if (kernels_.empty() || tiles > most_tiles || tiles != count_tiles(before)) return all;
+  if (may_fail(before))
+    return all;  // its tiles run again to find the first point that fails, and read what they read then
   std::vector<Touched> by, mine;
   if (!add(by, before, exchanged) || !add(mine, batch, {})) return all;
   std::int64_t farthest = 0;
@@ -88,6 +95,13 @@ std::int64_t Reach::of(const Batch& before, const Batch& batch, const Exchanged&
       if (farthest > tiles / 2) return all;
     }
   return farthest;
+}
+
+bool Reach::may_fail(const Batch& batch) const {
+  return std::ranges::any_of(batch, [&](const ScheduledTask& task) {
+    const auto* call = std::get_if<KernelCall>(&task.what);
+    return call && may_fail_[call->kernel];
+  });
 }
 
 bool Reach::add(std::vector<Touched>& to, const Batch& batch, const Exchanged& exchanged) const {

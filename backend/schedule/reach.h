@@ -17,7 +17,7 @@ class Reach {
  public:
   static constexpr std::int64_t all = -1;  // or farther than is worth knowing
   // Refers to both. Pre: no rows of buffers.
-  Reach(const ir::Schedule& schedule, const std::vector<Kernel>& kernels) : schedule_(schedule), kernels_(kernels) {}
+  Reach(const ir::Schedule& schedule, const std::vector<Kernel>& kernels);
 
   // A tile of this batch of a sequence may run before those tiles of the batch before whose numbers differ from its own by more
   // than this. Before the first batch of an iterate's body is the last one, in the trip before.
@@ -27,6 +27,7 @@ class Reach {
   struct Touched;
   using Exchanged = std::vector<ir::ExchangedState>;  // between the two batches
   std::int64_t of(const ir::Batch& before, const ir::Batch& batch, const Exchanged& exchanged) const;
+  bool may_fail(const ir::Batch& batch) const;
   bool add(std::vector<Touched>& to, const ir::Batch& batch, const Exchanged& exchanged) const;
   void add(std::vector<Touched>& to, std::int64_t tile, std::int64_t tiles, const ir::KernelCall& call) const;
   Touched part(const ir::KernelCall& call, std::size_t argument, std::int64_t tiles) const;
@@ -34,6 +35,7 @@ class Reach {
 
   const ir::Schedule& schedule_;
   const std::vector<Kernel>& kernels_;
+  std::vector<bool> may_fail_ = {};  // by kernel
 };
 
 }  // namespace tap::backend

@@ -189,6 +189,14 @@ TEST(Reach, OfOperationsOneAfterAnother) {
   EXPECT_EQ(reaches(rows, 0), (Reaches{all, 0}));
 }
 
+// What a batch that failed read must still be there when its tiles run again, to find the first point that fails.
+TEST(Reach, NothingFollowsABatchThatMayFailBeforeItIsComplete) {
+  const char* text =
+      "program p(x: i32[64, 8]) -> (y: i32[64, 8]) {\n"
+      "  y = iterate 9 (s = x) { t[i, j] = s[i, j] + 12 / s[i - 1, j else 1]; t }\n}";
+  EXPECT_EQ(Program(text, "plan 2\n", 8).reaches(1), Reaches{all});
+}
+
 TEST(Reach, IsUnknownWhereTilesNeedEverything) {
   const Program transposed(
       "program p(x: f32[64, 64]) -> (z: f32[64, 64]) {\n"
