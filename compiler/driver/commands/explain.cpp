@@ -138,7 +138,7 @@ Explained priced_shardings(Session& session, const PropagatedFile& from, const s
   return out;
 }
 
-Failure no_value(const std::string& file, std::vector<std::string> names, const std::string& name) {
+Failure no_value(const std::string& file, const std::vector<std::string>& names, const std::string& name) {
   auto near = did_you_mean(name, names);
   for (const std::string& inside : names)  // of an iterate, for example: `Y/u`
     if (inside.ends_with("/" + name)) near = inside;
@@ -260,11 +260,11 @@ int print_explained(const Session& session, const std::string& name, const std::
 // A value that only the plan makes. `names`: those of the program.
 int explain_made(Session& session, const std::string& file, const std::string& name, const ExplainOptions& options,
                  std::vector<std::string> names) {
-  if (options.decisions.plan.empty() || !options.specs.from.empty()) throw no_value(file, std::move(names), name);
+  if (options.decisions.plan.empty() || !options.specs.from.empty()) throw no_value(file, names, name);
   MadeByPlan made = made_by_plan(session, {file, options.machine, options.decisions, {}, {}, 0, options.source}, name);
   if (!made.type) {
     names.insert(names.end(), made.names.begin(), made.names.end());
-    throw no_value(file, std::move(names), name);
+    throw no_value(file, names, name);
   }
   return print_explained(session, name, fmt::format("{}: {}\n", name, ir::to_string(*made.type)) + made.lines,
                          {{}, {}, decisions_about(session, file, name, options)}, options.json);
