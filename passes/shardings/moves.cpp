@@ -15,6 +15,7 @@
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/halos.h"
 #include "passes/shardings/reads.h"
+#include "passes/splits/split_operator.h"
 #include "support/byte_size.h"
 
 namespace tap::passes {

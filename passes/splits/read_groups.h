@@ -8,6 +8,7 @@
 
 #include "ir/graph_ids.h"
 #include "ir/operator.h"
+#include "ir/placement.h"
 
 namespace tap::passes {
 
