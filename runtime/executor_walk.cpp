@@ -164,18 +164,19 @@ class Walker {
   }
   // Helps with the batch before and waits until it is complete. False: it failed.
   bool finish() {
-    const Pending batch = pending_;
+    const Pending last = pending_;
     pending_ = {};
     if (!is_complete(before_)) {
-      if (batch.trip) go_to_trip(*batch.trip, batch.depth - 1, -1);
+      if (last.trip) go_to_trip(*last.trip, last.depth - 1, -1);
       --step_;
       bool helped = false;
-      if (!help(*batch.batch, batch.before, batch.depth, &helped)) return false;
+      if (!help(*last.batch, last.before, last.depth, &helped)) return false;
       ++step_;
-      if (batch.trip) go_to_trip(*batch.trip, batch.depth - 1, 1);
+      if (last.trip) go_to_trip(*last.trip, last.depth - 1, 1);
     }
     return wait();
   }
+  // The trip before or after this one: another counter, and the states exchanged.
   void go_to_trip(const Iteration& task, int64_t depth, int64_t by) {
     call_.counters[depth] += by;
     exchange(task);

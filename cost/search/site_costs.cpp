@@ -32,6 +32,7 @@ bool moves_cells(const SiteShardings& site, std::size_t operand) {
       if (!site.factors[f].empty() && passes::moves_cells(site.site.factors.factors[f])) return true;
   return false;
 }
+
 }  // namespace
 
 bool is_given_whole(const Program& program, MeshId mesh, GraphId id, ValueId value) {

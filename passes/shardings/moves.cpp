@@ -138,17 +138,21 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
   for (const Collective& step : reshard.steps) {
     std::int64_t cells = cells_moved(program, graph, sites[reshard.site], step, value.type.shape, caution);
     const bool moves_any = cells > 0;
-    if (read && read->cells) *read->cells -= cells = std::min(cells, *read->cells);
+    const bool is_shared = read && !read->moved_for.empty() && moves_any;
+    if (read && read->cells) {
+      cells = std::min(cells, *read->cells);
+      *read->cells -= cells;
+    }
     Move move{reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
               to_string(program.meshes, step),
               cells * static_cast<std::int64_t>(size_of(value.type.element)),
-              !is_explicit && moves_for_others(step.kind) && (cells > 0 || !moves_any || !read->moved_for.empty()),
+              !is_explicit && moves_for_others(step.kind) && (cells > 0 || !moves_any || is_shared),
               name_of_value,
               reader,
               operation,
               std::string(name(step.kind)),
               to};
-    if (read && !read->moved_for.empty() && moves_any) {
+    if (is_shared) {
       move.moved_for = read->moved_for;
       move.bytes = 0;
     }

@@ -45,7 +45,7 @@ std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, con
 std::vector<std::vector<std::uint32_t>> nearby_reads(const Program& program, const Operator& op,
                                                      const std::vector<BlockPlacement>& placements,
                                                      std::uint32_t operand) {
-  Operation operation{};
+  Operation operation{};  // devices and corners follow from its placements alone
   operation.placements = placements;
   std::vector<std::vector<std::uint32_t>> groups(1);
   for (std::uint32_t r = 0; r < op.reads.size(); ++r)

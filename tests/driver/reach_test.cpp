@@ -182,6 +182,15 @@ TEST(Reach, OfLoops) {
             Reaches{3});
 }
 
+// Groups, whose projections have the halos of their inner operations.
+TEST(Reach, OfGroups) {
+  const char* text =
+      "program p(x: f32[64, 8]) -> (y: f32[64, 8]) {\n"
+      "  y = iterate 8 (s = x) { t[i, j] = s[i, j] + s[i - 1, j else 0] + s[i + 1, j else 0]; t }\n}";
+  for (const std::int64_t parts : {2, 4, 8, 16})
+    EXPECT_GT(Program(text, "plan 2\nunroll y 2\nfuse y/t.0, y/t.1 over i\n", parts).compare(), 0);
+}
+
 TEST(Reach, OfOperationsOneAfterAnother) {
   const char* rows =
       "program p(x: f32[64, 24], w: f32[24, 24], v: f32[24, 24]) -> (z: f32[64, 24]) {\n"

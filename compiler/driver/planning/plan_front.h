@@ -36,8 +36,8 @@ struct PlanFront {
 // Where there are many meshes: only the first are searched, in the order of what they promise.
 struct MeshLimit {
   std::size_t most = 0;  // 0: all
-  std::function<bool(double seconds)> has_time_for =
-      {};  // for another mesh that takes about so long; asked after the first
+  // Another mesh, which takes about so long; asked after the first.
+  std::function<bool(double seconds)> has_time_for = {};
 };
 // Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes,
 // or that of the lines to keep or to start from. Meshes on which lines cannot be kept are left out.
