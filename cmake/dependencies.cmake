@@ -29,11 +29,7 @@ add_library(tap_z3 INTERFACE)
 target_link_libraries(tap_z3 INTERFACE ${TAP_Z3})
 
 if(TAP_BACKEND)
-  find_package(LLVM 22.1 REQUIRED CONFIG PATHS /usr/lib/llvm-22/lib/cmake/llvm NO_DEFAULT_PATH)
-  find_package(LLD QUIET CONFIG PATHS /usr/lib/llvm-22/lib/cmake/lld NO_DEFAULT_PATH)
-  add_library(tap_llvm INTERFACE)
-  target_include_directories(tap_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
-  target_link_libraries(tap_llvm INTERFACE LLVM lldELF lldCommon)
+  include(cmake/llvm.cmake)
 
   find_library(TAP_HWLOC hwloc REQUIRED)
   find_path(TAP_HWLOC_INCLUDE hwloc.h REQUIRED)

@@ -1,5 +1,5 @@
-# A part of the installation (cmake/package.cmake): the shared libraries that `programs` load, but for those of every Debian, with
-# the copyright notices of the packages that they come from.
+# A part of the installation (cmake/package.cmake): the shared libraries that `programs` load, but for those of every Debian, and
+# the copyright notices of the packages that they and the libraries within `programs` come from.
 file(GET_RUNTIME_DEPENDENCIES
   RESOLVED_DEPENDENCIES_VAR libraries
   EXECUTABLES ${programs}
@@ -18,6 +18,9 @@ foreach(library IN LISTS libraries)
   if(NOT package OR NOT EXISTS ${notice})
     message(FATAL_ERROR "${file}: no Debian package has it, so its copyright is unknown")
   endif()
-  get_filename_component(notice ${notice} REALPATH)
+  list(APPEND packages ${package})
+endforeach()
+foreach(package IN LISTS packages ITEMS libisl-dev llvm-22-dev liblld-22-dev)
+  get_filename_component(notice /usr/share/doc/${package}/copyright REALPATH)
   file(COPY_FILE ${notice} ${prefix}/share/doc/tapestry/copyright/${package})
 endforeach()

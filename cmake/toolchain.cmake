@@ -5,6 +5,11 @@
 # one thing: in ci a warning is an error. Kernels are compiled by LLVM, whatever tapc itself is compiled with.
 find_program(TAP_CCACHE ccache)
 if(TAP_CCACHE)
+  # What uses a precompiled header is only cached with these.
+  set(TAP_CCACHE ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TAP_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TAP_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${TAP_CCACHE})
 endif()

@@ -95,6 +95,12 @@ bool runs_here(const Target& target) {
 
 namespace {
 
+// The processors of the targets with names, which cmake/llvm.cmake links.
+constexpr std::array parts_of_named = {
+    LLVMInitializeX86TargetInfo,     LLVMInitializeX86Target,     LLVMInitializeX86TargetMC,     LLVMInitializeX86AsmPrinter,
+    LLVMInitializeAArch64TargetInfo, LLVMInitializeAArch64Target, LLVMInitializeAArch64TargetMC, LLVMInitializeAArch64AsmPrinter,
+};
+
 void initialise(const Target& target) {
   static const bool native = [] {
     llvm::InitializeNativeTarget();
@@ -103,14 +109,11 @@ void initialise(const Target& target) {
   }();
   static_cast<void>(native);
   if (target.name == "native") return;
-  static const bool all = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
+  static const bool others = [] {
+    for (auto initialise_part : parts_of_named) initialise_part();
     return true;
   }();
-  static_cast<void>(all);
+  static_cast<void>(others);
 }
 
 }  // namespace
