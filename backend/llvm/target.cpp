@@ -97,8 +97,9 @@ namespace {
 
 // The processors of the targets with names, which cmake/llvm.cmake links.
 constexpr std::array parts_of_named = {
-    LLVMInitializeX86TargetInfo,     LLVMInitializeX86Target,     LLVMInitializeX86TargetMC,     LLVMInitializeX86AsmPrinter,
-    LLVMInitializeAArch64TargetInfo, LLVMInitializeAArch64Target, LLVMInitializeAArch64TargetMC, LLVMInitializeAArch64AsmPrinter,
+    LLVMInitializeX86TargetInfo,   LLVMInitializeX86Target,         LLVMInitializeX86TargetMC,
+    LLVMInitializeX86AsmPrinter,   LLVMInitializeAArch64TargetInfo, LLVMInitializeAArch64Target,
+    LLVMInitializeAArch64TargetMC, LLVMInitializeAArch64AsmPrinter,
 };
 
 void initialise(const Target& target) {
