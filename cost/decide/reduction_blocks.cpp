@@ -9,6 +9,7 @@
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/operation_names.h"
 #include "passes/shardings/plan_writers.h"
+#include "support/tensor.h"
 
 namespace tap::cost {
 
@@ -19,6 +20,7 @@ namespace {
 constexpr std::int64_t most_blocks = 64;
 constexpr double fewest_points = 1 << 15;  // of a block: many times what a task takes to start
 constexpr double fewest_points_a_cell = 16;
+constexpr std::int64_t line = 64;     // of caches, in bytes: everywhere, as the number of blocks decides bits
 constexpr double most_points = 1e15;  // no memory has room for more
 
 double points_along(const Operator& op, const std::vector<std::size_t>& dims) {
@@ -55,11 +57,38 @@ std::int64_t blocks_of(const Program& program, const Operator& op, std::size_t d
   return std::min(static_cast<std::int64_t>(worthwhile / shares), op.dims[dim].range.size());
 }
 
+// The bytes from one point along the dim to the next, by read.
+std::vector<std::int64_t> strides_along(const Operator& op, std::size_t dim) {
+  std::vector<std::int64_t> result;
+  for (const Access& read : op.reads) {
+    const TensorType& type = op.operands[read.tensor];
+    const std::vector<std::int64_t> strides = row_major_strides(type.shape);
+    const auto& start = read.projection.start.rows;
+    std::int64_t bytes = 0;
+    for (std::size_t a = 0; a < start.size(); ++a)
+      bytes += start[a].coefficients[dim] * strides[a] * static_cast<std::int64_t>(size_of(type.element));
+    result.push_back(bytes);
+  }
+  return result;
+}
+
+// As many blocks, or up to half as many if these begin at whole lines: vectors that cross lines take up to 1.6 times as long.
+std::int64_t blocks_of_lines(const Operator& op, std::size_t dim, std::int64_t most) {
+  const std::int64_t size = op.dims[dim].range.size();
+  const std::vector<std::int64_t> strides = strides_along(op, dim);
+  for (std::int64_t count = most; 2 * count > most; --count) {
+    const std::int64_t block = (size + count - 1) / count;
+    if (std::ranges::all_of(strides, [&](std::int64_t bytes) { return (bytes % line) * (block % line) % line == 0; }))
+      return count;
+  }
+  return most;
+}
+
 }  // namespace
 
 std::vector<PlannedSplit> reduction_blocks(const Program& program, GraphId id, const std::string& path,
                                            const std::set<OperationId>& fixed, const passes::Caution& caution) {
-  std::vector<PlannedSplit> lines;
+  std::vector<PlannedSplit> splits;
   const Graph& graph = program[id];
   const DefUse uses = def_use(graph);
   const std::vector<std::string> names = operation_names(graph);
@@ -73,14 +102,14 @@ std::vector<PlannedSplit> reduction_blocks(const Program& program, GraphId id, c
     const auto dim = outermost_reduction(op);
     const std::int64_t blocks = dim ? blocks_of(program, op, *dim) : 1;
     if (blocks < 2 || !passes::why_not_reassociated(program, op, caution).empty()) continue;
-    PlannedSplit line;
-    line.operation = path + names[o];
-    line.dim = passes::plan_dim_name(with_author_names(program, operation), static_cast<std::uint32_t>(*dim));
-    line.blocks.count = blocks;
-    line.placement = Placement::threads;
-    lines.push_back(std::move(line));
+    PlannedSplit split;
+    split.operation = path + names[o];
+    split.dim = passes::plan_dim_name(with_author_names(program, operation), static_cast<std::uint32_t>(*dim));
+    split.blocks.count = blocks_of_lines(op, *dim, blocks);
+    split.placement = Placement::threads;
+    splits.push_back(std::move(split));
   }
-  return lines;
+  return splits;
 }
 
 }  // namespace tap::cost
