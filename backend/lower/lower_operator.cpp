@@ -83,12 +83,12 @@ std::size_t dim_of_large_pieces(const Operator& op, const Extents& extents, cons
 
 // Of a reduction: a dim along which parts have clearly less to repeat, or else `dim`.
 std::size_t dim_of_least_repeated(const Operator& op, const Extents& extents, const std::vector<std::size_t>& dims,
-                                  std::size_t dim) {
+                                  std::size_t dim, const std::optional<RegisterTile>& tile) {
   constexpr double clearly = 0.7;
   if (!op.reduce()) return dim;
-  double least = share_of_parts(op, extents, dim) * clearly;
+  double least = share_of_parts(op, extents, dim, tile) * clearly;
   for (std::size_t d : dims) {
-    const double share = share_of_parts(op, extents, d);
+    const double share = share_of_parts(op, extents, d, tile);
     if (share < least) dim = d, least = share;
   }
   return dim;
@@ -99,7 +99,8 @@ std::size_t dim_of_least_repeated(const Operator& op, const Extents& extents, co
 // Also records how many points are worth a call. Parts along a contiguous dim share cache lines, so such a dim must be
 // considerably larger. Pre: parts along these dims share no work.
 std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const Operator& op, const Extents& extents,
-                                           const std::vector<std::size_t>& dims) {
+                                           const std::vector<std::size_t>& dims,
+                                           const std::optional<RegisterTile>& tile) {
   constexpr std::int64_t larger = 4;
   const double worth = points_worth_a_call(op);
   double points = 1;
@@ -119,10 +120,17 @@ std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const Operator& op, c
     }
   if (!kernel.tile_dim) return {};
   kernel.tile_dim = dim_of_large_pieces(op, extents, dims, points / worth, *kernel.tile_dim);
-  kernel.tile_dim = dim_of_least_repeated(op, extents, dims, *kernel.tile_dim);
+  kernel.tile_dim = dim_of_least_repeated(op, extents, dims, *kernel.tile_dim, tile);
   double each = points / static_cast<double>(std::max<std::int64_t>(extents.sizes[*kernel.tile_dim], 1));
   kernel.worth = each >= worth ? 1 : static_cast<std::int64_t>(std::ceil(worth / each));
   return kernel.tile_dim;
+}
+
+std::optional<RegisterTile> tile_of_reduction(const Program& program, const Operator& op, const Extents& extents,
+                                              bool exact_arithmetic, const Machine& machine,
+                                              const std::vector<bool>& prepared) {
+  if (!op.reduce() || native_scan(op) || native_scatter(program, op)) return {};
+  return choose_tile(program, op, extents, !exact_arithmetic, machine, prepared);
 }
 
 namespace {
@@ -132,7 +140,9 @@ void lower_in(const Program& program, const Operator& op, Kernel& kernel, const 
               const Extents& extents, const LowerOptions& options) {
   if (options.steps) options.steps->assign(op.dims.size(), {});
   if (op.region()) return lower_group(program, op, kernel, frame, extents, options);
-  choose_tile_dim(kernel, op, extents, free_dims(program, op));
+  const std::vector<bool> prepared = options.prepared && !options.any_box ? options.constant : std::vector<bool>();
+  choose_tile_dim(kernel, op, extents, free_dims(program, op),
+                  tile_of_reduction(program, op, extents, options.exact_arithmetic, options.machine, prepared));
   Lowering lowering(program, op, kernel, frame, options.machine);
   if (kernel.tile_dim) lowering.split_calls_along(frame.at[*kernel.tile_dim]);
   if (options.prepared && !options.any_box) lowering.may_prepare(options.constant);

@@ -80,7 +80,7 @@ class UnfoldedLowering {
     std::vector<std::size_t> dims;
     for (std::size_t d : unfolded_.outside)
       if (extents_.sizes[d] >= enough && std::ranges::count(free, d) > 0) dims.push_back(d);
-    return choose_tile_dim(*kernel_, op_, extents_, dims).has_value();
+    return choose_tile_dim(*kernel_, op_, extents_, dims, {}).has_value();
   }
 
   // Inside: parts along images copy little twice, parts along other dims everything.
@@ -150,11 +150,14 @@ class UnfoldedLowering {
     const OperatorInKernel frame = merged_frame(unfolded_.op, op_, *kernel_, one_, result);
     const Operator& merged = unfolded_.op.op;
     Lowering lowering(unfolded_.op.program, merged, *kernel_, frame, options_.machine);
+    const bool may_prepare = options_.prepared && !options_.any_box;
+    const std::vector<bool> constant = may_prepare ? options_.constant : std::vector<bool>();
     if (!outside) {
-      if (const auto dim = choose_tile_dim(*kernel_, merged, within_, dims_of_calls()))
+      const auto tile = tile_of_reduction(unfolded_.op.program, merged, within_, true, options_.machine, constant);
+      if (const auto dim = choose_tile_dim(*kernel_, merged, within_, dims_of_calls(), tile))
         lowering.split_calls_along(frame.at[*dim]);
     }
-    if (options_.prepared && !options_.any_box) lowering.may_prepare(options_.constant);
+    if (may_prepare) lowering.may_prepare(constant);
     steps_.assign(merged.dims.size(), {});
     lowering.note_steps(&steps_);
     append(result, lowering.run(within_, true));

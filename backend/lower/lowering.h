@@ -22,9 +22,14 @@ struct OperatorInKernel {
 inline constexpr std::uint32_t no_tensor = 0xffffffff;  // for a result that stays in registers
 // Declares the kernel's arguments for an operator, its box and its section 0.
 OperatorInKernel declare(Kernel& kernel, const ir::Operator& op);
-// Lets calls split the largest of these dims (the outermost of equal ones). Returns the dim of the operator.
+// Lets calls split the largest of these dims (the outermost of equal ones), or one along which parts repeat less or are more. Returns
+// the dim of the operator. `tile`: that of its loops, if it is a reduction and that is known.
 std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const ir::Operator& op, const Extents& extents,
-                                           const std::vector<std::size_t>& dims);
+                                           const std::vector<std::size_t>& dims,
+                                           const std::optional<RegisterTile>& tile);
+std::optional<RegisterTile> tile_of_reduction(const ir::Program& program, const ir::Operator& op,
+                                              const Extents& extents, bool exact_arithmetic, const ir::Machine& machine,
+                                              const std::vector<bool>& prepared);
 
 // A map at the end of a reduction (epilogue.h).
 struct Ending {

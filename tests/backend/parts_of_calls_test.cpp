@@ -55,6 +55,20 @@ TEST(PartsOfCalls, OfAReductionReadLittleAgain) {
             "a");
 }
 
+// Lanes along the channels would leave one or two parts for all threads.
+TEST(PartsOfCalls, OfAReductionAreMany) {
+  auto image = [](int channels, int height, int width, int filters, int window) {
+    return fmt::format(
+        "program p(x: f32[1, {0}, {1}, {2}], w: f32[{3}, {0}, {4}, {4}]) -> (y: f32[1, {3}, {1}, {2}]) "
+        "{{ y[b, o, i, j] = sum[c, u, v] x[b, c, i + u - {5}, j + v - {5} else 0] * w[o, c, u, v] }}",
+        channels, height, width, filters, window, window / 2);
+  };
+  EXPECT_EQ(cut(image(248, 16, 30, 32, 3)), "i");
+  EXPECT_EQ(cut(image(64, 56, 56, 64, 3)), "i");
+  EXPECT_EQ(cut(image(200, 20, 20, 40, 5)), "i");
+  EXPECT_EQ(cut(image(512, 7, 7, 512, 3)), "o");
+}
+
 // Of few rows and a large operand, columns.
 TEST(PartsOfCalls, OfAProductAreAlongTheLargerResultDim) {
   auto product = [](int m, int k, int n) {
