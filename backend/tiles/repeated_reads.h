@@ -10,8 +10,8 @@
 
 namespace tap::backend {
 
-// Relative to all that the operator reads and writes; and what is lost where parts are few, since a thread may have one more than
-// the others, or none. Parts have whole tiles; without one, lanes are assumed along a contiguous dim.
+// Relative to all that the operator reads and writes; and what one point of the dim is of the whole, since a thread may have one
+// more than the others. Parts have whole tiles: if there are fewer than six, some threads have none.
 double share_of_parts(const ir::Operator& op, const Extents& extents, std::size_t dim,
                       const std::optional<RegisterTile>& tile);
 
