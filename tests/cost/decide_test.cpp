@@ -186,7 +186,8 @@ TEST(Decide, LongReductionsToFewResultsAreSplit) {
   // Blocks of whole lines, if at least half as many as there could be have these.
   EXPECT_EQ(decided(reduction("f32[1000000]", "max[i] X[i]")), "plan 2\nsplit s dim i into 25 over threads\n");
   EXPECT_EQ(decided(reduction("f32[6000000]", "sum[i] X[i] * Z[i]")), "plan 2\nsplit s dim i into 60 over threads\n");
-  EXPECT_EQ(decided(reduction("f64[6000000]", "sum[i] X[i] * Z[i]")), "plan 2\nsplit s dim i into 60 over threads\n");
+  EXPECT_EQ(decided("program p(X: f64[6000000]) -> (s: f64[]) { s[] = sum[i] X[i] }"),
+            "plan 2\nsplit s dim i into 60 over threads\n");
   EXPECT_EQ(decided(reduction("f32[499979, 6]", "max[i, j] X[i, j]")), "plan 2\nsplit s dim i into 50 over threads\n");
   EXPECT_EQ(decided(reduction("f32[6000000]", "sum[i] X[i] * Z[5999999 - i]")),
             "plan 2\nsplit s dim i into 60 over threads\n");
