@@ -6,7 +6,8 @@ install(FILES ${CMAKE_SOURCE_DIR}/cmake/TapestryConfig.cmake ${CMAKE_BINARY_DIR}
         DESTINATION lib/cmake/Tapestry)
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 file(GLOB runtime_sources ${runtime}/executor*.cpp ${runtime}/executor*.h ${runtime}/library*.cpp
-     ${runtime}/library*.h ${runtime}/processor.* ${runtime}/mpi_job.* ${runtime}/supervise.*)
+     ${runtime}/library*.h ${runtime}/processor.* ${runtime}/processors.* ${runtime}/quota.* ${runtime}/mpi_job.*
+     ${runtime}/supervise.*)
 install(FILES ${runtime_sources} ${runtime}/distribution.h ${runtime}/keeper.h ${runtime}/kernel_abi.h
         ${runtime}/recorder.h ${runtime}/schedule_tables.h
         DESTINATION share/tapestry/runtime)

@@ -44,9 +44,9 @@ T* zeros(int64_t count) {
 
 }  // namespace
 
-Status Executor::start(const Code& code, int64_t threads, int64_t first_processor) {
+Status Executor::start(const Code& code, int64_t threads, const int32_t* pinned_to) {
   code_ = code;
-  return pool_.start(threads, first_processor) ? Status::done : Status::no_memory;
+  return pool_.start(threads, pinned_to) ? Status::done : Status::no_memory;
 }
 
 void Executor::stop() {

@@ -49,7 +49,7 @@ struct BatchRun;
 class Executor {
  public:
   // The code must outlive the executor.
-  Status start(const Code& code, int64_t threads, int64_t first_processor = -1);  // executor_pool.h
+  Status start(const Code& code, int64_t threads, const int32_t* pinned_to = nullptr);  // executor_pool.h
   void stop();
 
   // From now on runs are shared with other processes, which run the same schedule. Null: this process runs all of it.

@@ -46,32 +46,26 @@ bool spin_until(const Condition& condition) {
 }  // namespace
 
 // A thread that cannot be pinned runs anywhere.
-void Pool::pin(int64_t number) const {
-  if (first_ < 0) return;
-  int64_t position = first_ + number;
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
-    if (!CPU_ISSET(processor, &allowed_) || position-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(processor, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
+void Pool::pin(int32_t processor) {
+  if (processor < 0) return;
+  processors::Set one;
+  one.add(processor);
+  processors::allow_only(one);
 }
 
-bool Pool::start(int64_t threads, int64_t first) {
+bool Pool::start(int64_t threads, const int32_t* pinned_to) {
   if (threads <= 1) return true;
-  CPU_ZERO(&allowed_);
-  first_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0 ? first : -1;
+  caller_is_pinned_ = pinned_to && processors::read_allowed(allowed_);
   workers_ = static_cast<Worker*>(calloc(static_cast<size_t>(threads - 1), sizeof(Worker)));
   if (!workers_) return false;
   for (; started_ < threads - 1; ++started_) {
     Worker& worker = workers_[started_];
     worker.pool = this;
     worker.number = started_ + 1;
+    worker.processor = caller_is_pinned_ ? pinned_to[worker.number] : -1;
     if (pthread_create(&worker.thread, nullptr, begin, &worker) != 0) break;
   }
-  pin(0);
+  if (caller_is_pinned_) pin(pinned_to[0]);
   return true;
 }
 
@@ -80,8 +74,8 @@ void Pool::stop() {
   write(state_, (number_of(read(state_)) + 1) * one_run);
   wake();
   for (int64_t w = 0; w < started_; ++w) pthread_join(workers_[w].thread, nullptr);
-  if (first_ >= 0) sched_setaffinity(0, sizeof allowed_, &allowed_);
-  first_ = -1;
+  if (caller_is_pinned_) processors::allow_only(allowed_);
+  caller_is_pinned_ = false;
   free(workers_);
   workers_ = nullptr;
   started_ = 0;
@@ -90,7 +84,7 @@ void Pool::stop() {
 void* Pool::begin(void* worker) {
   AlternateStack for_faults;
   auto* self = static_cast<Worker*>(worker);
-  self->pool->pin(self->number);
+  pin(self->processor);
   self->pool->serve(self->number);
   return nullptr;
 }

@@ -4,17 +4,17 @@
 #pragma once
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
+
+#include "runtime/processors.h"
 
 namespace tap::executor {
 
 class Pool {
  public:
   // The caller of run() is one of the threads. There may be fewer if the system refuses some.
-  // `first`: thread n is pinned to the processor at position first + n of those that the caller may use, and so is the
-  // caller, until `stop`. -1: the system chooses.
-  bool start(int64_t threads, int64_t first = -1);
+  // `pinned_to`: the processor of each thread, that of the caller first, which is pinned until `stop`. Null: the system chooses.
+  bool start(int64_t threads, const int32_t* pinned_to = nullptr);
   void stop();
   int64_t threads() const { return started_ + 1; }
 
@@ -47,10 +47,11 @@ class Pool {
   struct Worker {
     Pool* pool;
     int64_t number;
+    int32_t processor;  // -1: any
     pthread_t thread;
   };
   static void* begin(void* worker);
-  void pin(int64_t number) const;  // the thread that calls
+  static void pin(int32_t processor);  // the thread that calls
   void serve(int64_t number);
   int64_t wait_for_run(int64_t seen);
   bool enter(int64_t run);
@@ -64,8 +65,8 @@ class Pool {
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER, told_ = PTHREAD_COND_INITIALIZER;
   Worker* workers_ = nullptr;
   int64_t started_ = 0;
-  cpu_set_t allowed_ = {};  // before threads were pinned
-  int64_t first_ = -1;
+  bool caller_is_pinned_ = false;
+  processors::Set allowed_ = {};  // to the caller, before it was pinned
   int64_t sleeping_ = 0, caller_sleeps_ = 0, stopping_ = 0, waiting_ = 0;
   // The number of the run, whether workers may still enter it, and how many are inside: one word, so that a worker enters, or is
   // too late, in one step. Work and data change while no worker is inside.

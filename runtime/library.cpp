@@ -1,6 +1,5 @@
 #include "runtime/library.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "runtime/library_context.h"
 #include "runtime/library_views.h"
 #include "runtime/processor.h"
+#include "runtime/processors.h"
 #include "support/large_memory.h"
 
 namespace tap::library {
@@ -117,9 +117,7 @@ int32_t report(Context& context, Status status, const Message& message) {
 
 int64_t threads_of(const Options* options) {
   if (!options || options->threads > 0) return options ? options->threads : 1;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return processors::default_threads();
 }
 
 Status start(Context& context, const TensorView* constants, const Options* options, Message& message) {

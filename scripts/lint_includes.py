@@ -20,7 +20,7 @@ ALLOWED = {
     "replay": {"support", "ir", "check", "replay"},
     "runtime": {"support", "runtime"},
     "backend": {"support", "ir", "runtime", "backend"},
-    "cost": {"support", "ir", "passes", "check", "backend", "cost"},
+    "cost": {"support", "ir", "passes", "check", "runtime", "backend", "cost"},
     "compiler/frontend": {"support", "ir", "compiler/frontend"},
     "compiler/pipeline": {"support", "ir", "passes", "check", "replay", "backend", "cost", "compiler/frontend",
                           "compiler/pipeline"},

@@ -122,8 +122,8 @@ struct Executable::Impl {
     for (const std::string& symbol : schedule.outside)
       outside.push_back(options.kernel ? options.kernel(symbol) : nullptr);
     executor::Code code{tables.data(), compiled.functions.data(), outside.data()};
-    if (executor.start(code, static_cast<std::int64_t>(options.threads), options.first_processor) !=
-        executor::Status::done)
+    if (executor.start(code, static_cast<std::int64_t>(options.threads),
+                       options.pinned_to.empty() ? nullptr : options.pinned_to.data()) != executor::Status::done)
       throw std::bad_alloc();
     executor.watch(options.progress);
     executor.record(options.recorder);

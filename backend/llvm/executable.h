@@ -25,12 +25,12 @@ struct CompiledProgram;  // compiled_program.h
 
 struct ExecuteOptions {
   std::size_t threads = 1;
-  std::int64_t first_processor = -1;        // of the first thread, which the others follow; -1: any (runtime/pinning.h)
-  std::int64_t parts = 0;                   // parts of a kernel's box, if it can be split that far; 0: as many as pay
-  bool exact_arithmetic = false;            // no contraction or reassociation: every float operation rounds
-  ir::Machine machine = {};                 // assumed parameters; do not affect results
-  std::shared_ptr<KernelCache> cache = {};  // of compiled kernels; may be null
-  bool self_check = true;                   // every kernel is tested before it is used (self_check.h)
+  std::vector<std::int32_t> pinned_to = {};  // the processor of each thread; empty: any (runtime/pinning.h)
+  std::int64_t parts = 0;                    // parts of a kernel's box, if it can be split that far; 0: as many as pay
+  bool exact_arithmetic = false;             // no contraction or reassociation: every float operation rounds
+  ir::Machine machine = {};                  // assumed parameters; do not affect results
+  std::shared_ptr<KernelCache> cache = {};   // of compiled kernels; may be null
+  bool self_check = true;                    // every kernel is tested before it is used (self_check.h)
   // Called with the schedule before anything runs; may throw.
   std::function<void(const ir::Program& program, const ir::Schedule& schedule)> scheduled = {};
   // Called with what this process is going to run, before kernels are compiled; may throw.

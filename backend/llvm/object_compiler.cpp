@@ -22,6 +22,7 @@
 #include "backend/llvm/module_key.h"
 #include "backend/llvm/optimize.h"
 #include "runtime/executor_stack.h"
+#include "runtime/processors.h"
 #include "support/check.h"
 #include "support/large_heap.h"
 
@@ -95,8 +96,10 @@ void ObjectCompiler::Impl::do_pending(Work& work) const {
 
 std::size_t ObjectCompiler::Impl::threads_for(std::size_t kernels) const {
   constexpr std::size_t a_few = 8;
+  processors::Set allowed;
+  processors::read_allowed(allowed);
   std::size_t requested = options.threads ? options.threads
-                                          : std::min<std::size_t>(a_few, std::thread::hardware_concurrency());
+                                          : std::min(a_few, static_cast<std::size_t>(allowed.count()));
   return std::min(std::max<std::size_t>(requested, 1), kernels);
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/driver/keep/kept_run.h"
 #include "compiler/driver/keep/run_key.h"
 #include "compiler/driver/machine_file.h"
+#include "compiler/driver/machines/installed.h"
 #include "compiler/driver/median.h"
 #include "compiler/driver/memory_limit.h"
 #include "compiler/driver/metrics/progress_line.h"
@@ -73,18 +74,26 @@ void show_warnings(const Session& session, backend::KernelCache* cache) {
 }
 
 void add_native_options(CLI::App& app, EngineOptions& options) {
-  options.threads = static_cast<std::size_t>(std::min<std::int64_t>(cost::usable_threads(), most_threads));
+  options.threads = 0;
   app.add_option("--threads", options.threads,
-                 "Number of threads for native code (default: as many as this process may use)")
+                 "Number of threads for native code (default: one for each core that this process may use)")
       ->check(CLI::Range(1, most_threads));
-  app.add_flag(
-      "!--no-pin", options.pin,
-      "Do not pin threads to processors; by default each has its own where the run takes all of the machine's");
+  add_cpus_option(app, options.cpus);
+  app.add_flag("!--no-pin", options.pin,
+               "Do not pin threads to processors; by default each has its own where the run takes all cores of the "
+               "machine, or of --cpus");
   app.add_option("--kernels", options.kernels, "A shared library with the program's outside kernels; may be repeated")
       ->allow_extra_args(false);
   add_machine_option(app, options.machine_file);
   add_cache_options(app, options.cache);
   add_self_check_option(app, options.self_check);
+}
+
+void settle_threads(Session& session, EngineOptions& options, bool in_job) {
+  const std::string file = options.engine == "native" ? options.machine_file : builtin_machine;
+  options.has_chosen = keep_to_chosen(session, options.cpus, file, in_job ? Purpose::run_in_job : Purpose::run);
+  if (options.threads == 0)
+    options.threads = static_cast<std::size_t>(std::min<std::int64_t>(cost::usable_threads(), most_threads));
 }
 
 void read_machine([[maybe_unused]] Session& session, [[maybe_unused]] EngineOptions& options) {
@@ -119,9 +128,10 @@ RunPlace place_in(const std::vector<std::int64_t>& node, const MpiHost* host) {
 }
 
 // Outside kernels may have threads of their own, which would all run on the processor of the one that starts them.
-std::int64_t first_processor(const EngineOptions& options, const std::vector<std::int64_t>& node) {
-  if (!options.pin || !options.kernels.empty()) return -1;
-  return first_pinned(static_cast<std::int64_t>(options.threads), place_in(node, options.host));
+std::vector<std::int32_t> processors_of_threads(const EngineOptions& options, const std::vector<std::int64_t>& node) {
+  if (!options.pin || !options.kernels.empty()) return {};
+  return pinned_to(static_cast<std::int64_t>(options.threads), place_in(node, options.host),
+                   own_processors(options.has_chosen));
 }
 
 }  // namespace
@@ -148,7 +158,7 @@ backend::Executable compile_native(const ir::Program& program, const EngineOptio
   return {std::move(*made.lowered),
           std::move(*made.schedule),
           {.threads = options.threads,
-           .first_processor = first_processor(options, node),
+           .pinned_to = processors_of_threads(options, node),
            .cache = std::move(cache),
            .self_check = options.self_check,
            .divided = [&](const auto&... run) { require_memory(run..., limit); },

@@ -50,6 +50,8 @@ struct EngineOptions {
   bool verify = true;      // tasks that do not compute what the program says are an error
   bool self_check = true;  // kernels are tested before they are used
   KernelCacheOptions cache;
+  std::string cpus;                  // processors by name; empty: those of the machine file, or all
+  bool has_chosen = false;           // these are the user's choice, so threads may be pinned to them
   std::string machine_file;          // empty: this machine
   ir::Machine machine;               // as read by read_machine
   std::vector<std::string> kernels;  // shared libraries with outside kernels
@@ -65,6 +67,8 @@ struct EngineOptions {
 };
 void add_engine_options(CLI::App& app, EngineOptions& options);
 void add_native_options(CLI::App& app, EngineOptions& options);  // without a choice of the engine
+// Before a run: the processors that it may use, and so its number of threads.
+void settle_threads(Session& session, EngineOptions& options, bool in_job = false);
 void read_machine(Session& session, EngineOptions& options);
 void read_cluster(Session& session, EngineOptions& options);
 

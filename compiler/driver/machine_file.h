@@ -16,6 +16,7 @@
 // The file affects only speed: the same program and plan give the same bits with any machine file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "compiler/driver/session.h"
@@ -38,5 +39,14 @@ void add_machine_option(CLI::App& app, std::string& path);
 ir::Machine machine_for(Session& session, const backend::Target& target, const std::string& path);
 // The same with everything that the cost model needs. The first type of device has the processor to compile for.
 cost::Cluster cluster_for(Session& session, const backend::Target& target, const std::string& path);
+
+// --cpus LIST (machines/chosen_processors.h). Empty: none.
+void add_cpus_option(CLI::App& app, std::string& list);
+
+enum class Purpose : std::uint8_t { run, run_in_job, predict };
+// Lets this process use only the processors of `--cpus`, else of `cpus` in the machine file. Call it before anything counts them, and
+// before there are other threads. A prediction does not care for those of the file that this machine lacks. Returns whether
+// threads may be pinned to them. Throws Failure, exit 4 (choose), or 3 as above.
+bool keep_to_chosen(Session& session, const std::string& list, const std::string& machine_file, Purpose purpose);
 
 }  // namespace tap::driver

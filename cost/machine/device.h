@@ -114,6 +114,7 @@ struct Cluster {
   std::vector<Link> links = {};  // innermost first
   std::vector<PairLink> pairs = {};
   std::vector<Term> terms = {};
+  std::string cpus = {};  // the processors that runs with this file use, as the user writes them; empty: all
   const Device& device(std::int64_t number) const;
   std::int64_t count() const;   // of devices; 1 if not specified
   double least_memory() const;  // bytes of the device with the least; infinite if unknown

@@ -1,16 +1,17 @@
 #include "cost/machine/host.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <sstream>
-#include <thread>
+
+#include "runtime/quota.h"
 
 namespace tap::cost {
 namespace {
+
+bool siblings_count = false;
 
 // The first line of the file for this process's group, or for the root as seen from a container.
 std::string group_file(const char* name) {
@@ -27,25 +28,23 @@ std::string group_file(const char* name) {
 
 }  // namespace
 
-double threads_allowed(const std::string& cpu_max) {
-  std::istringstream words(cpu_max);
-  double quota = 0, period = 0;
-  return words >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
-}
-
 double memory_allowed(const std::string& memory_max) {
   std::istringstream words(memory_max);
   double bytes = 0;
   return words >> bytes && bytes > 0 ? bytes : 0;
 }
 
+void count_siblings() { siblings_count = true; }
+
+std::int64_t threads_on(const processors::Set& set) {
+  return siblings_count ? set.count() : processors::count_cores(set);
+}
+
 std::int64_t usable_threads() {
-  std::int64_t threads = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) threads = CPU_COUNT(&mask);
-  if (const double allowed = threads_allowed(group_file("cpu.max")); allowed > 0)
-    threads = std::min(threads, static_cast<std::int64_t>(std::ceil(allowed)));
-  return std::max<std::int64_t>(threads, 1);
+  processors::Set allowed;
+  if (!siblings_count || !processors::read_allowed(allowed)) return processors::default_threads();
+  const std::int64_t quota = processors::threads_of_quota();
+  return quota > 0 ? std::min(quota, threads_on(allowed)) : threads_on(allowed);
 }
 
 double usable_memory() {

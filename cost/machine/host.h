@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/processors.h"
+
 namespace tap::cost {
 
+// As many as may run at a time: one per core (runtime/processors.h), or, once the user wants it, one per processor.
 std::int64_t usable_threads();
-double usable_memory();  // bytes
+void count_siblings();
+std::int64_t threads_on(const processors::Set& set);  // likewise, without limits of time
+double usable_memory();                               // bytes
 
-// The limits in a control group's files, `cpu.max` and `memory.max`: 0 if there is none.
-double threads_allowed(const std::string& cpu_max);    // "150000 100000" is 1.5
+// The limit in a control group's file `memory.max`: 0 if there is none.
 double memory_allowed(const std::string& memory_max);  // "max" is none
 
 }  // namespace tap::cost

@@ -14,4 +14,6 @@
 #include "runtime/library_views.cpp"
 #include "runtime/mpi_job.cpp"
 #include "runtime/processor.cpp"
+#include "runtime/processors.cpp"
+#include "runtime/quota.cpp"
 #include "runtime/supervise.cpp"

@@ -164,6 +164,7 @@ Action declare_bench(CLI::App& app) {
   return [options](Session& session) {
     options->engine.cache.without = options->what.source.no_cache;
     options->what.machine_file = options->engine.machine_file;
+    settle_threads(session, options->engine);
     Figures figures = measure(session, *options);
     session.print(options->json ? as_json(figures, *options) : for_people(figures));
     session.report(figures.metrics.tables);

@@ -27,7 +27,7 @@ namespace tap::driver {
 namespace {
 
 struct CalibrateOptions {
-  std::string output;
+  std::string output, cpus;
   bool mpi = false;
 };
 
@@ -77,18 +77,18 @@ struct MeasuredCluster {
   std::vector<Measured> figures;
 };
 
-MeasuredCluster measured_here(Session& session) {
+MeasuredCluster measured_here(Session& session, bool has_chosen) {
   MeasuredCluster made{cluster_for(session, *backend::target_named("native"), builtin_machine), {}};
   made.cluster.links.clear();
-  Calibration found = calibrate(session, made.cluster.types.front());
+  Calibration found = calibrate(session, made.cluster.types.front(), has_chosen);
   made.cluster.types.front() = std::move(found.device);
   made.figures = std::move(found.measured);
   return made;
 }
 
-MeasuredCluster measured_by_job(Session& session, const MpiHost& host) {
+MeasuredCluster measured_by_job(Session& session, const MpiHost& host, bool has_chosen) {
   MeasuredCluster made{cluster_for(session, *backend::target_named("native"), builtin_machine), {}};
-  JobCalibration found = calibrate_job(session, host, made.cluster.types.front());
+  JobCalibration found = calibrate_job(session, host, made.cluster.types.front(), has_chosen);
   if (!host.is_first()) return made;
   made.cluster.links.clear();
   made.cluster.types = std::move(found.types);
@@ -110,14 +110,18 @@ int measure_machine(Session& session, const CalibrateOptions& options) {
   Phase phase("measuring this machine");
   Stopwatch watch;
   session.quiet = options.mpi && MpiHost::is_follower();
+  const bool has_chosen =
+      keep_to_chosen(session, options.cpus, builtin_machine, options.mpi ? Purpose::run_in_job : Purpose::run);
   const bool writes = !session.quiet;
   const std::string path = !writes ? "" : options.output.empty() ? path_to_install() : options.output;
-  const MeasuredCluster made = options.mpi ? measured_by_job(session, MpiHost::start()) : measured_here(session);
+  const MeasuredCluster made = options.mpi ? measured_by_job(session, MpiHost::start(), has_chosen)
+                                           : measured_here(session, has_chosen);
   if (!writes) return exit_code::done;
   const std::string table = table_of(made.figures);
   std::string notes =
-      fmt::format("# Measured by tapc calibrate in {:.1f} s{}. Values, each with the spread of its repetitions:\n",
-                  watch.seconds(), options.mpi ? fmt::format(", by {} processes", MpiHost::start().size()) : "");
+      fmt::format("# Measured by tapc calibrate in {:.1f} s{}{}. Values, each with the spread of its repetitions:\n",
+                  watch.seconds(), options.mpi ? fmt::format(", by {} processes", MpiHost::start().size()) : "",
+                  options.cpus.empty() ? "" : fmt::format(", with --cpus {}", options.cpus));
   for (std::size_t at = 0, end = 0; at < table.size(); at = end + 1) {
     end = table.find('\n', at);
     notes += "#   " + table.substr(at, end - at) + "\n";
@@ -141,6 +145,7 @@ Action declare_calibrate(CLI::App& app) {
   app.add_flag("--mpi", options->mpi,
                "Measure the links between the processes of an MPI job, too, each of which is a device; the first one "
                "writes the file");
+  add_cpus_option(app, options->cpus);
   return [options](Session& session) { return measure_machine(session, *options); };
 }
 

@@ -42,7 +42,7 @@ namespace {
 constexpr std::string_view picks[] = {"fastest", "smallest", "least-traffic", "knee", "cheapest"};
 
 struct PlanOptions {
-  std::string file, machine, output, front, pick = "fastest", price, plan, start_from, budget;
+  std::string file, machine, cpus, output, front, pick = "fastest", price, plan, start_from, budget;
   std::vector<std::string> mesh, demands;  // data=4, memory=1GiB
   std::int64_t devices = 0, threads = 0, states = 512, first_meshes = 0;
   bool list = false, json = false, progress = true;
@@ -179,6 +179,7 @@ int plan(Session& session, const PlanOptions& options) {
   const std::string_view ending = ending_of(options.front);
   if (!options.front.empty() && ending != ".svg" && ending != ".html" && ending != ".htm")
     throw unknown_ending("plan", options.front, "use .svg for a picture of the front, .html for a report of its plans");
+  keep_to_chosen(session, options.cpus, options.machine, Purpose::predict);
   cost::SearchOptions search;
   read_plans(session, options, search);
   if (options.mesh.empty() && options.devices == 0 && !mesh_of_plans(search))
@@ -276,10 +277,12 @@ Action declare_plan(CLI::App& app) {
       ->excludes(meshes);
   app.add_option(
          "--threads", options->threads,
-         "Number of threads of each device (default: those of the machine file, or as many as this process may use)")
+         "Number of threads of each device (default: those of the machine file, or one for each core that this process "
+         "may use)")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--progress,!--no-progress", options->progress,
                "Show the part of the search that is done and the time left (default, on a terminal)");
+  add_cpus_option(app, options->cpus);
   add_machine_option(app, options->machine);
   add_source_options(app, options->source);
   add_shape_option(app, options->source);

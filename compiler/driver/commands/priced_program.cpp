@@ -81,7 +81,10 @@ pipeline::Compilation sharded_program(Session& session, const PricedOptions& opt
   return compiled_to(pipeline::Stage::sharded, session, options, machine);
 }
 
-PricedProgram price(Session& session, const PricedOptions& options) {
+PricedProgram price(Session& session, const PricedOptions& given) {
+  PricedOptions options = given;
+  keep_to_chosen(session, options.cpus, options.machine, Purpose::predict);
+  if (options.threads == 0) options.threads = cost::usable_threads();
   cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), options.machine);
   const pipeline::Stage stop = options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule;
   pipeline::Compilation made = compiled_to(stop, session, options, cluster.types.front().core);
@@ -93,7 +96,6 @@ PricedProgram price(Session& session, const PricedOptions& options) {
 }
 
 void add_priced_options(CLI::App& app, PricedOptions& options, bool with_device) {
-  if (with_device) options.threads = cost::usable_threads();
   app.add_option("--mesh", options.mesh, "Sizes of the axes of the program's meshes: data=4,model=2")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -103,9 +105,11 @@ void add_priced_options(CLI::App& app, PricedOptions& options, bool with_device)
                    "devices run as threads of this machine)")
         ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", options.threads,
-                 with_device ? "Number of threads for native code (default: as many as this process may use)"
-                             : "Threads of each device (default: those of the machine)")
+                 with_device
+                     ? "Number of threads for native code (default: one for each core that this process may use)"
+                     : "Threads of each device (default: those of the machine)")
       ->check(CLI::Range(1, 4096));
+  if (with_device) add_cpus_option(app, options.cpus);
   add_machine_option(app, options.machine);
   add_source_options(app, options.source);
   add_reshard_option(app, options.source);

@@ -20,8 +20,9 @@ struct PricedOptions {
   DecisionOptions decisions;
   std::vector<std::string> mesh;  // data=4
   std::optional<std::int64_t> device;
-  std::int64_t threads = 0;
+  std::int64_t threads = 0;  // 0: as many as a run has by default
   SourceOptions source;
+  std::string cpus = {};  // as --cpus names them
 };
 // The options but the file and those of decisions. Without devices: all are meant, and have as many threads as the machine says.
 void add_priced_options(CLI::App& app, PricedOptions& options, bool with_device = true);

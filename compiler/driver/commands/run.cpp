@@ -271,10 +271,11 @@ void check_metrics_files(const Session& session, const RunOptions& options, cons
                          "write to another file");
 }
 
-int run(Session& session, const RunOptions& options) {
+int run(Session& session, RunOptions& options) {
   if (options.mpi) run_supervised(options.timeout);
   session.quiet = options.mpi && MpiHost::is_follower();
   if (session.quiet) session.reporter = fmt::format("process {} of the job: ", MpiHost::launched_as());
+  settle_threads(session, options.engine, options.mpi);
   TensorFiles files;
   std::vector<OutputSpec> outputs = parse_outputs(options.outputs);
   std::optional<LoadedProgram> loaded = load_manifest(options.what, options.engine, files);
@@ -293,7 +294,6 @@ int run(Session& session, const RunOptions& options) {
                                         ? specs_of_first(*what.first_reads, options.expected, "result", files)
                                         : parse_inputs(options.expected, "result", files);
   require_results(expected, declared);
-
   if (shared) *options.gathered = needed_whole(outputs, expected, declared, options);
 
   session.quiet = false;  // from here on processes differ

@@ -9,6 +9,7 @@
 #include "compiler/driver/machines/trial.h"
 #include "compiler/driver/median.h"
 #include "cost/work/kernel_work.h"
+#include "runtime/pinning.h"
 
 namespace tap::driver {
 namespace {
@@ -58,7 +59,8 @@ std::string with(std::string text, const std::string& what, const std::string& b
 
 class Calibrator {
  public:
-  Calibrator(Session& session, const Device& known) : session_(session), device_(known) {}
+  Calibrator(Session& session, const Device& known, bool has_chosen)
+      : session_(session), device_(known), pinned_to_(pinned_to(known.threads, {}, own_processors(has_chosen))) {}
 
   Calibration run() {
     cycle();
@@ -74,7 +76,8 @@ class Calibrator {
 
  private:
   TrialResult trial(const std::string& text, double seconds = 0.04, std::size_t threads = 1) {
-    return run_trial(session_, {text, threads, seconds, false}, device_.core);
+    return run_trial(session_, {text, threads, seconds, false, threads > 1 ? pinned_to_ : std::vector<std::int32_t>()},
+                     device_.core);
   }
   void note(const std::string& name, double value, double spread) { measured_.push_back({name, value, spread}); }
 
@@ -274,11 +277,14 @@ class Calibrator {
 
   Session& session_;
   Device device_;
+  std::vector<std::int32_t> pinned_to_;  // where all threads run
   std::vector<Measured> measured_;
 };
 
 }  // namespace
 
-Calibration calibrate(Session& session, const Device& known) { return Calibrator(session, known).run(); }
+Calibration calibrate(Session& session, const Device& known, bool has_chosen) {
+  return Calibrator(session, known, has_chosen).run();
+}
 
 }  // namespace tap::driver

@@ -19,6 +19,7 @@ struct Calibration {
   cost::Device device;
   std::vector<Measured> measured;
 };
-Calibration calibrate(Session& session, const cost::Device& known);
+// `has_chosen`: the processors that this process may use are the user's choice. All threads are one per core, pinned as in runs.
+Calibration calibrate(Session& session, const cost::Device& known, bool has_chosen);
 
 }  // namespace tap::driver

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <thread>
 
+#include "compiler/driver/machines/chosen_processors.h"
 #include "compiler/driver/machines/link_trials.h"
 #include "compiler/driver/machines/machine_reader.h"
 #include "compiler/driver/mpi_host.h"
 #include "compiler/driver/process_messages.h"
+#include "cost/machine/host.h"
 
 namespace tap::driver {
 namespace {
@@ -47,14 +49,14 @@ void add(JobCalibration& found, Device device, std::int64_t processes) {
 
 }  // namespace
 
-JobCalibration calibrate_job(Session& session, const MpiHost& host, cost::Device known) {
+JobCalibration calibrate_job(Session& session, const MpiHost& host, cost::Device known, bool has_chosen) {
   const std::vector<std::int64_t> nodes = host.nodes();
   const ProcessMessages messages(host);
   const std::int64_t self = host.rank(), first = nodes[static_cast<std::size_t>(self)];
   const std::int64_t of_node = std::ranges::count(nodes, first);
-  // Processes that are not bound to processors share those of the node, and all share its memory.
-  const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  known.threads = std::clamp<std::int64_t>(processors / of_node, 1, known.threads);
+  // Processes that are not bound to processors share those of the node, or those that are chosen, and all share its memory.
+  const std::int64_t together = has_chosen ? known.threads : cost::threads_on(processors_here().online);
+  known.threads = std::clamp<std::int64_t>(together / of_node, 1, known.threads);
   known.memory_bytes = std::floor(known.memory_bytes / static_cast<double>(of_node));
 
   JobCalibration found;
@@ -65,7 +67,7 @@ JobCalibration calibrate_job(Session& session, const MpiHost& host, cost::Device
     messages.receive(first, std::span(&received, 1));
     return found;
   }
-  Calibration own = calibrate(session, known);
+  Calibration own = calibrate(session, known, has_chosen);
   for (std::int64_t process = 0; process < host.size(); ++process)
     if (process != self && nodes[static_cast<std::size_t>(process)] == self)
       messages.send(process, std::span(&done, 1));

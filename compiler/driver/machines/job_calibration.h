@@ -20,7 +20,7 @@ struct JobCalibration {
 };
 
 // All processes call it; the first one has the result. The first process of each node measures its processor, while the others of
-// that node sleep. `known`: this process's device, as far as it is known.
-JobCalibration calibrate_job(Session& session, const MpiHost& host, cost::Device known);
+// that node sleep. `known`: this process's device, as far as it is known. `has_chosen` as for `calibrate`.
+JobCalibration calibrate_job(Session& session, const MpiHost& host, cost::Device known, bool has_chosen);
 
 }  // namespace tap::driver

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "compiler/driver/machines/chosen_processors.h"
 #include "compiler/driver/machines/keys.h"
 #include "compiler/pipeline/line_span.h"
 #include "cost/model/formula.h"
@@ -84,13 +85,14 @@ class MachineReader {
 
   void read(const toml::table& file) {
     Names known = device_tables();
-    for (const char* name : {"rates", "prices", "devices", "links", "pairs", "terms"}) known.emplace_back(name);
+    for (const char* name : {"rates", "prices", "devices", "links", "pairs", "terms", "cpus"}) known.emplace_back(name);
     const bool several = file.contains("devices");
     Device device = known_;
     for (auto&& [name, node] : file) {
       if (name == "devices") read_list(name, node, [&](const toml::table& one) { read_device(one); });
       else if (name == "links") read_list(name, node, [&](const toml::table& one) { read_link(one); });
       else if (name == "pairs") read_list(name, node, [&](const toml::table& one) { read_pair(one); });
+      else if (name == "cpus") cluster_.cpus = processors(node);
       else if (name == "terms") terms_.emplace(&table_of(name, node));
       else if (!is_of_device(name.str())) throw unknown(name, node.is_table() ? "table" : "key", known_names(known));
       else if (several)
@@ -159,6 +161,12 @@ class MachineReader {
     if (!text || text->empty() || text->size() > 100)
       throw wrong(node.source().begin, fmt::format("`{}` is not a name", name.str()), "write one in quotes: \"rack\"");
     return *text;
+  }
+  std::string processors(const toml::node& node) const {
+    auto text = node.value_exact<std::string>();
+    if (text && read_processor_list(*text)) return *text;
+    throw wrong(node.source().begin, "`cpus` is not a list of processors",
+                fmt::format("write {} in quotes", form_of_processor_list));
   }
   bool truth(const toml::key& name, const toml::node& node) const {
     if (auto value = node.value_exact<bool>()) return *value;

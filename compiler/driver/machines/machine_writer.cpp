@@ -33,6 +33,7 @@ std::string device_text(const Device& device, const std::string& above) {
 
 std::string machine_file_of(const Cluster& cluster, const std::string& notes) {
   std::string text = notes;
+  if (!cluster.cpus.empty()) text += fmt::format("cpus = \"{}\"\n", cluster.cpus);
   if (cluster.layout.empty()) text += device_text(cluster.types.front(), "");
   for (const auto& [type, count] : cluster.layout)
     text += fmt::format("\n[[devices]]\nname = \"{}\"\ncount = {}\n", cluster.types[type].name, count) +

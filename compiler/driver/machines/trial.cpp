@@ -49,6 +49,7 @@ TrialResult run_trial(Session& session, const Trial& trial, const ir::Machine& m
 
   backend::ExecuteOptions options;
   options.threads = trial.threads;
+  options.pinned_to = trial.pinned_to;
   options.self_check = false;
   backend::Executable executable(std::move(*made.lowered), std::move(*made.schedule), options);
   std::vector<Tensor> results;

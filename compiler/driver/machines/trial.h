@@ -1,6 +1,7 @@
 // A small program that is compiled, run repeatedly, and timed, for `tapc calibrate`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace tap::driver {
 struct Trial {
   std::string text;  // of the program
   std::size_t threads = 1;
-  double seconds = 0.04;  // total run time
-  bool strict = false;    // no reassociation of floats
+  double seconds = 0.04;                     // total run time
+  bool strict = false;                       // no reassociation of floats
+  std::vector<std::int32_t> pinned_to = {};  // the processor of each thread (runtime/pinning.h)
 };
 
 struct TrialResult {
