@@ -55,7 +55,7 @@ class Machine {
                       bool in_job = false) const {
     const ThrownFailure thrown = thrown_by([&] { chosen(list, in_job); });
     EXPECT_EQ(thrown.exit_code, exit_code::resource) << list;
-    EXPECT_EQ(thrown.id, "T1001") << list;
+    EXPECT_EQ(thrown.id, "T1206") << list;
     EXPECT_EQ(thrown.message, "`--cpus`: " + message) << list;
     EXPECT_EQ(thrown.help, help) << list;
   }

@@ -99,14 +99,14 @@ class Processors(MpiTest):
         self.assertEqual(self.threads_of_run("--cpus", "node:0", before=only(mine)), 1)
 
     def test_lists_that_are_refused(self):
-        missing = rf"error\[T1001\]: `--cpus {FIRST}-{LACKING + 98}`: this machine has no processors [\d,-]*{LACKING}[\d,-]*"
-        nodes = [r"error\[T1001\]: `--cpus node:8000`: this machine has no node 8000\nhelp: it has nodes? [\d,-]+\n"]
+        missing = rf"error\[T1206\]: `--cpus {FIRST}-{LACKING + 98}`: this machine has no processors [\d,-]*{LACKING}[\d,-]*"
+        nodes = [r"error\[T1206\]: `--cpus node:8000`: this machine has no node 8000\nhelp: it has nodes? [\d,-]+\n"]
         for command in (["run", "p.tap", *INPUTS], ["bench", "p.tap", "--seconds", "0.01"], ["cost", "p.tap"], ["calibrate", "-o", "m.toml"],
                         ["plan", "p.tap", "--mesh", "x=2"], ["diff", "p.tap", "none", "decided"]):
             with self.subTest(command=command):
                 self.expect(4, nodes[0], *command, "--cpus", "node:8000")
                 self.expect(4, missing, *command, "--cpus", f"{FIRST}-{LACKING + 98}")
-                self.expect(4, rf"T1001\]: `--cpus {FIRST}`: this process may not use processor {FIRST}\n"
+                self.expect(4, rf"T1206\]: `--cpus {FIRST}`: this process may not use processor {FIRST}\n"
                                rf"help: its affinity mask allows processor {LAST};", *command, "--cpus", f"{FIRST}", before=only(LAST))
                 for text in ("", "x", "1-0", "0,", "node:", "all,0", "0 1"):
                     self.expect(2, rf"error\[T1001\]: --cpus: expected processors such as 0-3,8, nodes such as node:0 or node:0-1, or `all`, "
@@ -162,11 +162,11 @@ class Processors(MpiTest):
         self.assertEqual(self.threads_of_cost(*machine), 1)
         self.assertEqual(self.threads_of_run(*machine, "--cpus", f"{FIRST},{LAST}"), threads([FIRST, LAST]))  # the option wins
         self.assertEqual(self.threads_of_run(*machine, "--engine", "interp", "--threads", "1"), 1)
-        self.expect(4, rf"error\[T1001\]: `cpus = \"{LAST}\"` in `m\.toml`: this process may not use processor {LAST}\n", "run", "p.tap", *INPUTS,
+        self.expect(4, rf"error\[T1206\]: `cpus = \"{LAST}\"` in `m\.toml`: this process may not use processor {LAST}\n", "run", "p.tap", *INPUTS,
                     *machine, before=only(FIRST))
         self.write("m.toml", 'threads = 64\ncpus = "node:8000"\n')
         for command in (["run", "p.tap", *INPUTS], ["bench", "p.tap", "--seconds", "0.01"]):
-            self.expect(4, r"error\[T1001\]: `cpus = \"node:8000\"` in `m\.toml`: this machine has no node 8000\n", *command, *machine)
+            self.expect(4, r"error\[T1206\]: `cpus = \"node:8000\"` in `m\.toml`: this machine has no node 8000\n", *command, *machine)
         # A prediction is for another machine.
         self.assertEqual(self.threads_of_cost(*machine), threads(ALLOWED))
         self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=2", *machine)
@@ -231,7 +231,7 @@ class Processors(MpiTest):
         self.assertIn("on 1 thread", result.stderr)
         result = bound(f"{FIRST}")
         self.assertEqual(result.returncode, 4, result.stderr)
-        self.assertRegex(result.stderr, rf"process 1 of the job: tapc: error\[T1001\]: `--cpus {FIRST}`: this process may not use processor {FIRST}\n")
+        self.assertRegex(result.stderr, rf"process 1 of the job: tapc: error\[T1206\]: `--cpus {FIRST}`: this process may not use processor {FIRST}\n")
 
 
 if __name__ == "__main__":

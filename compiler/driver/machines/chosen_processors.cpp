@@ -76,12 +76,12 @@ Found found_in(const std::vector<std::pair<int, int>>& ranges, const Set& there)
 void require_there(const Found& found, const char* what, const Set& there, const std::string& from) {
   const std::string lacking = found.lacking.count() > 0 ? text_of(found.lacking) : found.beyond;
   if (lacking.empty()) return;
-  throw resource_failure(Code::command_line, fmt::format("{}: this machine has no {}", from, named(what, lacking)),
+  throw resource_failure(Code::no_processor, fmt::format("{}: this machine has no {}", from, named(what, lacking)),
                          fmt::format("it has {}", named(what, text_of(there))));
 }
 
 [[noreturn]] void refuse(const std::string& from, const Set& refused, const Processors& here) {
-  throw resource_failure(Code::command_line,
+  throw resource_failure(Code::no_processor,
                          fmt::format("{}: this process may not use {}", from, named("processor", text_of(refused))),
                          fmt::format("its affinity mask allows {}; a launcher, `taskset` or a container has set it",
                                      named("processor", text_of(here.allowed))));
@@ -146,7 +146,7 @@ ChosenProcessors choose(const ProcessorList& list, const std::string& from, cons
   chosen.set = of_nodes;
   chosen.set.add(named_processors.set);
   if (chosen.set.count() == 0)
-    throw resource_failure(Code::command_line,
+    throw resource_failure(Code::no_processor,
                            fmt::format("{}: no processor is of {}", from, named("node", text_of(named_nodes.set))));
   refused = chosen.set;
   chosen.set.keep(here.allowed);
@@ -158,7 +158,7 @@ bool keep_to_processors(const ProcessorList& list, const std::string& from, bool
   const ChosenProcessors chosen = choose(list, from, processors_here(), in_job);
   if (chosen.siblings) cost::count_siblings();
   else if (!processors::allow_only(chosen.set))
-    throw resource_failure(Code::command_line,
+    throw resource_failure(Code::no_processor,
                            fmt::format("{}: the system refuses these processors: {}", from, system_reason(errno)));
   return (chosen.is_whole || !in_job) && !chosen.siblings;
 }
