@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
+#include "ir/graph.h"
+#include "ir/graphs/iterate_state.h"
 #include "ir/shardings/mesh_position.h"
 
 namespace tap::cost {
@@ -17,8 +21,9 @@ class Counter {
 
   void graph(GraphId id, double times) {
     const BlockGraph& graph = blocks_.graphs[id.index()];
+    const Holders holders = holders_of(graph);
     for (const Task& task : graph.tasks) {
-      if (auto* move = std::get_if<Move>(&task)) add(graph, *move, times);
+      if (auto* move = std::get_if<Move>(&task)) add(graph, holders, *move, times);
       else inside(graph, std::get<Application>(task), times);
     }
   }
@@ -47,7 +52,22 @@ class Counter {
   }
 
  private:
-  void add(const BlockGraph& graph, const Move& row, double times) {
+  using Ends = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  using Holders = std::map<std::pair<ValueId, Ends>, std::vector<std::int64_t>>;  // of a box of a value
+  static Ends ends_of(const Box& box) {
+    Ends ends;
+    for (const Range& range : box.dims) ends.emplace_back(range.lo, range.hi);
+    return ends;
+  }
+  static Holders holders_of(const BlockGraph& graph) {
+    Holders holders;
+    for (const Held& row : graph.held)
+      if (row.device != everywhere)
+        for (const Held& held : members(row))
+          holders[{held.value, ends_of(held.box)}].push_back(graph.device_at(held.device));
+    return holders;
+  }
+  void add(const BlockGraph& graph, const Holders& holders, const Move& row, double times) {
     const double element =
         static_cast<double>(size_of(blocks_.program[graph.graph][graph[row.to.id].value].type.element));
     for (const Move& move : members(row)) {
@@ -56,7 +76,10 @@ class Counter {
       const double bytes = times * element * static_cast<double>(move.box.size());
       if (to == everywhere) {
         to_all_ += bytes;
-        own_[from] += bytes;
+        const auto alike = holders.find({graph[move.from].value, ends_of(graph[move.from].box)});
+        if (alike == holders.end()) own_[from] += bytes;
+        else
+          for (std::int64_t device : alike->second) own_[device] += bytes;
         messages_to_all_ += times;
         continue;
       }
@@ -68,8 +91,30 @@ class Counter {
   void inside(const BlockGraph& graph, const Application& application, double times) {
     const Operation& operation = blocks_.program[graph.graph][application.operation];
     const RegionBody* region = blocks_.program[operation.op].region();
-    if (region && region->kind == RegionKind::iterate)
-      this->graph(region->graph, times * static_cast<double>(region->trips.size() * count_of(application.row)));
+    if (!region || region->kind != RegionKind::iterate) return;
+    times *= static_cast<double>(count_of(application.row));
+    this->graph(region->graph, times * static_cast<double>(region->trips.size()));
+    if (region->trips.empty()) return;
+    for (std::size_t k = 0; k < operation.results.size(); ++k)
+      if (is_gathered_after_trips(blocks_.program, graph.graph, operation.results[k]))
+        gather(blocks_.graphs[region->graph.index()], k, times);
+  }
+  // What the last trip leaves in parts, for all devices.
+  void gather(const BlockGraph& body, std::size_t output, double times) {
+    const Value& value = blocks_.program[body.graph][blocks_.program[body.graph].outputs[output]];
+    const auto element = static_cast<double>(size_of(value.type.element));
+    std::map<Ends, double> parts;  // several devices may have the same
+    for (HeldId id : body.outputs[output])
+      for (const Held& held : members(body[id])) {
+        if (held.device == everywhere) return;
+        const double bytes = times * element * static_cast<double>(held.box.size());
+        own_[body.device_at(held.device)] += bytes;
+        parts[ends_of(held.box)] = bytes;
+      }
+    for (const auto& [ends, bytes] : parts) {
+      to_all_ += bytes;
+      messages_to_all_ += times;
+    }
   }
 
   const BlockProgram& blocks_;

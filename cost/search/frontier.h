@@ -59,6 +59,8 @@ class HoldCosts {
   virtual ~HoldCosts() = default;
   virtual double bytes(std::uint32_t value, Held held) = 0;
   virtual TransferCost reshard(std::uint32_t value, Held from, Held to) = 0;
+  // What an operation reads of a value that is held otherwise. A device that has all of it reads it in place.
+  virtual bool is_part(Held) { return false; }
   // From the devices of one stage to those of a later one.
   virtual TransferCost to_later_stage(std::uint32_t, Held) { return {}; }
   // Of what a device holds, into other memory of it.

@@ -1,5 +1,6 @@
 #include "cost/search/hold_costs.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/graph.h"
@@ -12,12 +13,38 @@ namespace tap::cost {
 
 using namespace ir;
 
+namespace {
+
+// Those of one of several writers share nothing, but are equal in each strategy.
+bool are_equal(const passes::SiteRead& a, const passes::SiteRead& b) {
+  return a.writer == b.writer && a.transfer.placements == b.transfer.placements &&
+         equal_structure(a.transfer.op, b.transfer.op);
+}
+
+}  // namespace
+
 Held ShardingTable::number(const Sharding& sharding) {
   Sharding placed = bare(program_[sharding.mesh], sharding);
-  TAP_CHECK(list_.size() < std::numeric_limits<Held>::max(), "too many shardings");
   auto [place, fresh] = numbers_.try_emplace(to_string(program_.meshes, placed), static_cast<Held>(list_.size()));
-  if (fresh) list_.push_back(std::move(placed));
+  if (fresh) add({std::move(placed)});
   return place->second;
+}
+
+Held ShardingTable::number(const Sharding& sharding, std::vector<passes::SiteRead> reads) {
+  constexpr std::size_t most = std::numeric_limits<Held>::max() / 2;
+  const Held blocks = number(sharding);
+  std::vector<Held>& known = with_reads_[blocks];
+  for (Held held : known)
+    if (std::ranges::equal(list_[held].reads, reads, are_equal)) return held;
+  if (list_.size() > most) return blocks;
+  known.push_back(add({Sharding(list_[blocks].sharding), std::move(reads)}));
+  return known.back();
+}
+
+Held ShardingTable::add(HeldAs one) {
+  TAP_CHECK(list_.size() < std::numeric_limits<Held>::max(), "too many shardings");
+  list_.push_back(std::move(one));
+  return static_cast<Held>(list_.size() - 1);
 }
 
 GraphCosts::GraphCosts(const Program& program, GraphId graph, const ShardingTable& table, TransferTimes& transfers,
@@ -35,9 +62,11 @@ double GraphCosts::bytes(std::uint32_t value, Held held) {
   if (held >= known.size()) known.resize(held + 1, -1);
   if (known[held] < 0) {
     const TensorType& type = graph_[ValueId(value)].type;
+    const Mesh& mesh = program_[table_[held].mesh];
     double size = static_cast<double>(size_of(type.element));
-    for (std::int64_t n : local_shape(program_[table_[held].mesh], table_[held], type.shape))
-      size *= static_cast<double>(n);
+    if (is_part(held)) size *= static_cast<double>(passes::cells_read(mesh, table_.reads(held)));
+    else
+      for (std::int64_t n : local_shape(mesh, table_[held], type.shape)) size *= static_cast<double>(n);
     known[held] = size;
   }
   return known[held];
@@ -48,8 +77,25 @@ TransferCost GraphCosts::reshard(std::uint32_t value, Held from, Held to) {
   if (from >= known.size()) known.resize(from + 1);
   if (to >= known[from].size()) known[from].resize(to + 1, {-1, 0});
   TransferCost& cost = known[from][to];
-  if (cost.seconds < 0) cost = transfers_.reshard(table_[from], table_[to], graph_[ValueId(value)].type);
+  if (cost.seconds >= 0) return cost;
+  const TensorType& type = graph_[ValueId(value)].type;
+  if (is_part(to)) return cost = move_reads(type, from, to);
+  cost = transfers_.reshard(table_[from], table_[to], type);
+  if (cost.bytes == 0) return cost;
+  // One transfer instead of several steps.
+  const Mesh& mesh = program_[table_[from].mesh];
+  const auto cells = static_cast<double>(passes::cells_received(mesh, table_[from], table_[to], type.shape));
+  cost.bytes = std::min(cost.bytes, cells * static_cast<double>(size_of(type.element)));
   return cost;
+}
+
+// From all devices that hold other blocks.
+TransferCost GraphCosts::move_reads(const TensorType& type, Held from, Held to) {
+  const Mesh& mesh = program_[table_[from].mesh];
+  Axes axes;
+  for (const DimSharding& dim : table_[from].dims) axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
+  const auto cells = static_cast<double>(passes::cells_received(mesh, table_.reads(to), table_[from], type.shape));
+  return transfers_.gather(in_mesh_order(mesh, axes), cells * static_cast<double>(size_of(type.element)));
 }
 
 }  // namespace tap::cost

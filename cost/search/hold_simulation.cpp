@@ -137,7 +137,8 @@ void HoldSimulation::bring_to_stage(Holdings& holdings, std::uint32_t value, Hel
     else holding->count = 0;
     return;
   }
-  const Held sent = std::ranges::count(holding->versions(), need) > 0 ? need : holding->held[0];
+  const bool has_it = std::ranges::count(holding->versions(), need) > 0 && !costs_.is_part(need);
+  const Held sent = has_it ? need : holding->held[0];
   const TransferCost cost = costs_.to_later_stage(value, sent);
   change.seconds += cost.seconds;
   change.traffic += cost.bytes;
@@ -157,12 +158,13 @@ void HoldSimulation::provide(Holdings& holdings, std::uint32_t value, Held need,
   if (std::ranges::count(holding.versions(), need) > 0) return;
   const SearchValue& known = problem_.values[value];
   if (!known.given || known.fixed) {
-    std::optional<HeldMove> best;
-    for (Held version : holding.versions()) {
-      const TransferCost cost = costs_.reshard(value, version, need);
-      if (!best || cost.seconds < best->cost.seconds) best = HeldMove{value, step_, version, need, cost};
+    // Transfers are from where it was written.
+    if (holding.count > 0) {
+      const Held from = holding.held[0];
+      const TransferCost cost = costs_.reshard(value, from, need);
+      if (cost.bytes == 0 && costs_.is_part(need)) return;
+      add(change, {value, step_, from, need, cost});
     }
-    if (best) add(change, *best);
   }
   (known.given ? change.inputs : change.before) += costs_.bytes(value, need);
   holding.add(need);

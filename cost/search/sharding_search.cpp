@@ -8,12 +8,14 @@
 #include "cost/search/given_shardings.h"
 #include "cost/search/hold_costs.h"
 #include "cost/search/input_parts.h"
+#include "cost/search/iterate_states.h"
 #include "cost/search/kept_lines.h"
 #include "cost/search/open_site.h"
 #include "cost/search/search_once.h"
 #include "cost/search/site_costs.h"
 #include "ir/graph.h"
 #include "ir/graphs/graph_algorithms.h"
+#include "ir/graphs/iterate_state.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/tensor_bytes.h"
 
@@ -23,8 +25,6 @@ using namespace ir;
 using passes::Site;
 
 namespace {
-
-constexpr std::size_t most_state_choices = 64;  // of one iterate
 
 Sharding unsharded(MeshId mesh, std::size_t rank) { return {mesh, std::vector<DimSharding>(rank), {}, {}, ""}; }
 
@@ -222,21 +222,36 @@ class Searcher {
     const Operation& reader = program_[id][operation];
     const RegionBody* region = program_[reader.op].region();
     SearchStep step;
-    if (id == program_.main)
-      for (ValueId v : reader.operands) read_.insert(static_cast<std::uint32_t>(v.index()));
+    std::vector<bool> reads_first;
+    for (ValueId v : reader.operands)
+      reads_first.push_back(id == program_.main && read_.insert(static_cast<std::uint32_t>(v.index())).second);
     for (ValueId v : reader.operands) step.operands.push_back(static_cast<std::uint32_t>(v.index()));
     for (ValueId v : reader.results) step.results.push_back(static_cast<std::uint32_t>(v.index()));
     GraphProblem::Meaning meaning;
     if (region && region->kind == RegionKind::iterate) add_iterate(id, reader, *region, step, meaning);
     if (step.choices.empty()) step.choices.push_back(unsplit(program_[id], reader));
+    gather_parts(id, reader, reads_first, step);
     made.problem.steps.push_back(std::move(step));
     made.meanings.push_back(std::move(meaning));
   }
+  // Inputs that lines hold in parts: all devices have all of them while trips run.
+  void gather_parts(GraphId id, const Operation& reader, const std::vector<bool>& reads_first, SearchStep& step) {
+    for (std::size_t k = 0; k < reader.operands.size(); ++k) {
+      const ValueId v = reader.operands[k];
+      const auto kept = kept_.parts_of(v);
+      if (id != program_.main || !kept || !is_free_input(program_[id], v)) continue;
+      for (StepChoice& choice : step.choices) {
+        choice.needs[k] = whole(program_[id], v);
+        choice.parts.resize(step.operands.size());
+        if (reads_first[k]) choice.parts[k] = table_.number(*kept);
+      }
+    }
+  }
+  Held whole(const Graph& graph, ValueId v) { return table_.number(unsharded(mesh_, graph[v].type.shape.size())); }
   StepChoice unsplit(const Graph& graph, const Operation& operation) {
     StepChoice choice;
-    auto whole = [&](ValueId v) { return table_.number(unsharded(mesh_, graph[v].type.shape.size())); };
-    for (ValueId v : operation.operands) choice.needs.push_back(whole(v));
-    for (ValueId v : operation.results) choice.leaves.push_back(whole(v));
+    for (ValueId v : operation.operands) choice.needs.push_back(whole(graph, v));
+    for (ValueId v : operation.results) choice.leaves.push_back(whole(graph, v));
     return choice;
   }
 
@@ -248,7 +263,9 @@ class Searcher {
     GraphCosts costs(program_, region.graph, table_, transfers_);
     meaning.body = region.graph;
     std::vector<BodySweep> sweeps;
-    for (std::vector<Held>& held : state_shardings(graph)) {
+    StateShardings states = state_shardings(program_, mesh_, graph, table_);
+    exact_ = exact_ && states.is_complete;
+    for (std::vector<Held>& held : states.all) {
       SearchProblem problem = with_states(body.problem, graph, held);
       Front front = sweep(problem, costs, of_a_trip(coarse(), region));
       labels_ += front.labels;
@@ -300,7 +317,7 @@ class Searcher {
       exact_ = exact_ && sweeps[k].front.goal_is_exact;
     }
   }
-  // What is not on all devices is gathered before the first trip.
+  // What is not on all devices is gathered before the first trip, and after the last one what other operations read.
   StepChoice choice_of_trips(GraphId id, const Operation& reader, const RegionBody& region, const BodySweep& swept,
                              const Chosen& chosen, GraphCosts& costs) {
     const Graph& graph = program_[region.graph];
@@ -309,54 +326,26 @@ class Searcher {
     double given = 0;
     for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
       const std::vector<Held>& own = read[graph.inputs[k].index()];
-      const Held whole = table_.number(unsharded(mesh_, graph[graph.inputs[k]].type.shape.size()));
-      const Held inside = k < swept.states.size() ? swept.states[k] : own.empty() ? whole : own.front();
+      const Held all = whole(graph, graph.inputs[k]);
+      const Held inside = k < swept.states.size() ? swept.states[k] : own.empty() ? all : own.front();
       given += costs.bytes(static_cast<std::uint32_t>(graph.inputs[k].index()), inside);
-      choice.needs.push_back(is_given_whole(program_, mesh_, id, reader.operands[k]) ? inside : whole);
+      choice.needs.push_back(is_given_whole(program_, mesh_, id, reader.operands[k]) ? inside : all);
     }
-    for (std::size_t k = 0; k < reader.results.size(); ++k) choice.leaves.push_back(swept.states[k]);
     const auto trips = static_cast<double>(region.trips.size());
     choice.seconds = trips * chosen.cost.seconds;
     choice.traffic = trips * chosen.cost.traffic;
+    for (std::size_t k = 0; k < reader.results.size(); ++k) {
+      choice.leaves.push_back(swept.states[k]);
+      if (!is_gathered_after_trips(program_, id, reader.results[k])) continue;
+      const Held all = whole(graph, graph.inputs[k]);
+      const TensorType& type = program_[id][reader.results[k]].type;
+      const TransferCost gathered = transfers_.reshard(table_[swept.states[k]], table_[all], type);
+      choice.leaves.back() = all;
+      choice.seconds += gathered.seconds;
+      choice.traffic += gathered.bytes;
+    }
     choice.extra = std::max(chosen.cost.memory - given, 0.0);
     return choice;
-  }
-
-  // All combinations, or those in which states of one shape are held alike.
-  std::vector<std::vector<Held>> state_shardings(const Graph& graph) {
-    std::map<Shape, std::vector<Held>> of_shape;
-    std::size_t combinations = 1;
-    for (ValueId v : graph.outputs) {
-      auto [place, fresh] = of_shape.try_emplace(graph[v].type.shape);
-      if (fresh)
-        for (const Sharding& sharding : shardings_of(program_, mesh_, graph[v].type.shape))
-          place->second.push_back(table_.number(sharding));
-      combinations = std::min(combinations * place->second.size(), most_state_choices + 1);
-    }
-    const bool alike = combinations > most_state_choices;
-    exact_ = exact_ && !alike;
-    std::vector<std::vector<Held>> all{{}};
-    std::vector<const Shape*> seen;
-    for (ValueId v : graph.outputs) {
-      const Shape& shape = graph[v].type.shape;
-      const auto before = std::find_if(seen.begin(), seen.end(), [&](const Shape* other) { return *other == shape; });
-      std::vector<std::vector<Held>> longer;
-      for (const std::vector<Held>& head : all) {
-        if (alike && before != seen.end()) {
-          longer.push_back(head);
-          longer.back().push_back(head[static_cast<std::size_t>(before - seen.begin())]);
-          continue;
-        }
-        for (Held held : of_shape[shape]) {
-          if (longer.size() >= most_state_choices) break;
-          longer.push_back(head);
-          longer.back().push_back(held);
-        }
-      }
-      all = std::move(longer);
-      seen.push_back(&shape);
-    }
-    return all;
   }
 
   const Program& program_;

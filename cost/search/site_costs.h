@@ -13,7 +13,7 @@ struct SiteTerms {
   double combined = 0;  // to combine partials
 };
 
-// Every device has all of it: an input of the program, or what an iterate only reads.
+// Every device has all of it: an input of the program, what the trips of an iterate only read, and what an iterate leaves.
 bool is_given_whole(const ir::Program& program, ir::MeshId mesh, ir::GraphId graph, ir::ValueId value);
 
 class SiteCosts {
@@ -27,11 +27,13 @@ class SiteCosts {
         times_(program, cluster, threads, strict_fp) {}
 
   StepChoice choice_of(ir::GraphId graph, const Strategy& strategy, SiteTerms* terms = nullptr);
-  // Of an operand that is held as the site needs it: to read parts of neighbours.
+  // Of an operand that is held as the site needs it: to read parts of neighbours. Nothing where a part is needed (part_needed).
   TransferCost edges_of(ir::GraphId graph, const passes::SiteShardings& site, std::size_t operand);
   std::size_t priced() const { return times_.priced(); }
 
  private:
+  // What the site reads of an operand, if it is not the blocks of a sharding, perhaps with parts of neighbours.
+  std::optional<Held> part_needed(ir::GraphId graph, const passes::SiteShardings& site, std::size_t operand);
   double seconds_of(ir::GraphId graph, ir::OperationId operation, const passes::SiteShardings& site);
 
   const ir::Program& program_;

@@ -1,5 +1,7 @@
 #include "ir/graphs/iterate_state.h"
 
+#include <algorithm>
+
 #include "ir/graph.h"
 
 namespace tap::ir {
@@ -17,6 +19,13 @@ std::vector<ValueId> trip_results(const Program& program, GraphId id) {
   for (std::size_t k = 0; k < graph.outputs.size() && repeated; ++k)
     results[graph.inputs[k].index()] = graph.outputs[k];
   return results;
+}
+
+bool is_gathered_after_trips(const Program& program, GraphId id, ValueId result) {
+  const Graph& graph = program[id];
+  if (id != program.main && std::ranges::count(graph.outputs, result) > 0) return true;
+  return std::ranges::any_of(graph.operations,
+                             [&](const Operation& reader) { return std::ranges::count(reader.operands, result) > 0; });
 }
 
 namespace {

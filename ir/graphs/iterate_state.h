@@ -13,6 +13,9 @@ namespace tap::ir {
 // value itself. Only for graphs that are used solely as bodies of iterates.
 std::vector<ValueId> trip_results(const Program& program, GraphId id);
 
+// Whether all devices get what an iterate of the graph leaves in parts: operations read it, or the trips around the iterate do.
+bool is_gathered_after_trips(const Program& program, GraphId id, ValueId result);
+
 // By graph: whether main reaches it only through iterates without trips, so that its operations never run.
 std::vector<bool> never_run(const Program& program);
 

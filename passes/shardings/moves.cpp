@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "ir/graph.h"
@@ -14,6 +15,7 @@
 #include "passes/shardings/all_reduces.h"
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/halos.h"
+#include "passes/shardings/moves_of_iterates.h"
 #include "passes/shardings/reads.h"
 #include "passes/splits/split_operator.h"
 #include "support/byte_size.h"
@@ -63,14 +65,11 @@ std::int64_t cells_moved(const ir::Program& program, const ir::Graph& graph, con
   return times * element_count(ir::local_shape(program[site.mesh], step.before, shape));
 }
 
-bool is_held_whole(const std::optional<ir::Sharding>& held) {
-  return !held || std::ranges::all_of(held->dims, [](const ir::DimSharding& dim) { return dim.axes.empty(); });
-}
-
 // What a site reads of one value, and what of it is moved. A value that two accesses read differently has two uses.
 struct Read {
-  std::optional<std::int64_t> cells = {};  // that are received, and not yet listed; none: the steps tell
-  std::string moved_for = {};              // an earlier reader of the same
+  // That are received at each position of the site's mesh, and not yet listed; none: the steps tell.
+  std::optional<std::vector<std::int64_t>> cells = {};
+  std::string moved_for = {};  // an earlier reader of the same
 };
 using ReadsOfSite = std::map<std::pair<ir::OperationId, std::uint32_t>, Read>;
 
@@ -81,14 +80,6 @@ struct Moved {
 };
 using MovedValues = std::map<ir::ValueId, std::vector<Moved>>;
 
-// What the trips of an iterate only read: every device has all of it before the first one.
-bool is_given_to_trips(const ir::Program& program, ir::GraphId id, ir::ValueId value) {
-  const ir::Graph& graph = program[id];
-  const auto input = std::ranges::find(graph.inputs, value) - graph.inputs.begin();
-  return id != program.main && input < std::ssize(graph.inputs) && input >= std::ssize(graph.outputs) &&
-         !is_inside_of_a_group(program, id);
-}
-
 // `copied`: values of which each reader has a copy of its own.
 ReadsOfSite reads_of(const ir::Program& program, ir::GraphId id, const std::vector<std::string>& names,
                      const std::vector<SiteShardings>& sites, std::size_t number, const std::set<ir::ValueId>& copied,
@@ -97,14 +88,15 @@ ReadsOfSite reads_of(const ir::Program& program, ir::GraphId id, const std::vect
   const SiteShardings& site = sites[number];
   ReadsOfSite reads;
   if (!site.mesh.valid() || ir::is_maximal(program[site.mesh]) || site.factors.empty()) return reads;
+  const std::vector<std::int64_t> positions = positions_of(program[site.mesh]);
   for (std::size_t k = 0; k < site.operands.size(); ++k) {
     const auto [place, fresh] = reads.try_emplace(site.site.uses[k]);
     const std::optional<ir::Sharding> held = sharding_of_use(graph, site.site, k);
     if (!fresh || is_held_whole(held)) continue;
     const ir::ValueId value = site.site.operands[k];
     Read& read = place->second;
-    if (is_given_to_trips(program, id, value)) {
-      read.cells = 0;
+    if (is_given_to_trips(program, id, value) || is_left_by_iterate(program, id, value)) {
+      read.cells = std::vector<std::int64_t>(positions.size(), 0);
       continue;
     }
     std::vector<SiteRead> own;
@@ -116,11 +108,32 @@ ReadsOfSite reads_of(const ir::Program& program, ir::GraphId id, const std::vect
     }
     if (!own.empty()) read.moved_for.clear();
     if (held->mesh == site.mesh && held->unreduced.empty())
-      read.cells = cells_received(program[site.mesh], own, *held, graph[value].type.shape);
+      read.cells = cells_received(program[site.mesh], positions, own, *held, graph[value].type.shape);
     if (!copied.contains(value))
       for (SiteRead& part : own) moved[value].push_back({number, std::move(part)});
   }
   return reads;
+}
+
+// As many of these as `most`, which are then no longer left.
+std::vector<std::int64_t> taken(std::vector<std::int64_t>& left, std::int64_t most) {
+  std::vector<std::int64_t> cells;
+  for (std::int64_t& at : left) {
+    cells.push_back(std::min(at, most));
+    at -= cells.back();
+  }
+  return cells;
+}
+
+// Empty if all devices receive as much.
+std::map<std::int64_t, std::int64_t> by_device(const ir::Mesh& mesh, const std::vector<std::int64_t>& cells,
+                                               ElementType element) {
+  std::map<std::int64_t, std::int64_t> bytes;
+  if (std::ranges::all_of(cells, [&](std::int64_t n) { return n == cells.front(); })) return bytes;
+  const std::vector<std::int64_t> positions = positions_of(mesh);
+  for (std::size_t k = 0; k < cells.size(); ++k)
+    bytes.emplace(ir::device_at(mesh, positions[k]), cells[k] * static_cast<std::int64_t>(size_of(element)));
+  return bytes;
 }
 
 void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,
@@ -139,9 +152,10 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
     std::int64_t cells = cells_moved(program, graph, sites[reshard.site], step, value.type.shape, caution);
     const bool moves_any = cells > 0;
     const bool is_shared = read && !read->moved_for.empty() && moves_any;
+    std::vector<std::int64_t> by_position;
     if (read && read->cells) {
-      cells = std::min(cells, *read->cells);
-      *read->cells -= cells;
+      by_position = taken(*read->cells, cells);
+      cells = std::ranges::max(by_position);
     }
     Move move{reader.empty() ? name_of_value : fmt::format("{} for {}", name_of_value, reader),
               to_string(program.meshes, step),
@@ -155,6 +169,8 @@ void add_moves(const ir::Program& program, const ir::Graph& graph, const std::st
     if (is_shared) {
       move.moved_for = read->moved_for;
       move.bytes = 0;
+    } else if (!by_position.empty()) {
+      move.of_devices = by_device(program[sites[reshard.site].mesh], by_position, value.type.element);
     }
     list.push_back(std::move(move));
   }
@@ -170,9 +186,11 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
     if (is_held_whole(sharding_of_use(graph, site.site, k))) continue;
     const Halo halo = halo_of(program[site.operands[k].mesh], site.site.factors, k, site.operands[k], value.type.shape);
     Read& read = reads[site.site.uses[k]];
-    const std::int64_t cells = read.cells.value_or(halo.cells);
+    std::vector<std::int64_t> by_position;
+    if (read.cells) by_position = taken(*read.cells, std::numeric_limits<std::int64_t>::max());
+    const std::int64_t cells = read.cells ? std::ranges::max(by_position) : halo.cells;
     if (cells == 0) continue;
-    read.cells = 0;
+    if (!read.cells) read.cells = std::vector<std::int64_t>(positions_of(program[site.mesh]).size(), 0);
     std::string edges;
     for (const HaloEdge& edge : halo.edges)
       edges += fmt::format("{}axis {}: {}..{}", edges.empty() ? "" : ", ", edge.axis, edge.before, edge.after);
@@ -181,6 +199,7 @@ void add_halos(const ir::Program& program, const ir::Graph& graph, const std::st
                     edges.empty() ? "copy from other blocks" : "halo_exchange " + edges,
                     cells * static_cast<std::int64_t>(size_of(value.type.element)), false, path + value.name, reader,
                     path + reader, edges.empty() ? "copy" : "halo_exchange", ""});
+    if (!by_position.empty()) list.back().of_devices = by_device(program[site.mesh], by_position, value.type.element);
   }
 }
 
@@ -194,58 +213,6 @@ void add_carry(const ir::Program& program, const ir::Graph& graph, const std::st
        scan->bytes_of_totals, false, name, "", path + names[site.site.operations.front().index()], "all_gather", ""});
 }
 
-// What an iterate leaves counts as being on every device.
-bool is_left_by_iterate(const ir::Program& program, ir::GraphId id, ir::ValueId value) {
-  const ir::Graph& graph = program[id];
-  const auto input = std::ranges::find(graph.inputs, value) - graph.inputs.begin();
-  if (id != program.main && input < std::ssize(graph.outputs)) value = graph.outputs[static_cast<std::size_t>(input)];
-  return std::ranges::any_of(graph.operations, [&](const ir::Operation& operation) {
-    const ir::RegionBody* region = program[operation.op].region();
-    return region && region->kind == ir::RegionKind::iterate && contains(operation.results, value);
-  });
-}
-
-// An iterate begins with all of each operand on every device.
-void add_operands_of_iterates(const ir::Program& program, ir::GraphId id, const std::string& path,
-                              const std::vector<std::string>& names, const std::set<ir::ValueId>& copied,
-                              std::vector<Move>& list) {
-  const ir::Graph& graph = program[id];
-  std::map<ir::ValueId, std::string> gathered;  // and for which iterate
-  for (std::size_t o = 0; o < graph.operations.size(); ++o) {
-    const ir::RegionBody* region = program[graph.operations[o].op].region();
-    if (!region || region->kind != ir::RegionKind::iterate) continue;
-    const std::set<ir::ValueId> operands(graph.operations[o].operands.begin(), graph.operations[o].operands.end());
-    for (ir::ValueId v : operands) {
-      const ir::Value& value = graph[v];
-      const bool is_input = id == program.main && contains(graph.inputs, v) && !copied.contains(v);
-      if (is_input || is_given_to_trips(program, id, v) || is_held_whole(value.sharding)) continue;
-      if (is_left_by_iterate(program, id, v)) continue;
-      if (ir::is_maximal(program[value.sharding->mesh]) || !value.sharding->unreduced.empty()) continue;
-      const ir::Sharding whole{value.sharding->mesh, std::vector<ir::DimSharding>(value.type.shape.size()), {}, {}, ""};
-      const ir::Mesh& mesh = program[whole.mesh];
-      const auto [before, fresh] = gathered.emplace(v, names[o]);
-      const bool is_shared = !fresh && !copied.contains(v);
-      for (const Collective& step : reshard({mesh, *value.sharding}, {mesh, whole}, value.type.shape))
-        list.push_back({fmt::format("{}{} for {}", path, value.name, names[o]), to_string(program.meshes, step),
-                        is_shared ? 0 : step.moved * static_cast<std::int64_t>(size_of(value.type.element)), false,
-                        path + value.name, names[o], path + names[o], std::string(name(step.kind)),
-                        to_string(program.meshes, whole), is_shared ? before->second : ""});
-    }
-  }
-}
-
-// How often each graph runs, by the first path to it.
-std::map<ir::GraphId, double> times_of_graphs(const ir::Program& program) {
-  std::map<ir::GraphId, double> times{{program.main, 1}};
-  for (const auto& [id, path] : graph_paths(program))
-    for (const ir::Operation& operation : program[id].operations)
-      if (const ir::RegionBody* region = program[operation.op].region())
-        times.try_emplace(
-            region->graph,
-            times[id] * (region->kind == ir::RegionKind::iterate ? static_cast<double>(region->trips.size()) : 1));
-  return times;
-}
-
 // What a group reads and writes is a value of the graph around it.
 bool is_at_the_edge(const ir::Graph& group, const Site& site, const Reshard& reshard) {
   const ir::ValueId moved = (reshard.of_result ? site.results : site.operands)[reshard.tensor];
@@ -256,9 +223,20 @@ std::string without_last(const std::string& path) { return path.substr(0, path.r
 }  // namespace
 
 double bytes_of_all(const std::vector<Move>& moves) {
-  double bytes = 0;
-  for (const Move& move : moves) bytes += static_cast<double>(move.bytes) * move.times;
-  return bytes;
+  double of_each = 0, most = 0;
+  std::map<std::int64_t, double> of_devices;
+  for (const Move& move : moves)
+    for (const auto& [device, bytes] : move.of_devices) of_devices[device] = 0;
+  for (const Move& move : moves) {
+    if (move.of_devices.empty()) of_each += static_cast<double>(move.bytes) * move.times;
+    else
+      for (auto& [device, bytes] : of_devices) {
+        const auto own = move.of_devices.find(device);
+        bytes += static_cast<double>(own == move.of_devices.end() ? move.bytes : own->second) * move.times;
+      }
+  }
+  for (const auto& [device, bytes] : of_devices) most = std::max(most, bytes);
+  return of_each + most;
 }
 
 std::vector<Move> moves_of(const ir::Program& program, const Caution& caution) {
@@ -290,7 +268,7 @@ std::vector<Move> moves_of(const ir::Program& program, const ChosenSites& chosen
       add_halos(program, graph, path, names, sites[s], reads[s], list);
       add_carry(program, graph, path, names, sites[s], list);
     }
-    if (!in_group) add_operands_of_iterates(program, id, path, names, own_copies, list);
+    if (!in_group) add_moves_of_iterates(program, id, path, own_copies, list);
     for (std::size_t k = before; k < list.size(); ++k) list[k].times = times.at(id);
   }
   return list;

@@ -2,6 +2,7 @@
 // of them are implicit.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,7 +25,10 @@ struct Move {
   std::string collective = {}, to = {};  // all_gather, pod[{}, {}]: a step, and the sharding that the reshard leads to
   std::string moved_for = {};            // an earlier reader that needs the same; then no bytes are moved
   double times = 1;                      // trips of the iterates around it
+  // The bytes of each device that was looked at; none: all receive as much.
+  std::map<std::int64_t, std::int64_t> of_devices = {};
 };
+// Of the device that receives most in all: each move may have another busiest one.
 double bytes_of_all(const std::vector<Move>& moves);
 
 // Of the graphs that main reaches, in order.

@@ -144,7 +144,8 @@ class PlanReader {
         }
         const std::optional<std::uint32_t> factor = dim ? factor_of(id, site, o, *dim) : std::nullopt;
         const bool is_listed = !split.blocks.boundaries.empty() && site.operations.size() == 1;
-        if (!over || !factor || is_listed || (mesh.valid() && mesh != over->mesh)) {
+        if (!over || !factor || is_listed || (dim && has_own_blocks(id, site, o, *dim, split)) ||
+            (mesh.valid() && mesh != over->mesh)) {
           not_shown(line);
           continue;
         }
@@ -172,6 +173,19 @@ class PlanReader {
   std::optional<std::uint32_t> dim_of(GraphId id, OperationId o, const PlannedSplit& split) {
     const Graph& graph = out_.program[id];
     return find_dim(named_.of(graph[o]), named_dim(out_.program, graph[o], graph, split));
+  }
+
+  // Of one of several writers: equal blocks of its part of the value, not of the value.
+  bool has_own_blocks(GraphId id, const Site& site, OperationId o, std::uint32_t dim, const PlannedSplit& split) const {
+    if (site.operations.size() == 1 || !split.blocks.boundaries.empty()) return false;
+    const Graph& graph = out_.program[id];
+    const Operator& op = out_.program[graph[o].op];
+    for (const Access& write : op.writes)
+      for (std::size_t axis = 0; axis < write.projection.rank(); ++axis)
+        if (write.projection.start.rows[axis].coefficients[dim] != 0 &&
+            op.dims[dim].range.size() != graph[graph[o].results[write.tensor]].type.shape[axis])
+          return true;
+    return false;
   }
 
   // Several writers of one value are divided like the value, each along a dim of its own.

@@ -1,6 +1,7 @@
 #include "passes/shardings/reads.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/block_graph.h"
 #include "ir/graph.h"
@@ -122,9 +123,11 @@ Box box_read_at(const Mesh& mesh, const SiteRead& read, const std::vector<std::i
   return narrowed(op, std::move(box));
 }
 
-std::vector<std::int64_t> coordinates_to_try(std::int64_t size, bool all) {
+enum class Coordinates : std::uint8_t { all, few, ends };
+std::vector<std::int64_t> coordinates_to_try(std::int64_t size, Coordinates which) {
+  if (which == Coordinates::ends) return size > 1 ? std::vector{std::int64_t{0}, size - 1} : std::vector{size - 1};
   std::vector<std::int64_t> list;
-  if (all)
+  if (which == Coordinates::all)
     for (std::int64_t c = 0; c < size; ++c) list.push_back(c);
   else
     for (std::int64_t c :
@@ -135,10 +138,8 @@ std::vector<std::int64_t> coordinates_to_try(std::int64_t size, bool all) {
   return list;
 }
 
-// Positions that differ in axes that divide what is read or held; of large meshes, a few.
-std::vector<std::vector<std::int64_t>> positions_to_try(const Mesh& mesh, const std::vector<SiteRead>& reads,
-                                                        const Sharding& held) {
-  constexpr std::int64_t few = 64;
+// By axis, whether it divides what is read or held.
+std::vector<bool> axes_used(const Mesh& mesh, const std::vector<SiteRead>& reads, const Sharding& held) {
   std::vector<bool> used(mesh.axes.size());
   auto use = [&](const Sharding& sharding) {
     for (const DimSharding& dim : sharding.dims)
@@ -149,21 +150,43 @@ std::vector<std::vector<std::int64_t>> positions_to_try(const Mesh& mesh, const 
     if (read.writer) use(read.writer->sharding);
     for (const BlockPlacement& p : read.transfer.placements) used[p.axis->id.index()] = true;
   }
-  std::int64_t count = 1;
-  for (std::size_t a = 0; a < used.size(); ++a)
+  return used;
+}
+
+constexpr std::int64_t few_positions = 64;
+
+// Positions that differ in these axes; if there are many, those with a few coordinates along each.
+std::vector<std::vector<std::int64_t>> positions_along(const Mesh& mesh, const std::vector<bool>& used,
+                                                       std::int64_t few) {
+  constexpr std::int64_t many = 4096;
+  std::int64_t count = 1, fewer = 1;  // with all coordinates, and with a few
+  for (std::size_t a = 0; a < used.size(); ++a) {
     if (used[a] && count <= few) count = checked::mul(count, mesh.axes[a].size);
+    if (used[a] && fewer <= many) fewer *= std::ssize(coordinates_to_try(mesh.axes[a].size, Coordinates::few));
+  }
+  const Coordinates along = count <= few ? Coordinates::all : fewer <= many ? Coordinates::few : Coordinates::ends;
   std::vector<std::vector<std::int64_t>> positions{std::vector<std::int64_t>(mesh.axes.size(), 0)};
   for (std::size_t a = 0; a < used.size(); ++a) {
     if (!used[a]) continue;
     std::vector<std::vector<std::int64_t>> longer;
     for (const std::vector<std::int64_t>& at : positions)
-      for (std::int64_t c : coordinates_to_try(mesh.axes[a].size, count <= few)) {
+      for (std::int64_t c : coordinates_to_try(mesh.axes[a].size, along)) {
         longer.push_back(at);
         longer.back()[a] = c;
       }
     positions = std::move(longer);
   }
   return positions;
+}
+
+std::int64_t cells_received_at(const Mesh& mesh, const std::vector<SiteRead>& reads, const Sharding& held,
+                               const Shape& shape, const std::vector<std::int64_t>& at) {
+  const Box own = box_of_position(mesh, held, shape, at);
+  std::int64_t cells = 0;
+  for (const SiteRead& read : reads)
+    for (const Box& piece : read_pieces(read.transfer.op, 0, box_read_at(mesh, read, at)))
+      cells = checked::add(cells, piece.size() - intersect(piece, own).size());
+  return cells;
 }
 
 }  // namespace
@@ -197,15 +220,61 @@ std::vector<SiteRead> reads_of_site(const Program& program, const Graph& graph, 
 std::int64_t cells_received(const Mesh& mesh, const std::vector<SiteRead>& reads, const Sharding& held,
                             const Shape& shape) {
   std::int64_t most = 0;
-  for (const std::vector<std::int64_t>& at : positions_to_try(mesh, reads, held)) {
-    const Box own = box_of_position(mesh, held, shape, at);
+  for (const std::vector<std::int64_t>& at : positions_along(mesh, axes_used(mesh, reads, held), few_positions))
+    most = std::max(most, cells_received_at(mesh, reads, held, shape, at));
+  return most;
+}
+
+std::int64_t cells_received(const Mesh& mesh, const Sharding& from, const Sharding& to, const Shape& shape) {
+  std::vector<bool> used = axes_used(mesh, {}, from);
+  const std::vector<bool> also = axes_used(mesh, {}, to);
+  for (std::size_t a = 0; a < used.size(); ++a) used[a] = used[a] || also[a];
+  std::int64_t most = 0;
+  for (const std::vector<std::int64_t>& at : positions_along(mesh, used, few_positions)) {
+    const Box needed = box_of_position(mesh, to, shape, at), own = box_of_position(mesh, from, shape, at);
+    most = std::max(most, needed.size() - intersect(needed, own).size());
+  }
+  return most;
+}
+
+std::int64_t cells_read(const Mesh& mesh, const std::vector<SiteRead>& reads) {
+  const Sharding nothing{};
+  std::int64_t most = 0;
+  for (const std::vector<std::int64_t>& at : positions_along(mesh, axes_used(mesh, reads, nothing), few_positions)) {
     std::int64_t cells = 0;
     for (const SiteRead& read : reads)
       for (const Box& piece : read_pieces(read.transfer.op, 0, box_read_at(mesh, read, at)))
-        cells = checked::add(cells, piece.size() - intersect(piece, own).size());
+        cells = checked::add(cells, piece.size());
     most = std::max(most, cells);
   }
   return most;
+}
+
+std::vector<std::int64_t> cells_received(const Mesh& mesh, const std::vector<std::int64_t>& positions,
+                                         const std::vector<SiteRead>& reads, const Sharding& held, const Shape& shape) {
+  const std::vector<bool> used = axes_used(mesh, reads, held);
+  std::map<std::vector<std::int64_t>, std::int64_t> known;  // by position, without what makes no difference
+  std::vector<std::int64_t> cells;
+  for (std::int64_t index : positions) {
+    std::vector<std::int64_t> at = position_of(mesh, index);
+    for (std::size_t a = 0; a < used.size(); ++a)
+      if (!used[a]) at[a] = 0;
+    const auto [place, fresh] = known.try_emplace(std::move(at));
+    if (fresh) place->second = cells_received_at(mesh, reads, held, shape, place->first);
+    cells.push_back(place->second);
+  }
+  return cells;
+}
+
+std::vector<std::int64_t> positions_of(const Mesh& mesh) {
+  constexpr std::int64_t few = 256;
+  std::vector<std::int64_t> indices;
+  for (const std::vector<std::int64_t>& at : positions_along(mesh, std::vector<bool>(mesh.axes.size(), true), few)) {
+    std::int64_t index = 0;
+    for (std::size_t a = 0; a < at.size(); ++a) index = index * mesh.axes[a].size + at[a];
+    indices.push_back(index);
+  }
+  return indices;
 }
 
 std::optional<DividedScan> divided_scan(const Program& program, const Graph& graph, const Site& site, MeshId mesh,

@@ -15,6 +15,7 @@ struct WriterBlocks {
   ir::Access write;
   ir::Sharding sharding;
   Shape shape;
+  bool operator==(const WriterBlocks&) const = default;
 };
 // What one transfer of the realised program moves. Reads that are far apart have separate ones.
 struct SiteRead {
@@ -33,6 +34,16 @@ std::vector<SiteRead> reads_of_site(const ir::Program& program, const ir::Graph&
 // affine in the position, so that the most is at the ends or in the middle.
 std::int64_t cells_received(const ir::Mesh& mesh, const std::vector<SiteRead>& reads, const ir::Sharding& held,
                             const Shape& shape);
+// … that it receives to hold the value in another sharding of the mesh, in one transfer.
+std::int64_t cells_received(const ir::Mesh& mesh, const ir::Sharding& from, const ir::Sharding& to, const Shape& shape);
+// … that the busiest device reads.
+std::int64_t cells_read(const ir::Mesh& mesh, const std::vector<SiteRead>& reads);
+// … that the devices at these positions receive. Different reads have different busiest devices, so that sums are over devices.
+std::vector<std::int64_t> cells_received(const ir::Mesh& mesh, const std::vector<std::int64_t>& positions,
+                                         const std::vector<SiteRead>& reads, const ir::Sharding& held,
+                                         const Shape& shape);
+// All positions of a mesh; on large ones, those with a few coordinates along each axis.
+std::vector<std::int64_t> positions_of(const ir::Mesh& mesh);
 
 // The running dim of a scan is divided over this axis: each device receives the totals of the blocks of the others.
 struct DividedScan {

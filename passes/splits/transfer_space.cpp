@@ -1,6 +1,7 @@
 #include "passes/splits/transfer_space.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace tap::passes {
@@ -95,12 +96,39 @@ class NeededDims {
       for (std::size_t c = 0; c < taken.size(); ++c) {
         const AffineExpr& expr = op_.constraints[c].expr;
         const bool concerns = std::ranges::any_of(kept_, [&](std::uint32_t d) { return expr.coefficients[d] != 0; });
-        if (taken[c] || !concerns) continue;
+        if (taken[c] || !concerns || is_of_scan(c)) continue;
         keep_dims_of(expr);
         constraints_.push_back(op_.constraints[c]);
         taken[c] = any = true;
       }
     }
+  }
+
+  // The bound of a scan in blocks (split_scan.h): a block of the running dim reads the block of the reduced dim with its number,
+  // which the totals read, too.
+  //   l[i] = sum[k] x[k], k <= i, both in block r      x[k], k in block r
+  bool is_of_scan(std::size_t constraint) const {
+    const AffineExpr& expr = op_.constraints[constraint].expr;
+    std::optional<std::uint32_t> running;
+    for (std::uint32_t d = 0; d < op_.dims.size(); ++d) {
+      if (expr.coefficients[d] == 0 || is_kept(d)) continue;
+      if (running) return false;
+      running = d;
+    }
+    if (!running) return false;
+    for (std::size_t c = 0; c < op_.constraints.size(); ++c)
+      if (c != constraint && op_.constraints[c].expr.coefficients[*running] != 0) return false;
+    const std::vector<std::uint32_t> blocks = placed_blocks_of(*running);
+    if (blocks.size() != 1) return false;
+    for (std::uint32_t d : kept_)
+      if (expr.coefficients[d] != 0 && placed_blocks_of(d) == blocks) return true;
+    return false;
+  }
+  std::vector<std::uint32_t> placed_blocks_of(std::uint32_t dim) const {
+    std::vector<std::uint32_t> dims;
+    for (const Blocking& b : op_.blockings)
+      if (b.dim == dim && is_placed(b.block_dim)) dims.push_back(b.block_dim);
+    return dims;
   }
 
   // Blocks on devices: those of loops and threads come after them.

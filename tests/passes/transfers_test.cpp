@@ -83,6 +83,29 @@ TEST(Transfers, DevicesThatNeedNothingReceiveNothing) {
             blocks);
 }
 
+// Its local part and its totals have one transfer: each reads the block of the reduced dim with its number.
+TEST(Transfers, AScanInBlocksReadsItsOperandOnce) {
+  const std::string head =
+      "mesh m = [x: 4, y: 2]\nprogram p(X: i64[8, {0}], W: i64[8, {0}]) -> (Y: i64[8, {0}]) {{\n"
+      "  A[r, i] = X[r, i] * 2\n  B[r, i] = W[r, i] * 3\n  Y[r, i] = {1} for r in 0..8, i in 0..{0}\n}}\n";
+  const std::string lines =
+      "split A dim r into 4 over m.x\nsplit B dim r into 4 over m.x\nsplit Y dim i into 4 over m.x\n";
+  EXPECT_EQ(transfers(fmt::format(fmt::runtime(head), 64, "sum[k in 0..i + 1] A[r, k]"), lines),
+            (std::vector<std::string>{"A.moved r k i_block", "Y.totals.moved k_block_before r k_block"}));
+  for (const std::string scan : {"sum[k in 0..i + 1] A[r, k]", "sum[k in 0..i] A[r, k]", "max[k in i..{0}] A[r, k]",
+                                 "sum[k in 0..i - 3] A[r, k]", "sum[k in 0..i + 1] A[r, k] * W[r, k]",
+                                 "sum[k in 0..i + 1] A[r, k] * A[r, k - 1 else 0]"})
+    for (const int n : {64, 10, 9})
+      for (const std::string more : {"", "split Y dim r into 2 over m.y\n"}) {
+        const std::string text = fmt::format(fmt::runtime(head), n, fmt::format(fmt::runtime(scan), n));
+        int of_a = 0;
+        for (const std::string& transfer : transfers(text, lines + more)) of_a += transfer.starts_with("A.");
+        EXPECT_EQ(of_a, 1) << text << lines << more;
+      }
+  const std::string both = fmt::format(fmt::runtime(head), 64, "sum[k in 0..i + 1] A[r, k] * B[r, k]");
+  EXPECT_EQ(transfers(both, lines).size(), 3u) << both;
+}
+
 // Its dims are found again among many that are alike.
 TEST(Transfers, ManyDimsOfOneSize) {
   auto sum_over = [](const std::string& at, int dims) {

@@ -103,6 +103,15 @@ class CollectiveBytes(MpiTest):
         self.assertEqual([move for move in moves if move[1] > 0], [("all_gather", 3 * 8 * 8)])
         self.assertEqual(max(received.values()), 3 * 8 * 8)
 
+    def test_results_of_iterates(self):
+        """What a later operation reads is gathered, whatever part of it each device needs."""
+        for read in ("Z[63 - i, j] * 2", "Z[i, j] * 2"):
+            text = ("mesh m = [x: 4]\nprogram main(a: f32[64, 32] @ m[{x}, {}], b: f32[64, 32]) -> (c: f32[64, 32] @ m[{x}, {}]) {\n"
+                    f"    Z = iterate 3 (u = a) {{ v[i, j] = u[i, j] * b[i, j]\n v }}\n    c[i, j] = {read} for i in 0..64, j in 0..32\n}}\n")
+            moves, received = self.moves(text, 4)
+            self.assertEqual([move for move in moves if move[1] > 0], [("all_gather", 4 * 48 * 32)])
+            self.assertEqual(max(received.values()), 4 * 48 * 32)
+
     def test_all_reduce(self):
         """Each device combines a slice of the partials, and the slices are gathered where all of them are read."""
         for devices in (2, 4):
