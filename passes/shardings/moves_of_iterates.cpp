@@ -10,6 +10,7 @@
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/collectives.h"
+#include "passes/splits/split_operator.h"
 
 namespace tap::passes {
 
