@@ -18,7 +18,8 @@ using namespace ir;
 namespace {
 
 constexpr std::int64_t most_blocks = 64;
-constexpr double fewest_points = 1 << 15;  // of a block: many times what a task takes to start
+constexpr std::int64_t enough_blocks = 32;  // for many threads
+constexpr double fewest_points = 1 << 15;   // of a block: many times what a task takes to start
 constexpr double fewest_points_a_cell = 16;
 constexpr std::int64_t line = 64;     // of caches, in bytes: everywhere, as the number of blocks decides bits
 constexpr double most_points = 1e15;  // no memory has room for more
@@ -72,12 +73,13 @@ std::vector<std::int64_t> strides_along(const Operator& op, std::size_t dim) {
   return result;
 }
 
-// As many blocks, or up to half as many if these begin at whole lines: vectors that cross lines take up to 1.6 times as long.
+// As many blocks, or a few less if these begin at whole lines: vectors that cross lines take up to 1.6 times as long.
 std::int64_t blocks_of_lines(const Operator& op, std::size_t dim, std::int64_t most) {
   const std::int64_t size = op.dims[dim].range.size();
   const std::vector<std::int64_t> strides = strides_along(op, dim);
-  for (std::int64_t count = most; 2 * count > most; --count) {
+  for (std::int64_t count = most; count >= enough_blocks; --count) {
     const std::int64_t block = (size + count - 1) / count;
+    if ((size + block - 1) / block < enough_blocks) break;
     if (std::ranges::all_of(strides, [&](std::int64_t bytes) { return (bytes % line) * (block % line) % line == 0; }))
       return count;
   }

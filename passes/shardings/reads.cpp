@@ -155,7 +155,7 @@ std::vector<bool> axes_used(const Mesh& mesh, const std::vector<SiteRead>& reads
 
 constexpr std::int64_t few_positions = 64;
 
-// Positions that differ in these axes; if there are many, those with a few coordinates along each.
+// Positions that differ in these axes; if there are many, those with a few coordinates along each, or along the first axes only.
 std::vector<std::vector<std::int64_t>> positions_along(const Mesh& mesh, const std::vector<bool>& used,
                                                        std::int64_t few) {
   constexpr std::int64_t many = 4096;
@@ -167,7 +167,7 @@ std::vector<std::vector<std::int64_t>> positions_along(const Mesh& mesh, const s
   const Coordinates along = count <= few ? Coordinates::all : fewer <= many ? Coordinates::few : Coordinates::ends;
   std::vector<std::vector<std::int64_t>> positions{std::vector<std::int64_t>(mesh.axes.size(), 0)};
   for (std::size_t a = 0; a < used.size(); ++a) {
-    if (!used[a]) continue;
+    if (!used[a] || std::ssize(positions) >= many) continue;
     std::vector<std::vector<std::int64_t>> longer;
     for (const std::vector<std::int64_t>& at : positions)
       for (std::int64_t c : coordinates_to_try(mesh.axes[a].size, along)) {

@@ -183,14 +183,15 @@ TEST(Decide, LongReductionsToFewResultsAreSplit) {
   EXPECT_EQ(ir::print(decide(built(sum), options).plan), "plan 2\n");
   EXPECT_EQ(ir::print(decide(built(reduction("f32[16777216]", "max[i] X[i]")), options).plan),
             "plan 2\nsplit s dim i into 64 over threads\n");
-  // Blocks of whole lines, if at least half as many as there could be have these.
-  EXPECT_EQ(decided(reduction("f32[1000000]", "max[i] X[i]")), "plan 2\nsplit s dim i into 25 over threads\n");
+  // Blocks of whole lines, if 32 or more have these.
+  EXPECT_EQ(decided(reduction("f32[1000000]", "max[i] X[i]")), "plan 2\nsplit s dim i into 30 over threads\n");
   EXPECT_EQ(decided(reduction("f32[6000000]", "sum[i] X[i] * Z[i]")), "plan 2\nsplit s dim i into 60 over threads\n");
   EXPECT_EQ(decided("program p(X: f64[6000000]) -> (s: f64[]) { s[] = sum[i] X[i] }"),
             "plan 2\nsplit s dim i into 60 over threads\n");
   EXPECT_EQ(decided(reduction("f32[499979, 6]", "max[i, j] X[i, j]")), "plan 2\nsplit s dim i into 50 over threads\n");
   EXPECT_EQ(decided(reduction("f32[6000000]", "sum[i] X[i] * Z[5999999 - i]")),
             "plan 2\nsplit s dim i into 60 over threads\n");
+  EXPECT_EQ(decided(reduction("f32[7, 100008]", "max[i, j] X[i, j]")), "plan 2\nsplit s dim i into 7 over threads\n");
   EXPECT_EQ(decided(reduction("f32[2100097]", "max[i] X[i]")), "plan 2\nsplit s dim i into 64 over threads\n");
   const char* rows = "program p(X: f32[{0}, 1048576]) -> (s: f32[{0}]) {{ s[i] = sum[j] X[i, j] }}";
   EXPECT_EQ(decided(fmt::format(fmt::runtime(rows), 4)), "plan 2\nsplit s dim j into 16 over threads\n");

@@ -36,7 +36,7 @@ typedef struct tapestry_region {
 typedef void (*tapestry_outside_kernel)(const int64_t *box, const int64_t *extents, const tapestry_region *regions);
 
 typedef struct tapestry_options {
-  int64_t threads;                         /* 0: one for each processor that the process may use */
+  int64_t threads;                         /* 0: one for each core that the process may use */
   const tapestry_outside_kernel *kernels;  /* the program's outside kernels, in the order below; null if it has none */
 } tapestry_options;
 
