@@ -79,7 +79,7 @@ class Packed(TapcTest):
         self.write("plan", "plan 2\nsplit Y dim j into 3 over threads\nsplit Y dim c into 4 over sequential\n")
         self.write("p.tap", WINDOWS % {"n": 58, "m": 56, "at": "j + v - 1"})
         self.expect(0, "(?s).*", "compile", "p.tap", "--emit=loops", "-o", "p", "--plan", "plan")
-        self.assertRegex((self.folder / "p.loops").read_text(), r"p4\[w, w_1, w_2\] = t0\[.*\? else 2\.0\]")
+        self.assertRegex((self.folder / "p.loops").read_text(), r"p5\[w, w_1, w_2\] = t0\[.*\? else 2\.0\]")
         x = self.whole(2, 40, 58)
         y, = self.run_on(WINDOWS % {"n": 58, "m": 56, "at": "j + v - 1"}, {"x": x, "k": k}, ["Y"], "--plan", "plan")
         padded = np.pad(x, ((0, 0), (0, 0), (1, 1)), constant_values=2)
