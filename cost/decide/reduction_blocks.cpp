@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "backend/tiles/cache_sets.h"
 #include "backend/tiles/patterns.h"
 #include "cost/decide/part.h"
 #include "ir/author_names.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/operation_names.h"
 #include "passes/shardings/plan_writers.h"
-#include "support/tensor.h"
 
 namespace tap::cost {
 
@@ -17,11 +17,12 @@ using namespace ir;
 
 namespace {
 
+// Bytes of a cache line: the same for every machine, as the number of blocks decides bits.
+constexpr std::int64_t line = 64;
 constexpr std::int64_t most_blocks = 64;
 constexpr std::int64_t enough_blocks = 32;  // for many threads
 constexpr double fewest_points = 1 << 15;   // of a block: many times what a task takes to start
 constexpr double fewest_points_a_cell = 16;
-constexpr std::int64_t line = 64;     // of caches, in bytes: everywhere, as the number of blocks decides bits
 constexpr double most_points = 1e15;  // no memory has room for more
 
 double points_along(const Operator& op, const std::vector<std::size_t>& dims) {
@@ -58,30 +59,18 @@ std::int64_t blocks_of(const Program& program, const Operator& op, std::size_t d
   return std::min(static_cast<std::int64_t>(worthwhile / shares), op.dims[dim].range.size());
 }
 
-// The bytes from one point along the dim to the next, by read.
-std::vector<std::int64_t> strides_along(const Operator& op, std::size_t dim) {
-  std::vector<std::int64_t> result;
-  for (const Access& read : op.reads) {
-    const TensorType& type = op.operands[read.tensor];
-    const std::vector<std::int64_t> strides = row_major_strides(type.shape);
-    const auto& start = read.projection.start.rows;
-    std::int64_t bytes = 0;
-    for (std::size_t a = 0; a < start.size(); ++a)
-      bytes += start[a].coefficients[dim] * strides[a] * static_cast<std::int64_t>(size_of(type.element));
-    result.push_back(bytes);
-  }
-  return result;
-}
-
 // As many blocks, or a few less if these begin at whole lines: vectors that cross lines take up to 1.6 times as long.
 std::int64_t blocks_of_lines(const Operator& op, std::size_t dim, std::int64_t most) {
   const std::int64_t size = op.dims[dim].range.size();
-  const std::vector<std::int64_t> strides = strides_along(op, dim);
+  auto begins_at_lines = [&](std::int64_t block) {
+    return std::ranges::all_of(op.reads, [&](const Access& read) {
+      return (backend::distance_along(op, read, dim) % line) * (block % line) % line == 0;
+    });
+  };
   for (std::int64_t count = most; count >= enough_blocks; --count) {
     const std::int64_t block = (size + count - 1) / count;
     if ((size + block - 1) / block < enough_blocks) break;
-    if (std::ranges::all_of(strides, [&](std::int64_t bytes) { return (bytes % line) * (block % line) % line == 0; }))
-      return count;
+    if (begins_at_lines(block)) return count;
   }
   return most;
 }
