@@ -11,7 +11,7 @@
 namespace tap::cost {
 namespace {
 
-bool siblings_count = false;
+bool siblings_count = false;  // of the process, as its affinity mask is
 
 // The first line of the file for this process's group, or for the root as seen from a container.
 std::string group_file(const char* name) {
