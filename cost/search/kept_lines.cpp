@@ -37,7 +37,7 @@ void KeptLines::take(const Plan& plan, bool is_given) {
   std::set<Place> new_places;
   for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
     auto* split = std::get_if<PlannedSplit>(&plan.decisions[d]);
-    if (!split && std::holds_alternative<PlannedChoice>(plan.decisions[d])) continue;
+    if (!split) continue;  // they made the program
     const auto own = split ? as_written_here(*split, plan) : std::nullopt;
     if (own && passes::divided_input(placed_, *own) && divide_input({d, is_given, *own})) continue;
     const auto location = own ? finder.find(placed_.main, ir::before_partials(own->operation)) : std::nullopt;
@@ -143,10 +143,10 @@ std::vector<passes::PlanProblem> KeptLines::problems() const {
 }
 
 void KeptLines::cannot_keep(std::size_t line) {
-  problems_[line] = {
-      line, "`tapc plan` cannot keep this line", PlanPart::whole, "",
-      "it keeps lines `choose`, and lines that divide an operation evenly over whole axes of the mesh, all "
-      "of one operation as `tapc plan` writes them"};
+  problems_[line] = {line, "`tapc plan` cannot keep this line", PlanPart::whole, "",
+                     "it keeps lines `choose`, `unroll` and `fuse`, and lines that divide an operation evenly over "
+                     "whole axes of the mesh, all "
+                     "of one operation as `tapc plan` writes them"};
 }
 
 }  // namespace tap::cost

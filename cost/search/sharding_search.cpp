@@ -26,6 +26,11 @@ using passes::Site;
 
 namespace {
 
+bool is_group(const Program& program, const Operation& operation) {
+  const RegionBody* region = program[operation.op].region();
+  return region && region->kind == RegionKind::group;
+}
+
 Sharding unsharded(MeshId mesh, std::size_t rank) { return {mesh, std::vector<DimSharding>(rank), {}, {}, ""}; }
 
 class Searcher {
@@ -37,7 +42,7 @@ class Searcher {
         options_(options),
         table_(program),
         transfers_(options.cluster, program, mesh, options.caution),
-        costs_of_sites_(program, mesh, options.cluster, options.threads, options.caution.strict_fp, table_, transfers_),
+        costs_of_sites_(program, mesh, options.times ? options.times : times_for(program, options), table_, transfers_),
         factors_(program),
         kept_(program, mesh, options.kept, start),
         stages_(stages) {
@@ -103,6 +108,9 @@ class Searcher {
     const Graph& graph = program_[id];
     made.problem.values.resize(graph.values.size());
     std::vector<Site> sites = passes::sites_of(program_, graph, factors_);
+    for (std::size_t o = 0; o < graph.operations.size(); ++o)
+      if (is_group(program_, graph.operations[o]))
+        sites.push_back(passes::site_of(program_, graph, OperationId(o), factors_));
     std::map<OperationId, const Site*> by_last;  // a site is complete after its last operation
     std::set<OperationId> others;
     for (const Site& site : sites) {
@@ -365,6 +373,10 @@ class Searcher {
 };
 
 }  // namespace
+
+std::shared_ptr<OperationTimes> times_for(const Program& program, const SearchOptions& options) {
+  return std::make_shared<OperationTimes>(program, options.cluster, options.threads, options.caution.strict_fp);
+}
 
 FoundFront search_once(const Program& program, MeshId mesh, const SearchOptions& options, const Plan& start,
                        std::optional<AxisId> stages) {

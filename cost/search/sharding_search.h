@@ -8,9 +8,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "cost/search/frontier.h"
+#include "cost/search/site_time.h"
 #include "ir/plan.h"
 #include "passes/shardings/plan_shardings.h"
 
@@ -24,6 +26,8 @@ struct SearchOptions {
   std::size_t most_strategies = 1024;  // of one site
   ir::Plan kept = {};                  // lines that every plan has
   ir::Plan start = {};                 // no plan is worse in all than the best with these lines
+  // Times that other searches of this program found, over any mesh. Null: none.
+  std::shared_ptr<OperationTimes> times = {};
   // Called now and then with the operations that are priced, and with all.
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
@@ -43,6 +47,8 @@ struct FoundFront {
   SearchWork work = {};
   std::vector<passes::PlanProblem> problems = {};  // lines of `kept` that the plans do not have
 };
+
+std::shared_ptr<OperationTimes> times_for(const ir::Program& program, const SearchOptions& options);
 
 // No plans if none is within the limits. Pre: no calls, no splits; shardings of inputs, results and values are kept as given.
 FoundFront search(const ir::Program& program, ir::MeshId mesh, const SearchOptions& options);

@@ -146,11 +146,11 @@ double SiteCosts::seconds_of(GraphId graph, OperationId operation, const SiteSha
     }
     for (std::size_t r = 0; r < site.results.size(); ++r)
       part.results.push_back(local_shape(mesh, site.results[r], op.results[r].shape));
-    return times_.of(graph, operation, part);
+    return times_->of(graph, operation, part);
   }
   double devices = 1;  // several writers share the blocks of their value
   for (const DimSharding& dim : site.results.front().dims) devices *= static_cast<double>(size_of(mesh, dim.axes));
-  return times_.of(graph, operation, part) / devices;
+  return times_->of(graph, operation, part) / devices;
 }
 
 }  // namespace tap::cost

@@ -1,6 +1,9 @@
 // What one way to divide a site takes: its transfers, the memory that it needs, and the time of its operations.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "cost/search/hold_costs.h"
 #include "cost/search/site_time.h"
 
@@ -18,18 +21,14 @@ bool is_given_whole(const ir::Program& program, ir::MeshId mesh, ir::GraphId gra
 
 class SiteCosts {
  public:
-  SiteCosts(const ir::Program& program, ir::MeshId mesh, const Cluster& cluster, std::int64_t threads, bool strict_fp,
-            ShardingTable& table, TransferTimes& transfers)
-      : program_(program),
-        mesh_(mesh),
-        table_(table),
-        transfers_(transfers),
-        times_(program, cluster, threads, strict_fp) {}
+  SiteCosts(const ir::Program& program, ir::MeshId mesh, std::shared_ptr<OperationTimes> times, ShardingTable& table,
+            TransferTimes& transfers)
+      : program_(program), mesh_(mesh), table_(table), transfers_(transfers), times_(std::move(times)) {}
 
   StepChoice choice_of(ir::GraphId graph, const Strategy& strategy, SiteTerms* terms = nullptr);
   // Of an operand that is held as the site needs it: to read parts of neighbours. Nothing where a part is needed (part_needed).
   TransferCost edges_of(ir::GraphId graph, const passes::SiteShardings& site, std::size_t operand);
-  std::size_t priced() const { return times_.priced(); }
+  std::size_t priced() const { return times_->priced(); }
 
  private:
   // What the site reads of an operand, if it is not the blocks of a sharding, perhaps with parts of neighbours.
@@ -40,7 +39,7 @@ class SiteCosts {
   const ir::MeshId mesh_;
   ShardingTable& table_;
   TransferTimes& transfers_;
-  OperationTimes times_;
+  const std::shared_ptr<OperationTimes> times_;
 };
 
 }  // namespace tap::cost

@@ -26,6 +26,11 @@ OperationTimes::OperationTimes(const Program& program, const Cluster& cluster, s
         boxes_[graph.graph.index()].emplace(application->operation, application->box);
 }
 
+std::size_t OperationTimes::priced() const {
+  const std::lock_guard lock(mutex_);
+  return known_.size();
+}
+
 // Tiles depend on the extents, so each part has a kernel of its own.
 const backend::Kernel& OperationTimes::kernel_for(OperatorId id, const Box& box) {
   auto [known, fresh] = kernels_.try_emplace({id, box.shape()});
@@ -43,6 +48,7 @@ double OperationTimes::of(GraphId graph, OperationId operation, const Part& part
   auto found = boxes_[graph.index()].find(operation);
   const auto number = lowered_.kernels.of[reader.op.index()];
   if (found == boxes_[graph.index()].end() || !number) return 0;
+  const std::lock_guard lock(mutex_);
   auto [known, fresh] = known_.try_emplace({reader.op, part}, 0);
   if (!fresh) return known->second;
   Box box = box_to_run(op, found->second);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "backend/compiled_program.h"
@@ -9,9 +10,10 @@
 
 namespace tap::cost {
 
+// Searches of one program over several meshes may share one, at the same time.
 class OperationTimes {
  public:
-  // Pre: the program has no splits and no calls.
+  // Refers to the program. Pre: it has no splits and no calls.
   OperationTimes(const ir::Program& program, const Cluster& cluster, std::int64_t threads, bool strict_fp);
 
   struct Part {
@@ -21,9 +23,10 @@ class OperationTimes {
   };
   // In seconds; 0 for operations without a kernel.
   double of(ir::GraphId graph, ir::OperationId operation, const Part& part);
-  std::size_t priced() const { return known_.size(); }
+  std::size_t priced() const;
 
  private:
+  mutable std::mutex mutex_;  // of what is known
   const ir::Program& program_;
   Model model_;
   bool strict_fp_;

@@ -80,8 +80,12 @@ class Enumeration {
 
   std::vector<Strategy> run() {
     std::vector<std::uint32_t> candidates;
+    // Groups have no partials.
+    const bool is_group = program_[graph_[site_.operations.front()].op].region() != nullptr;
     for (std::uint32_t f = 0; f < site_.factors.factors.size(); ++f)
-      if (can_be_split(site_.factors.factors[f])) candidates.push_back(f);
+      if (const Factor& factor = site_.factors.factors[f];
+          can_be_split(factor) && !(is_group && factor.kind == FactorKind::reduction))
+        candidates.push_back(f);
     for_each_choice(mesh_.axes.size(), candidates.size() + 1, [&](const std::vector<std::size_t>& choice) {
       std::vector<Axes> axes(site_.factors.factors.size());
       for (std::size_t a = 0; a < choice.size(); ++a)

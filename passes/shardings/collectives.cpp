@@ -247,6 +247,27 @@ std::int64_t elements_scattered(const Mesh& mesh, const Axes& levels, const std:
   return moved;
 }
 
+// Axis by axis, the last one first: each device combines a slice of what it has, along the first dim that divides evenly or else the
+// longest one (plan_shardings.cpp), or all of it if no dim is long enough. Then the slices are gathered.
+std::int64_t elements_of_all_reduce(const Mesh& mesh, const Axes& over, Shape own) {
+  auto cells_of = [](const Shape& shape) {
+    std::int64_t product = 1;
+    for (std::int64_t n : shape) product = checked::mul(product, n);
+    return product;
+  };
+  const std::int64_t all = cells_of(own);
+  std::int64_t moved = 0;
+  for (std::size_t level = over.size(); level-- > 0;) {
+    const std::int64_t devices = size_of(mesh, Axes{over[level]});
+    auto divides = [&](std::int64_t n) { return n >= devices && n % devices == 0; };
+    auto dim = std::ranges::find_if(own, divides);
+    if (dim == own.end()) dim = std::ranges::max_element(own);
+    if (dim != own.end() && *dim >= devices) *dim = ceil_div(*dim, devices);
+    moved = checked::add(moved, checked::mul(cells_of(own), devices - 1));
+  }
+  return checked::add(moved, all - cells_of(own));
+}
+
 std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape) {
   if (step.kind == CollectiveKind::copy) return cells_copied(before, after, shape);
   std::int64_t in = cells(before, shape), out = cells(after, shape);
@@ -257,7 +278,8 @@ std::int64_t elements_moved(const Collective& step, const OnMesh& before, const 
     case CollectiveKind::collective_permute: return out;
     case CollectiveKind::all_to_all: return out - out / group;
     case CollectiveKind::all_gather: return out - in;
-    case CollectiveKind::all_reduce: return checked::mul(2, in - in / group);
+    case CollectiveKind::all_reduce:
+      return elements_of_all_reduce(before.mesh, step.over, local_shape(before.mesh, before.sharding, shape));
     case CollectiveKind::reduce_scatter: return elements_scattered(before.mesh, step.over, step.axes, out);
     case CollectiveKind::copy: break;
   }

@@ -53,7 +53,7 @@ class Planner {
       if (id == program_.main) add_listed(graph, names);
       for (const SiteShardings& site : sites_in(id))
         if (site.mesh.valid() && is_free(id, site.site)) add_splits(graph, names, site);
-      for (std::uint32_t o = 0; o < names.size(); ++o)
+      for (std::uint32_t o = 0; o < names.size() && !chosen_; ++o)  // chosen sites may be groups
         if (is_region(program_, graph[OperationId(o)], RegionKind::group) && !decided_.contains({id, OperationId(o)}))
           add_splits_of_group(graph, names[o], graph[OperationId(o)]);
     }

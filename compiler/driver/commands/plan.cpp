@@ -22,6 +22,7 @@
 #include "compiler/driver/commands/inspect_report.h"
 #include "compiler/driver/commands/output_ending.h"
 #include "compiler/driver/commands/passes.h"
+#include "compiler/driver/commands/plan_programs.h"
 #include "compiler/driver/commands/shell_words.h"
 #include "compiler/driver/machine_file.h"
 #include "compiler/driver/machines/quantity.h"
@@ -49,28 +50,6 @@ struct PlanOptions {
   SourceOptions source;
 };
 
-struct Simplified {
-  ir::Program program;
-  ValueLocations locations;
-};
-// With the alternatives that the plans choose.
-Simplified simplified(Session& session, const PlanOptions& options, const cost::SearchOptions& search) {
-  PassOptions passes;
-  take(passes, options.source);
-  passes.plan = search.kept;
-  passes.plan.meshes.clear();
-  for (const ir::Decision& decision : search.start.decisions)
-    if (std::holds_alternative<ir::PlannedChoice>(decision)) passes.plan.decisions.push_back(decision);
-  pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
-  config.proof = pipeline::Proof::none;
-  Dumps none(session, passes);
-  Simplified made;
-  made.program = compile(session, read_program_file(session, options.file, options.source), std::move(config), passes,
-                         none, [&](const Compiled& built) { made.locations = locations_of_values(built); })
-                     .program;
-  return made;
-}
-
 void write(Session& session, const PlanOptions& options, std::string text) {
   if (options.output.empty() || options.output == "-") session.print(text);
   else write_outputs(session, {{options.output, {std::move(text)}}});
@@ -97,7 +76,7 @@ ReportedPlans reported(const Session& session, const PlanFront& front, const Mes
   return found;
 }
 
-void write_front(Session& session, const PlanOptions& options, const ir::Program& program, const PlanFront& front,
+void write_front(Session& session, const PlanOptions& options, const ProgramFile& file, const PlanFront& front,
                  const MeshPlan& picked) {
   ReportedPlans found = reported(session, front, picked);
   std::string text;
@@ -106,13 +85,12 @@ void write_front(Session& session, const PlanOptions& options, const ir::Program
   } else {
     for (std::size_t k = 0; k < found.plans.size(); ++k) {
       if (!has_graph(k, found)) continue;
-      pipeline::Options config;
-      config.plan = plan_of(front.plans[k]);
-      config.caution.strict_fp = options.source.strict_fp;
-      config.begin = pipeline::Stage::simplified;
-      config.stop = pipeline::Stage::sharded;
+      PassOptions passes;
+      take(passes, options.source);
+      passes.plan = plan_of(front.plans[k]);
+      pipeline::Options config = pipeline_options(passes, pipeline::Stage::sharded);
       config.proof = pipeline::Proof::none;
-      found.plans[k].sharded = pipeline::compile(program, config).program;
+      found.plans[k].sharded = compile_file(session, file, config, {}).program;
     }
     text = plans_report(session, options.file, plan_of(picked), options.source, found);
   }
@@ -191,7 +169,8 @@ int plan(Session& session, const PlanOptions& options) {
   const Demands demands = parse_demands(options.demands, prices);
   const auto pick = Pick(std::find(std::begin(picks), std::end(picks), options.pick) - std::begin(picks));
   const std::size_t price = chosen_price(options, prices, pick);
-  const auto [program, locations] = simplified(session, options, search);
+  auto [file, forms, locations] = read_to_divide(session, options.file, options.source, search);
+  const ir::Program& program = forms.all.front().program;
   const std::vector<MeshAxes> meshes =
       meshes_to_search({options.mesh, options.devices, pick == Pick::cheapest}, search, program, locations);
   for (const std::vector<ir::MeshAxis>& axes : meshes)
@@ -204,8 +183,9 @@ int plan(Session& session, const PlanOptions& options) {
   search.caution = {options.source.strict_fp, false, options.source.fast_reduce || search.kept.fast_reduce};
   if (pick == Pick::smallest) search.limits.goal = cost::Goal::memory;
   if (pick == Pick::least_traffic) search.limits.goal = cost::Goal::traffic;
+  for (ProgramToDivide& form : forms.all) form.times = cost::times_for(form.program, search);
   const bool fast_reduce = search.caution.fast_reduce;
-  const PlanQuestion asked{program, meshes, std::move(search), demands, pick, price, options.progress, requested};
+  const PlanQuestion asked{forms, meshes, std::move(search), demands, pick, price, options.progress, requested};
   auto [front, signal] = found_until_signal(session, options, asked);
   if (front.plans.empty()) return 128 + signal;
   const int exit_code = signal == 0 ? exit_code::done : 128 + signal;
@@ -214,7 +194,7 @@ int plan(Session& session, const PlanOptions& options) {
     remove_requested(plan.found.sharded.plan, requested);
   }
   if (!options.front.empty()) {
-    write_front(session, options, program, front, picked(front, pick, price));
+    write_front(session, options, file, front, picked(front, pick, price));
     if (options.output.empty() && !options.json && !options.list) return exit_code;
   }
   if (options.json) write(session, options, front_json(front));

@@ -24,7 +24,7 @@ struct OutOfTime {};
 PlanFront searched(const PlanQuestion& asked, const cost::SearchOptions& search, MeshLimit& limit) {
   StatusLine line(asked.with_progress && ::isatty(STDERR_FILENO) == 1);
   PlanFront front = search_meshes(
-      asked.program, asked.meshes, search, [&](double part) { line.show(part); }, limit);
+      asked.forms, asked.meshes, search, [&](double part) { line.show(part); }, limit);
   limit = {front.first_meshes};
   return front;
 }

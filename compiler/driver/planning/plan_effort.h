@@ -11,7 +11,7 @@ namespace tap::driver {
 
 // What a search is for.
 struct PlanQuestion {
-  const ir::Program& program;
+  const FormsOfProgram& forms;
   const std::vector<MeshAxes>& meshes;
   cost::SearchOptions search;
   Demands demands;

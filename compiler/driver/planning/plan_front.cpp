@@ -22,7 +22,8 @@ namespace tap::driver {
 
 namespace {
 
-constexpr double as_fast = 1.02;  // within the accuracy of the model
+constexpr double as_fast = 1.02;             // within the accuracy of the model
+constexpr std::size_t few_labels = 100'000;  // of searches that take a tenth of a second together
 
 // The program's mesh with these axes; otherwise a new one, named as in the options' plans.
 std::pair<ir::MeshId, bool> mesh_for(ir::Program& program, const std::vector<ir::MeshAxis>& axes,
@@ -36,15 +37,6 @@ std::pair<ir::MeshId, bool> mesh_for(ir::Program& program, const std::vector<ir:
   for (int n = 2; ir::find_mesh(program.meshes, mesh.name); ++n) mesh.name = "grid" + std::to_string(n);
   program.meshes.push_back(std::move(mesh));
   return {ir::MeshId(program.meshes.size() - 1), false};
-}
-
-// They were made before the search.
-std::vector<ir::Decision> choices_of(const cost::SearchOptions& options) {
-  std::vector<ir::Decision> choices;
-  for (const ir::Plan* plan : {&options.kept, &options.start})
-    for (const ir::Decision& decision : plan->decisions)
-      if (std::holds_alternative<ir::PlannedChoice>(decision)) choices.push_back(decision);
-  return choices;
 }
 
 // All devices of the mesh are paid for from the start to the end of the run.
@@ -139,6 +131,58 @@ const MeshPlan& least(const std::vector<const MeshPlan*>& plans, Key key) {
   });
 }
 
+void add_plans(std::vector<MeshPlan>& list, const ir::Mesh& mesh, bool is_declared, std::vector<cost::FoundPlan> plans,
+               const cost::Cluster& cluster) {
+  for (cost::FoundPlan& plan : plans) {
+    std::vector<RunPrice> prices = prices_of(cluster, device_count(mesh), plan.predicted.seconds);
+    list.push_back({mesh, is_declared, std::move(plan), std::move(prices)});
+  }
+}
+
+// In what is wanted most, or in all.
+std::vector<MeshPlan> best_of(std::vector<MeshPlan> plans, cost::Goal goal, bool in_all) {
+  PlanFront front{std::move(plans)};
+  std::vector<MeshPlan> best;
+  constexpr std::pair<cost::Goal, Pick> picks[] = {{cost::Goal::seconds, Pick::fastest},
+                                                   {cost::Goal::memory, Pick::smallest},
+                                                   {cost::Goal::traffic, Pick::least_traffic}};
+  for (const auto& [of_goal, pick] : picks)
+    if (!front.plans.empty() && (in_all || of_goal == goal)) best.push_back(picked(front, pick));
+  return best;
+}
+
+// What pays may be another thing on parts: the program with the groups for each of these plans is divided as well.
+void add_grouped(PlanFront& front, const std::vector<MeshPlan>& best, const FormsOfProgram& forms,
+                 cost::SearchOptions options) {
+  options.progress = {};
+  std::vector<std::pair<ir::Mesh, std::vector<ir::Decision>>> known;
+  for (const ir::Mesh& mesh : front.meshes)
+    for (const ProgramToDivide& form : forms.all) known.emplace_back(mesh, form.lines);
+  double least = cost::unlimited;
+  for (const MeshPlan& plan : front.plans) least = std::min(least, value_of(predicted(plan), options.limits.goal));
+  for (const MeshPlan& plan : best) {
+    ProgramToDivide form = forms.grouped_for(plan_of(plan));
+    std::pair of_form(plan.mesh, form.lines);
+    if (std::ranges::count(known, of_form) > 0) continue;
+    known.push_back(std::move(of_form));
+    const ir::MeshId mesh = mesh_for(form.program, plan.mesh.axes, options).first;
+    follow_shardings_on(form.program, mesh);
+    options.times = cost::times_for(form.program, options);
+    cost::FoundFront found = cost::search(form.program, mesh, with_fewer_states(options, fewer_for_forms));
+    constexpr double clearly = 0.99;
+    const bool is_better = least_of_goal(found, options.limits.goal) < clearly * least;
+    if (is_quick(found) || is_better) found = cost::search(form.program, mesh, options);
+    least = std::min(least, least_of_goal(found, options.limits.goal));
+    front.strategies += found.strategies;
+    front.labels += found.work.labels;
+    front.goal_is_exact = front.goal_is_exact && found.goal_is_exact;
+    for (cost::FoundPlan& one : found.plans)
+      one.sharded.plan.decisions.insert(one.sharded.plan.decisions.begin(), form.lines.begin(), form.lines.end());
+    add_plans(front.plans, plan.mesh, plan.is_declared, std::move(found.plans), options.cluster);
+  }
+  remove_beaten(front.plans);
+}
+
 }  // namespace
 
 std::string axes_text(const ir::Mesh& mesh) {
@@ -147,21 +191,24 @@ std::string axes_text(const ir::Mesh& mesh) {
   return fmt::format("{} [{}]", mesh.name, fmt::join(axes, ", "));
 }
 
-PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
+PlanFront search_meshes(const FormsOfProgram& forms, const std::vector<std::vector<ir::MeshAxis>>& meshes,
                         const cost::SearchOptions& options, const std::function<void(double)>& progress,
                         const MeshLimit& limit) {
   std::vector<MeshSearch> searches;
   for (const std::vector<ir::MeshAxis>& axes : meshes) {
-    MeshSearch search{program};
-    std::tie(search.mesh, search.is_declared) = mesh_for(search.program, axes, options);
-    follow_shardings_on(search.program, search.mesh);
+    MeshSearch search{forms.all};
+    for (ProgramToDivide& form : search.programs) {
+      std::tie(search.mesh, search.is_declared) = mesh_for(form.program, axes, options);
+      follow_shardings_on(form.program, search.mesh);
+    }
     searches.push_back(std::move(search));
   }
   run_searches(searches, options, progress, limit);
   PlanFront front;
+  std::vector<MeshPlan> without_groups;
   if (searches.size() < meshes.size()) front.first_meshes = searches.size();
   for (MeshSearch& search : searches) {
-    const ir::Mesh& mesh = search.program[search.mesh];
+    const ir::Mesh& mesh = search.on();
     front.meshes.push_back(mesh);
     front.strategies += search.found.strategies;
     front.labels += search.found.work.labels;
@@ -170,14 +217,18 @@ PlanFront search_meshes(const ir::Program& program, const std::vector<std::vecto
       if (front.problems.empty()) front.problems = std::move(search.found.problems);
       continue;
     }
-    for (cost::FoundPlan& plan : search.found.plans) {
-      const auto choices = choices_of(options);
-      plan.sharded.plan.decisions.insert(plan.sharded.plan.decisions.begin(), choices.begin(), choices.end());
-      std::vector<RunPrice> prices = prices_of(options.cluster, device_count(mesh), plan.predicted.seconds);
-      front.plans.push_back({mesh, search.is_declared, std::move(plan), std::move(prices)});
-    }
+    std::vector<cost::FoundPlan>& plans = search.found.plans;
+    add_plans(without_groups, mesh, search.is_declared,
+              {plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(search.of_first)}, options.cluster);
+    add_plans(front.plans, mesh, search.is_declared, std::move(plans), options.cluster);
   }
   remove_beaten(front.plans);
+  if (!forms.grouped_for || is_hurried(options.limits)) return front;
+  remove_beaten(without_groups);
+  const bool is_small = front.labels < few_labels;
+  std::vector<MeshPlan> best = best_of(std::move(without_groups), options.limits.goal, is_small);
+  if (is_small) std::ranges::move(best_of(front.plans, options.limits.goal, true), std::back_inserter(best));
+  add_grouped(front, best, forms, options);
   return front;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/planning/program_to_divide.h"
 #include "cost/search/sharding_search.h"
 #include "ir/graph_ids.h"
 
@@ -39,11 +40,11 @@ struct MeshLimit {
   // Another mesh, which takes about so long; asked after the first.
   std::function<bool(double seconds)> has_time_for = {};
 };
-// Pre: the program has no calls and no splits. Each of the axes is a mesh: the program's, if it declares one with these axes,
+// Pre: no form has calls or splits. Each of the axes is a mesh: the program's, if it declares one with these axes,
 // or that of the lines to keep or to start from. Meshes on which lines cannot be kept are left out.
 // Calls `progress` now and then with the part that is done, from 0 to 1. Of many meshes, those are searched with all states that
 // are the most promising with few. If options.limits is hurried, those that have not begun are left out, once there are plans.
-PlanFront search_meshes(const ir::Program& program, const std::vector<std::vector<ir::MeshAxis>>& meshes,
+PlanFront search_meshes(const FormsOfProgram& forms, const std::vector<std::vector<ir::MeshAxis>>& meshes,
                         const cost::SearchOptions& options, const std::function<void(double)>& progress = {},
                         const MeshLimit& limit = {});
 

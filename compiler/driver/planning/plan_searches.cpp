@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -16,6 +17,20 @@
 #include "ir/shardings/mesh_position.h"
 
 namespace tap::driver {
+
+double least_of_goal(const cost::FoundFront& found, cost::Goal goal) {
+  double least = cost::unlimited;
+  for (const cost::FoundPlan& plan : found.plans) least = std::min(least, cost::value_of(plan.predicted, goal));
+  return least;
+}
+
+cost::SearchOptions with_fewer_states(cost::SearchOptions options, std::size_t fewer) {
+  constexpr std::size_t least = 8;
+  options.limits.most_states =
+      std::min(options.limits.most_states, std::max(options.limits.most_states / fewer, least));
+  return options;
+}
+
 namespace {
 
 using Progress = std::function<void(double)>;
@@ -31,12 +46,12 @@ void keep_freed_memory() {
 #endif
 }
 
-std::size_t axes_of(const MeshSearch& search) { return search.program[search.mesh].axes.size(); }
+std::size_t axes_of(const MeshSearch& search) { return search.on().axes.size(); }
 bool has_plans(const MeshSearch* search) { return !search->found.plans.empty(); }
 
 // Whether the axes divide the devices where the levels of links do: 8 devices a node are [y: 8], [y: 2, z: 4], not [z: 16].
 bool follows_links(const MeshSearch& search, const cost::Cluster& cluster) {
-  const ir::Mesh& mesh = search.program[search.mesh];
+  const ir::Mesh& mesh = search.on();
   std::vector<std::int64_t> levels;
   for (const cost::Link& link : cluster.links)
     if (link.count > 0) levels.push_back((levels.empty() ? 1 : levels.back()) * link.count);
@@ -69,6 +84,56 @@ double expected_seconds(const MeshSearch& next, const std::vector<MeshSearch*>& 
   if (nearest == longest.begin()) return nearest->second;
   --nearest;
   return nearest->second * std::pow(growth, static_cast<double>(axes_of(next) - nearest->first));
+}
+
+// Lines that divide operations may not fit all programs. Those of the first one are reported.
+void add(cost::FoundFront& found, cost::FoundFront more, const std::vector<ir::Decision>& lines) {
+  found.goal_is_exact = found.goal_is_exact && more.goal_is_exact;
+  found.strategies += more.strategies;
+  found.work.priced += more.work.priced;
+  found.work.labels += more.work.labels;
+  for (cost::FoundPlan& plan : more.problems.empty() ? more.plans : std::vector<cost::FoundPlan>{}) {
+    std::vector<ir::Decision>& all = plan.sharded.plan.decisions;
+    all.insert(all.begin(), lines.begin(), lines.end());
+    found.plans.push_back(std::move(plan));
+  }
+}
+
+// All forms of a program with few states, and then with all states: those that take little time, and of the others the one that
+// is best with few.
+cost::FoundFront search_forms(const MeshSearch& search, std::size_t& of_first, const cost::SearchOptions& options) {
+  const std::size_t count = search.programs.size();
+  std::vector<cost::FoundFront> fronts(count);
+  auto run = [&](std::size_t k, cost::SearchOptions own, double begin, double end) {
+    own.times = search.programs[k].times;
+    own.progress = [&, begin, end](std::size_t done, std::size_t all) {
+      const double part = begin + (end - begin) * static_cast<double>(done) / static_cast<double>(all);
+      options.progress(static_cast<std::size_t>(part * 1000), 1000);
+    };
+    fronts[k] = cost::search(search.programs[k].program, search.mesh, own);
+  };
+  const cost::SearchOptions coarse = count > 1 ? with_fewer_states(options, fewer_for_forms) : options;
+  const auto forms = static_cast<double>(count);
+  for (std::size_t k = 0; k < count; ++k)
+    run(k, coarse, static_cast<double>(k) / (2 * forms), static_cast<double>(k + 1) / (2 * forms));
+  std::vector<std::size_t> again;
+  std::optional<std::size_t> best;
+  for (std::size_t k = 0; k < count && coarse.limits.most_states < options.limits.most_states; ++k)
+    if (is_quick(fronts[k]) || fronts[k].plans.empty()) again.push_back(k);
+    else if (!best || least_of_goal(fronts[k], options.limits.goal) < least_of_goal(fronts[*best], options.limits.goal))
+      best = k;
+  if (best) again.push_back(*best);
+  for (std::size_t n = 0; n < again.size(); ++n) {
+    const auto all = static_cast<double>(again.size());
+    run(again[n], options, 0.5 + static_cast<double>(n) / (2 * all), 0.5 + static_cast<double>(n + 1) / (2 * all));
+  }
+  cost::FoundFront found;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k == 0) found.problems = fronts[k].problems;
+    add(found, std::move(fronts[k]), search.programs[k].lines);
+    if (k == 0) of_first = found.plans.size();
+  }
+  return found;
 }
 
 // A search is in a hurry, and another one has found plans.
@@ -106,9 +171,11 @@ class SearchRuns {
         };
       const Stopwatch watch;
       try {
-        cost::FoundFront found = cost::search(search->program, search->mesh, own);
+        std::size_t of_first = 0;
+        cost::FoundFront found = search_forms(*search, of_first, own);
         const std::lock_guard lock(mutex_);
         search->found = std::move(found);
+        search->of_first = of_first;
         search->seconds = watch.seconds();
         if (has_plans(search)) any_plan_ = true;
       } catch (const Abandoned&) { return; }
@@ -148,7 +215,7 @@ class SearchRuns {
 // again with all that are then the best.
 void run_in_two_rounds(std::vector<MeshSearch*> all, const cost::SearchOptions& options, const Progress& progress,
                        const MeshLimit& limit) {
-  constexpr std::size_t promising = 4, fewer = 16;
+  constexpr std::size_t promising = 4, fewer_for_meshes = 16;
   if (all.size() <= promising) return SearchRuns(all, options, progress, limit, false).run();
   constexpr double first_part = 0.4;
   auto part = [&](double begin, double end) -> Progress {
@@ -156,25 +223,18 @@ void run_in_two_rounds(std::vector<MeshSearch*> all, const cost::SearchOptions& 
       if (progress) progress(begin + (end - begin) * done);
     };
   };
-  cost::SearchOptions coarse = options;
-  coarse.limits.most_states =
-      std::min(options.limits.most_states, std::max<std::size_t>(options.limits.most_states / fewer, 8));
+  const cost::SearchOptions coarse = with_fewer_states(options, fewer_for_meshes);
   const Progress first = part(0, first_part), second = part(first_part, 1);
   SearchRuns(all, coarse, first, limit, false).run();
   if (coarse.limits.most_states == options.limits.most_states) return;
   std::erase_if(all, [](const MeshSearch* search) { return !search->has_begun; });
-  auto best = [&](const MeshSearch* search) {
-    double least = cost::unlimited;
-    for (const cost::FoundPlan& plan : search->found.plans)
-      least = std::min(least, cost::value_of(plan.predicted, options.limits.goal));
-    return least;
-  };
+  auto best = [&](const MeshSearch* search) { return least_of_goal(search->found, options.limits.goal); };
   std::ranges::stable_sort(all, {}, best);
   const bool any = best(all.front()) < cost::unlimited;  // else limits are met by none of few states
   std::map<std::int64_t, std::size_t> chosen;            // by number of devices: fewer are slower, and may be cheaper
   std::vector<MeshSearch*> again;
   for (MeshSearch* search : all)
-    if (!search->found.goal_is_exact && (!any || chosen[device_count(search->program[search->mesh])]++ < promising))
+    if (!search->found.goal_is_exact && (!any || chosen[device_count(search->on())]++ < promising))
       again.push_back(search);
   const MeshLimit none;
   SearchRuns(again, options, second, none, any).run();
