@@ -149,6 +149,22 @@ class Explain(TapcTest):
         self.assertRegex(told, r"(?m)^    not divided +slower by")
         self.expect(2, "`--json` explains values only", "explain", "T0601", "--json")
 
+    def test_divisions_of_a_group(self):
+        """An operation inside of a group is divided with it, and priced as the plan predicts."""
+        self.write("p.tap", "use std\nprogram p(Q: f32[512, 32], K: f32[512, 32], V: f32[512, 32]) -> (Y: f32[512, 32]) {\n"
+                            "    Y = attention(Q, K, V)\n}\n")
+        self.write("p.plan", self.expect(0, "^$", "plan", "p.tap", "--mesh", "x=4").stdout.decode())
+        best = json.loads(self.expect(0, "^$", "plan", "p.tap", "--mesh", "x=4", "--json").stdout)["plans"][0]
+        groups = [line.split(" over ")[0].removeprefix("fuse ").split(", ") for line in best["plan"] if line.startswith("fuse ")]
+        [group] = [names for names in groups if "Y.t" in names]
+        for name in ("Y.t", group[-1]):
+            sites = {site["operations"][0]: site["alternatives"] for site in self.divisions(name, "p.plan")}
+            taken, *others = sites[group[-1]]
+            self.assertEqual(taken["remark"], "as the plan says")
+            self.assertEqual(taken["lines"], [line for line in best["plan"] if line.startswith(f"split {group[-1]} ")])
+            self.assertAlmostEqual(taken["seconds"] * 1e6, best["time"] * 1e6, 3)
+            self.assertIn([], [other["lines"] for other in others])
+
     def test_divisions_of_a_body(self):
         self.write("p.tap", "program p(X: f32[512, 512]) -> (U: f32[512, 512]) {\n"
                             "    U = iterate 10 (V = X) {\n        W[i, j] = exp(V[i, j])\n        Z[i, j] = W[i, j] + W[j, i]\n        Z\n    }\n}\n")

@@ -232,6 +232,31 @@ class PlanSearch(TapcTest):
         self.assertRegex(plan, r"fuse Y\.t\.sum, Y\.t, ")  # no matrix of scores, 32 MiB on each device
         self.assertLess(float(re.search(r"([\d.]+) MiB per device", plan)[1]), 20)
 
+    def test_groups_are_divided(self):
+        """A plan of this search can be kept and begun with, and no division of unfused operations is as good."""
+        self.write("p.tap", "use std\nprogram p(Q: f32[512, 32], K: f32[512, 32], V: f32[512, 32]) -> (Y: f32[512, 32]) {\n"
+                            "    Y = attention(Q, K, V)\n}\n")
+        ask = ["--mesh", "x=4", "--machine", ROOT / "examples/machines/cpu_cluster.toml"]
+        fastest = self.predicted(*ask)[0]
+        made = [line for line in fastest["plan"] if line.startswith(("choose ", "fuse "))]
+        self.assertTrue(any(line.startswith("fuse ") for line in made))
+        self.write("p.plan", "\n".join(["plan 2", *made, ""]))
+        kept = self.predicted(*ask, "--plan", "p.plan")
+        self.assertTrue(all(plan["plan"][:len(made)] == made for plan in kept), kept)
+        self.assertLessEqual(kept[0]["time"], fastest["time"] * (1 + 1e-9))
+        self.write("p.plan", "\n".join(["plan 2", "mesh grid = [x: 4]", *fastest["plan"], ""]))
+        for words in (["--plan", "p.plan"], ["--start-from", "p.plan", "--states", "1"]):
+            again = self.predicted(*ask, *words)[0]
+            self.assertLessEqual(again["time"], fastest["time"] * (1 + 1e-9))
+        self.write("none.plan", "\n".join(["plan 2", "mesh grid = [x: 4]", "split Y dim i into 4 over grid.x", ""]))
+        unfused = self.predicted(*ask, "--plan", "none.plan")[0]
+        self.assertGreater(unfused["memory"], 2 * fastest["memory"])
+        self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+        whole = ["-i", "Q=rand:1", "-i", "K=rand:2", "-i", "V=rand:3"]
+        self.expect(0, ".*", "run", "p.tap", "--plan", "p.plan", *whole, "-o", "Y=@a.npy")
+        self.expect(0, ".*", "run", "p.tap", "--plan", "none", *whole, "-o", "Y=@b.npy")
+        self.expect(0, ".*", "cmp", "a.npy", "b.npy", "--rtol", "1e-3", "--atol", "1e-5")
+
     def test_a_transformer_layer_has_two_reductions(self):
         """Heads and hidden units over the mesh; weights and memory limit such that they must be divided. The attention's
         result is combined, or gathered for a product along another dim: both take the same traffic."""

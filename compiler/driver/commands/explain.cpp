@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "backend/llvm/library.h"
 #include "compiler/driver/commands/command.h"
@@ -203,9 +204,14 @@ Explained other_divisions(Session& session, const std::string& file, const std::
                           const ExplainOptions& options) {
   PassOptions passes;
   read_decisions(session, options.decisions, passes);
-  const PlanDivisions found =
-      divisions_of_plan(session, {file, options.machine, options.source, passes.plan},
-                        [&](const std::string& operation) { return is_about(operation, name); });
+  std::set<std::string> groups;  // with such an operation, which are divided as one
+  for (const ir::Decision& line : passes.plan.decisions)
+    if (const auto* group = std::get_if<ir::PlannedFusion>(&line);
+        group && std::ranges::any_of(group->operations, [&](const std::string& o) { return is_about(o, name); }))
+      groups.insert(group->operations.back());
+  const PlanDivisions found = divisions_of_plan(
+      session, {file, options.machine, options.source, passes.plan},
+      [&](const std::string& operation) { return is_about(operation, name) || groups.contains(operation); });
   if (found.why_none.empty())
     return {divisions_text(found.sites, found.mesh, found.cluster), divisions_json(found.sites, found.cluster)};
   return {

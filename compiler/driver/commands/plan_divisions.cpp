@@ -13,13 +13,13 @@
 namespace tap::driver {
 namespace {
 
-// With the alternatives that the plan chooses.
-ir::Program with_choices(Session& session, const DividedPlan& from) {
+// With the alternatives, the unrolled steps and the groups of the plan.
+ir::Program up_to_groups_of(Session& session, const DividedPlan& from) {
   PassOptions passes;
   take(passes, from.source);
   passes.plan = from.plan;
   passes.plan.meshes.clear();
-  pipeline::Options config = pipeline_options(passes, pipeline::Stage::simplified);
+  pipeline::Options config = pipeline_options(passes, pipeline::Stage::fused);
   config.proof = pipeline::Proof::none;
   Dumps none(session, passes);
   return compile(session, read_program_file(session, from.file, from.source), std::move(config), passes, none).program;
@@ -50,7 +50,7 @@ PlanDivisions divisions_of_plan(Session& session, const DividedPlan& from,
   std::erase_if(search.kept.decisions, [](const ir::Decision& decision) {
     return !cost::is_over_mesh(decision) && !std::holds_alternative<ir::PlannedChoice>(decision);
   });
-  ir::Program program = with_choices(session, from);
+  ir::Program program = up_to_groups_of(session, from);
   const auto mesh = mesh_of_lines(program, search.kept);
   if (!mesh) return out;
   out.mesh = program[*mesh].name;

@@ -3,6 +3,7 @@
 
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/planning/program_to_divide.h"
+#include "compiler/driver/show/value_locations.h"
 #include "cost/search/sharding_search.h"
 
 namespace tap::driver {
