@@ -75,17 +75,23 @@ void read_decisions(Session& session, const DecisionOptions& options, PassOption
   passes.plan = read_plan(session, options.plan);
 }
 
-void let_decide(Session& session, const DecisionOptions& options, const Decider& decider, pipeline::Options& config) {
+pipeline::Deciding deciding_for(const cost::Cluster& cluster, bool no_cache) {
   pipeline::Deciding by;
-  by.cluster = cluster_for(session, *backend::target_named(decider.target), decider.machine_file);
-  by.threads = by.cluster.types.front().threads;
+  by.cluster = cluster;
+  by.threads = cluster.types.front().threads;
+  if (!no_cache) {
+    by.store = &decided_plans();
+    by.machine = machine_file_of(cluster, "");
+  }
+  return by;
+}
+
+void let_decide(Session& session, const DecisionOptions& options, const Decider& decider, pipeline::Options& config) {
+  pipeline::Deciding by = deciding_for(
+      cluster_for(session, *backend::target_named(decider.target), decider.machine_file), decider.no_cache);
   if (options.evaluations >= 0) by.evaluations = static_cast<std::size_t>(options.evaluations);
   if (!options.budget.empty()) by.seconds = read_quantity(options.budget, Unit::time);
   by.start = earlier_plan(session, options.start_from);
-  if (!decider.no_cache) {
-    by.store = &decided_plans();
-    by.machine = machine_file_of(by.cluster, "");
-  }
   config.decide = std::move(by);
 }
 

@@ -37,6 +37,7 @@ struct Decider {
   std::string target = "native";
   bool no_cache = false;  // ignores stored decisions
 };
+pipeline::Deciding deciding_for(const cost::Cluster& cluster, bool no_cache);
 void let_decide(Session& session, const DecisionOptions& options, const Decider& by, pipeline::Options& config);
 
 // Writes --plan-out.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/driver/commands/decisions.h"
+
 namespace tap::driver {
 namespace {
 
@@ -53,9 +55,7 @@ ReadProgram read_to_divide(Session& session, const std::string& file, const Sour
     pipeline::Compilation compiled = compile_file(session, text, config, {});
     return ProgramToDivide{std::move(compiled.program), lines_before_splits(compiled.plan)};
   };
-  pipeline::Deciding by;
-  by.cluster = search.cluster;
-  by.threads = search.cluster.types.front().threads;
+  const pipeline::Deciding by = deciding_for(search.cluster, source.no_cache);
   auto add = [&](ProgramToDivide form) {
     auto is_known = [&](const ProgramToDivide& other) { return other.program == form.program; };
     if (std::ranges::none_of(forms, is_known)) forms.push_back(std::move(form));

@@ -160,8 +160,12 @@ void add_grouped(PlanFront& front, const std::vector<MeshPlan>& best, const Form
     for (const ProgramToDivide& form : forms.all) known.emplace_back(mesh, form.lines);
   double least = cost::unlimited;
   for (const MeshPlan& plan : front.plans) least = std::min(least, value_of(predicted(plan), options.limits.goal));
+  std::vector<ir::Plan> seen;
   for (const MeshPlan& plan : best) {
-    ProgramToDivide form = forms.grouped_for(plan_of(plan));
+    const ir::Plan divided = plan_of(plan);
+    if (std::ranges::count(seen, divided) > 0) continue;  // the best in several ways
+    seen.push_back(divided);
+    ProgramToDivide form = forms.grouped_for(divided);
     std::pair of_form(plan.mesh, form.lines);
     if (std::ranges::count(known, of_form) > 0) continue;
     known.push_back(std::move(of_form));

@@ -87,12 +87,13 @@ double expected_seconds(const MeshSearch& next, const std::vector<MeshSearch*>& 
 }
 
 // Lines that divide operations may not fit all programs. Those of the first one are reported.
-void add(cost::FoundFront& found, cost::FoundFront more, const std::vector<ir::Decision>& lines) {
+void add(cost::FoundFront& found, cost::FoundFront&& more, const std::vector<ir::Decision>& lines) {
   found.goal_is_exact = found.goal_is_exact && more.goal_is_exact;
   found.strategies += more.strategies;
   found.work.priced += more.work.priced;
   found.work.labels += more.work.labels;
-  for (cost::FoundPlan& plan : more.problems.empty() ? more.plans : std::vector<cost::FoundPlan>{}) {
+  if (!more.problems.empty()) return;
+  for (cost::FoundPlan& plan : more.plans) {
     std::vector<ir::Decision>& all = plan.sharded.plan.decisions;
     all.insert(all.begin(), lines.begin(), lines.end());
     found.plans.push_back(std::move(plan));
