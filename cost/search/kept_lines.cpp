@@ -145,8 +145,7 @@ std::vector<passes::PlanProblem> KeptLines::problems() const {
 void KeptLines::cannot_keep(std::size_t line) {
   problems_[line] = {line, "`tapc plan` cannot keep this line", PlanPart::whole, "",
                      "it keeps lines `choose`, `unroll` and `fuse`, and lines that divide an operation evenly over "
-                     "whole axes of the mesh, all "
-                     "of one operation as `tapc plan` writes them"};
+                     "whole axes of the mesh, all of one operation as `tapc plan` writes them"};
 }
 
 }  // namespace tap::cost

@@ -12,6 +12,7 @@
 #include "passes/shardings/axis_path.h"
 #include "support/check.h"
 #include "support/checked.h"
+#include "support/tensor.h"
 
 namespace tap::passes {
 
@@ -250,12 +251,7 @@ std::int64_t elements_scattered(const Mesh& mesh, const Axes& levels, const std:
 // Axis by axis, the last one first: each device combines a slice of what it has, along the first dim that divides evenly or else the
 // longest one (plan_shardings.cpp), or all of it if no dim is long enough. Then the slices are gathered.
 std::int64_t elements_of_all_reduce(const Mesh& mesh, const Axes& over, Shape own) {
-  auto cells_of = [](const Shape& shape) {
-    std::int64_t product = 1;
-    for (std::int64_t n : shape) product = checked::mul(product, n);
-    return product;
-  };
-  const std::int64_t all = cells_of(own);
+  const std::int64_t all = element_count(own);
   std::int64_t moved = 0;
   for (std::size_t level = over.size(); level-- > 0;) {
     const std::int64_t devices = size_of(mesh, Axes{over[level]});
@@ -263,9 +259,9 @@ std::int64_t elements_of_all_reduce(const Mesh& mesh, const Axes& over, Shape ow
     auto dim = std::ranges::find_if(own, divides);
     if (dim == own.end()) dim = std::ranges::max_element(own);
     if (dim != own.end() && *dim >= devices) *dim = ceil_div(*dim, devices);
-    moved = checked::add(moved, checked::mul(cells_of(own), devices - 1));
+    moved = checked::add(moved, checked::mul(element_count(own), devices - 1));
   }
-  return checked::add(moved, all - cells_of(own));
+  return checked::add(moved, all - element_count(own));
 }
 
 std::int64_t elements_moved(const Collective& step, const OnMesh& before, const OnMesh& after, const Shape& shape) {

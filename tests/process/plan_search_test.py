@@ -232,6 +232,19 @@ class PlanSearch(TapcTest):
         self.assertRegex(plan, r"fuse Y\.t\.sum, Y\.t, ")  # no matrix of scores, 32 MiB on each device
         self.assertLess(float(re.search(r"([\d.]+) MiB per device", plan)[1]), 20)
 
+    def test_partials_of_few_cells(self):
+        """Of which no device can combine a slice: each receives all of them."""
+        for cells in (1, 3):
+            self.write("p.tap", f"program p(A: f32[64, {cells}]) -> (S: f32[{cells}]) {{\n    S[j] = sum[i] A[i, j]\n}}\n")
+            plan = self.fastest((self.folder / "p.tap").read_text(), "--mesh", "x=4", "--pick", "smallest")
+            self.write("p.plan", plan)
+            received = self.expect(0, ".*", "inspect", "p.tap", "--plan", "p.plan", "--device", "3").stdout.decode()
+            self.assertIn(f"({4 * cells * 3} bytes", received)
+            self.assertIn(f" {4 * cells * 3} bytes received", plan)
+        self.write("p.plan", "plan 2\nevaluations 0\n")  # complete: no groups are decided
+        self.write("p.tap", MLP)
+        self.assertNotIn("fuse", self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "--plan", "p.plan").stdout.decode())
+
     def test_groups_are_divided(self):
         """A plan of this search can be kept and begun with, and no division of unfused operations is as good."""
         self.write("p.tap", "use std\nprogram p(Q: f32[512, 32], K: f32[512, 32], V: f32[512, 32]) -> (Y: f32[512, 32]) {\n"

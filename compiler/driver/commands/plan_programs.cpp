@@ -42,13 +42,13 @@ ReadProgram read_to_divide(Session& session, const std::string& file, const Sour
   take(passes, source);
   Dumps none(session, passes);
   auto locate = [&](const Compiled& built) { made.locations = locations_of_values(built); };
-  ir::Plan plan;
-  plan.decisions = search.kept.decisions;  // all lines, to which messages refer
+  ir::Plan plan = search.kept;  // all lines, to which messages refer
+  plan.meshes.clear();
   plan.decisions.insert(plan.decisions.end(), lines.begin() + std::ssize(kept), lines.end());
   std::vector<ProgramToDivide>& forms = made.forms.all;
   forms.push_back({compile(session, made.file, up_to_groups(source, plan), passes, none, locate).program, lines});
-  // Groups that are not divided as the kept lines say are not made, so that these can be kept.
-  if (std::ranges::any_of(search.kept.decisions, is_split)) return made;
+  // A complete plan leaves nothing open, and groups that are not divided as kept lines say would not let these be kept.
+  if (search.kept.evaluations || std::ranges::any_of(search.kept.decisions, is_split)) return made;
   auto decided = [&session, &source, text = made.file](const pipeline::Deciding& by, const ir::Plan& before) {
     pipeline::Options config = up_to_groups(source, before);
     config.decide = by;

@@ -13,7 +13,7 @@ struct ReadProgram {
   FormsOfProgram forms;
   ValueLocations locations;
 };
-// The forms refer to the session, and to the options and the file of the result.
+// The forms refer to the session and to `source`.
 ReadProgram read_to_divide(Session& session, const std::string& file, const SourceOptions& source,
                            const cost::SearchOptions& search);
 
