@@ -4,9 +4,11 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>
 
+#include "backend/llvm/linear_index.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -42,17 +44,26 @@ llvm::BasicBlock* EmitState::new_block(const char* name) {
   return llvm::BasicBlock::Create(b.getContext(), name, function);
 }
 
-// Index arithmetic does not wrap: the frontend proved that it fits in 64 bits.
+// Index arithmetic does not wrap: the frontend proved that it fits in 64 bits. What adds 0 or multiplies by 1 is left out: it would
+// be half of a kernel's instructions, and every pass would see it.
+Value* EmitState::sum(Value* x, Value* y) {
+  if (llvm::PatternMatch::match(x, llvm::PatternMatch::m_ZeroInt())) return y;
+  return llvm::PatternMatch::match(y, llvm::PatternMatch::m_ZeroInt()) ? x : b.CreateNSWAdd(x, y);
+}
+
+Value* EmitState::product(Value* x, Value* y) {
+  if (llvm::PatternMatch::match(x, llvm::PatternMatch::m_One())) return y;
+  return llvm::PatternMatch::match(y, llvm::PatternMatch::m_One()) ? x : b.CreateNSWMul(x, y);
+}
+
 Value* EmitState::affine(const ir::AffineExpr& e) {
-  Value* sum = nullptr;
+  Value* result = b.getInt64(0);
   for (std::size_t v = 0; v < e.coefficients.size(); ++v) {
     if (e.coefficients[v] == 0) continue;
     TAP_CHECK(variables[v], "a variable is used outside its loop");
-    Value* term = e.coefficients[v] == 1 ? variables[v] : b.CreateNSWMul(variables[v], b.getInt64(e.coefficients[v]));
-    sum = sum ? b.CreateNSWAdd(sum, term) : term;
+    result = sum(result, product(variables[v], b.getInt64(e.coefficients[v])));
   }
-  if (!sum) return b.getInt64(e.offset);
-  return e.offset == 0 ? sum : b.CreateNSWAdd(sum, b.getInt64(e.offset));
+  return sum(result, b.getInt64(e.offset));
 }
 
 // The array index is constant here, since the loops that it depends on are unrolled.
@@ -69,12 +80,22 @@ Value* EmitState::origin(std::uint32_t tensor, std::size_t axis) {
 }
 
 Value* EmitState::address(std::uint32_t tensor, const std::vector<Value*>& at) {
-  Value* offset = b.getInt64(0);
+  LinearIndex offset;
   for (std::size_t axis = 0; axis < at.size(); ++axis) {
-    Value* from_origin = kernel.tensors[tensor].local ? b.CreateNSWSub(at[axis], origin(tensor, axis)) : at[axis];
-    offset = b.CreateNSWAdd(offset, b.CreateNSWMul(from_origin, strides[tensor][axis]));
+    Value* stride = strides[tensor][axis];
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(stride);
+    auto add = [&](Value* value, std::int64_t sign) {
+      if (known) offset.add(value, sign * known->getSExtValue());
+      else offset.add(b.CreateMul(value, stride), sign);
+    };
+    add(at[axis], 1);
+    if (kernel.tensors[tensor].local) add(origin(tensor, axis), -1);
   }
-  return b.CreateGEP(memory_type(b.getContext(), kernel.tensors[tensor].type.element), bases[tensor], offset);
+  llvm::Type* cell = memory_type(b.getContext(), kernel.tensors[tensor].type.element);
+  Value* terms = offset.emit_terms(b);
+  Value* moving = terms ? b.CreateGEP(cell, bases[tensor], terms) : bases[tensor];
+  return offset.constant() == 0 ? moving
+                                : b.CreateConstGEP1_64(cell, moving, static_cast<std::uint64_t>(offset.constant()));
 }
 
 void EmitState::mark_no_alias(llvm::Instruction& access, std::uint32_t tensor) {

@@ -98,6 +98,8 @@ struct EmitState {
 
   llvm::DILocation* location_of(const Statement& statement, llvm::DILocation* around) const;  // with `lines`
   llvm::BasicBlock* new_block(const char* name);
+  llvm::Value* sum(llvm::Value* x, llvm::Value* y);  // of indices
+  llvm::Value* product(llvm::Value* x, llvm::Value* y);
   llvm::Value* affine(const ir::AffineExpr& e);
   llvm::Value* slot(std::uint32_t number);  // the accumulator's address
   llvm::Value* address(std::uint32_t tensor, const std::vector<llvm::Value*>& at);

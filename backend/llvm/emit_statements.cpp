@@ -187,7 +187,7 @@ void StatementEmitter::emit_unrolled(const For& loop) {
 }
 
 void StatementEmitter::begin_turn(const For& loop, Value* lower, std::uint32_t trip) {
-  s_.variables[loop.variable] = trip == 0 ? lower : b_.CreateNSWAdd(lower, b_.getInt64(trip));
+  s_.variables[loop.variable] = s_.sum(lower, b_.getInt64(trip));
   s_.trips[loop.variable] = trip;
   s_.versions[loop.variable] = turn(loop, trip).first->version;
 }

@@ -9,6 +9,7 @@
 #include "backend/llvm/idle_lanes.h"
 #include "backend/llvm/narrow_masks.h"
 #include "backend/llvm/run_passes.h"
+#include "backend/llvm/strength_reduction.h"
 #include "backend/llvm/vector_minima.h"
 #include "support/check.h"
 
@@ -25,6 +26,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   skip_idle_lanes(module);
   widen_narrow_masks(module, machine);
   shorten_minima(module, machine);
+  reduce_strength(module, machine);
 }
 
 }  // namespace tap::backend

@@ -15,6 +15,7 @@
 
 #include "backend/llvm/library.h"
 #include "backend/llvm/memory_failure.h"
+#include "backend/llvm/strength_reduction.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -106,6 +107,7 @@ void initialise(const Target& target) {
   static const bool native = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    leave_out_strength_reduction();
     return true;
   }();
   static_cast<void>(native);

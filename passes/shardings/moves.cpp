@@ -13,6 +13,7 @@
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
 #include "passes/shardings/all_reduces.h"
+#include "passes/shardings/cells_by_device.h"
 #include "passes/shardings/explicit_reshards.h"
 #include "passes/shardings/halos.h"
 #include "passes/shardings/moves_of_iterates.h"
@@ -113,27 +114,6 @@ ReadsOfSite reads_of(const ir::Program& program, ir::GraphId id, const std::vect
       for (SiteRead& part : own) moved[value].push_back({number, std::move(part)});
   }
   return reads;
-}
-
-// As many of these as `most`, which are then no longer left.
-std::vector<std::int64_t> taken(std::vector<std::int64_t>& left, std::int64_t most) {
-  std::vector<std::int64_t> cells;
-  for (std::int64_t& at : left) {
-    cells.push_back(std::min(at, most));
-    at -= cells.back();
-  }
-  return cells;
-}
-
-// Empty if all devices receive as much.
-std::map<std::int64_t, std::int64_t> by_device(const ir::Mesh& mesh, const std::vector<std::int64_t>& cells,
-                                               ElementType element) {
-  std::map<std::int64_t, std::int64_t> bytes;
-  if (std::ranges::all_of(cells, [&](std::int64_t n) { return n == cells.front(); })) return bytes;
-  const std::vector<std::int64_t> positions = positions_of(mesh);
-  for (std::size_t k = 0; k < cells.size(); ++k)
-    bytes.emplace(ir::device_at(mesh, positions[k]), cells[k] * static_cast<std::int64_t>(size_of(element)));
-  return bytes;
 }
 
 void add_moves(const ir::Program& program, const ir::Graph& graph, const std::string& path,

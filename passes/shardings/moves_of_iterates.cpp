@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/graph.h"
 #include "ir/graphs/iterate_state.h"
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/cells_by_device.h"
 #include "passes/shardings/collectives.h"
+#include "passes/shardings/reads.h"
 #include "passes/splits/split_operator.h"
 
 namespace tap::passes {
@@ -58,21 +61,35 @@ struct Gathered {
   const Value& value;
   Sharding whole;
   std::vector<Collective> steps;
+  // Of each step, what is received at each position that is looked at. Blocks may differ in size: where the own one is small,
+  // more is received.
+  std::vector<std::vector<std::int64_t>> cells;
 };
 Gathered gathered(const Program& program, const Value& value) {
   Sharding whole{value.sharding->mesh, std::vector<DimSharding>(value.type.shape.size()), {}, {}, ""};
   const Mesh& mesh = program[whole.mesh];
   std::vector<Collective> steps = reshard({mesh, *value.sharding}, {mesh, whole}, value.type.shape);
-  return {value, std::move(whole), std::move(steps)};
+  std::vector<std::int64_t> left;
+  for (std::int64_t position : positions_of(mesh))
+    left.push_back(element_count(value.type.shape) - box_at(mesh, *value.sharding, value.type.shape, position).size());
+  std::vector<std::vector<std::int64_t>> cells;
+  for (const Collective& step : steps)
+    cells.push_back(taken(left, &step == &steps.back() ? std::numeric_limits<std::int64_t>::max() : step.moved));
+  return {value, std::move(whole), std::move(steps), std::move(cells)};
 }
 
 // `reader`: none for a result.
 void add(const Program& program, const Gathered& all, const std::string& name, const std::string& reader,
          const std::string& operation, const std::string& moved_for, std::vector<Move>& list) {
-  for (const Collective& step : all.steps) {
+  for (std::size_t s = 0; s < all.steps.size(); ++s) {
+    const Collective& step = all.steps[s];
     Move move{.what = reader.empty() ? name : fmt::format("{} for {}", name, reader)};
     move.step = to_string(program.meshes, step);
-    move.bytes = moved_for.empty() ? step.moved * static_cast<std::int64_t>(size_of(all.value.type.element)) : 0;
+    if (moved_for.empty()) {
+      const ElementType element = all.value.type.element;
+      move.bytes = std::ranges::max(all.cells[s]) * static_cast<std::int64_t>(size_of(element));
+      move.of_devices = by_device(program[all.whole.mesh], all.cells[s], element);
+    }
     move.value = name;
     move.reader = reader;
     move.operation = operation;

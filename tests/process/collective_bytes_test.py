@@ -105,12 +105,14 @@ class CollectiveBytes(MpiTest):
 
     def test_results_of_iterates(self):
         """What a later operation reads is gathered, whatever part of it each device needs."""
-        for read in ("Z[63 - i, j] * 2", "Z[i, j] * 2"):
-            text = ("mesh m = [x: 4]\nprogram main(a: f32[64, 32] @ m[{x}, {}], b: f32[64, 32]) -> (c: f32[64, 32] @ m[{x}, {}]) {\n"
-                    f"    Z = iterate 3 (u = a) {{ v[i, j] = u[i, j] * b[i, j]\n v }}\n    c[i, j] = {read} for i in 0..64, j in 0..32\n}}\n")
-            moves, received = self.moves(text, 4)
-            self.assertEqual([move for move in moves if move[1] > 0], [("all_gather", 4 * 48 * 32)])
-            self.assertEqual(max(received.values()), 4 * 48 * 32)
+        for rows, others in ((64, 48), (10, 9)):  # 10: in blocks of 3, 3, 3 and 1
+            for read in (f"Z[{rows - 1} - i, j] * 2", "Z[i, j] * 2"):
+                text = (f"mesh m = [x: 4]\nprogram main(a: f32[{rows}, 32], b: f32[{rows}, 32]) -> (c: f32[{rows}, 32]) {{\n"
+                        "    Z = iterate 3 (u = a) { v[i, j] = u[i, j] * b[i, j] @ m[{x}, {}]\n v }\n"
+                        f"    c[i, j] = {read} for i in 0..{rows}, j in 0..32\n}}\n")
+                moves, received = self.moves(text, 4)
+                self.assertEqual([move for move in moves if move[1] > 0], [("all_gather", 4 * others * 32)])
+                self.assertEqual(max(received.values()), 4 * others * 32)
 
     def test_all_reduce(self):
         """Each device combines a slice of the partials, and the slices are gathered where all of them are read."""
