@@ -91,11 +91,7 @@ Value* EmitState::address(std::uint32_t tensor, const std::vector<Value*>& at) {
     add(at[axis], 1);
     if (kernel.tensors[tensor].local) add(origin(tensor, axis), -1);
   }
-  llvm::Type* cell = memory_type(b.getContext(), kernel.tensors[tensor].type.element);
-  Value* terms = offset.emit_terms(b);
-  Value* moving = terms ? b.CreateGEP(cell, bases[tensor], terms) : bases[tensor];
-  return offset.constant() == 0 ? moving
-                                : b.CreateConstGEP1_64(cell, moving, static_cast<std::uint64_t>(offset.constant()));
+  return offset.emit_address(b, memory_type(b.getContext(), kernel.tensors[tensor].type.element), bases[tensor]);
 }
 
 void EmitState::mark_no_alias(llvm::Instruction& access, std::uint32_t tensor) {

@@ -30,14 +30,22 @@ void LinearIndex::add(Value* value, std::int64_t factor) {
   }
 }
 
-Value* LinearIndex::emit_terms(llvm::IRBuilderBase& b) const {
-  Value* sum = nullptr;
-  for (const auto& [value, factor] : terms_) {
-    if (factor == 0) continue;
-    Value* term = factor == 1 ? value : b.CreateMul(value, b.getInt64(factor));
-    sum = sum ? b.CreateAdd(sum, term) : term;
-  }
-  return sum;
+namespace {
+
+// Blocks are numbered as they are made: those of inner loops later.
+unsigned block_of(const Value* value) {
+  const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+  return instruction ? instruction->getParent()->getNumber() : 0;
+}
+
+}  // namespace
+
+Value* LinearIndex::emit_address(llvm::IRBuilderBase& b, llvm::Type* cell, Value* base) const {
+  auto terms = terms_;
+  std::ranges::stable_sort(terms, {}, [](const auto& term) { return block_of(term.first); });
+  for (const auto& [value, factor] : terms)
+    if (factor != 0) base = b.CreateGEP(cell, base, factor == 1 ? value : b.CreateMul(value, b.getInt64(factor)));
+  return constant_ == 0 ? base : b.CreateConstGEP1_64(cell, base, constant_);
 }
 
 }  // namespace tap::backend

@@ -3,7 +3,8 @@
 //   ((i + 3) * 4096 + (j + 1)) * 1     terms 4096 i, 1 j     constant 12289
 //
 // Why: the accesses of unrolled loops differ in the constant only. Where it stands apart, it is part of the instruction, and the
-// terms are computed once; else there is a pointer for each row, more than there are registers.
+// terms are computed once; else there is a pointer for each row, more than there are registers. Terms of inner loops are added last,
+// so that the sum of the others leaves the loop.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -16,9 +17,8 @@ namespace tap::backend {
 
 class LinearIndex {
  public:
-  void add(llvm::Value* value, std::int64_t factor);      // wraps, as the instructions that are emitted do
-  llvm::Value* emit_terms(llvm::IRBuilderBase& b) const;  // null: there are none
-  std::int64_t constant() const { return static_cast<std::int64_t>(constant_); }
+  void add(llvm::Value* value, std::int64_t factor);  // wraps, as the instructions that are emitted do
+  llvm::Value* emit_address(llvm::IRBuilderBase& b, llvm::Type* cell, llvm::Value* base) const;
 
  private:
   std::vector<std::pair<llvm::Value*, std::uint64_t>> terms_;  // in order of appearance

@@ -128,7 +128,9 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const Target& target) {
   llvm::Triple triple(target.triple);
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, problem);
   TAP_CHECK(known, "LLVM cannot generate code for " + target.triple + ": " + problem);
-  return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(triple, target.cpu, target.features, {},
+  llvm::TargetOptions options;
+  options.LoopAlignment = 64;  // a short loop across two lines of the cache takes up to half as long again
+  return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(triple, target.cpu, target.features, options,
                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                                          llvm::CodeGenOptLevel::Default));
 }
