@@ -13,7 +13,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
 
-#include "backend/llvm/run_passes.h"
+#include "backend/llvm/passes/run_passes.h"
 #endif
 
 namespace tap::backend {

@@ -1,5 +1,6 @@
 #include "backend/llvm/linear_index.h"
 
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>

@@ -7,11 +7,15 @@
 // so that the sum of the others leaves the loop.
 #pragma once
 
-#include <llvm/IR/IRBuilder.h>
-
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+namespace llvm {
+class IRBuilderBase;
+class Type;
+class Value;
+}  // namespace llvm
 
 namespace tap::backend {
 

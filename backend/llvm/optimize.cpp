@@ -5,12 +5,12 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "backend/llvm/exact_masks.h"
-#include "backend/llvm/idle_lanes.h"
-#include "backend/llvm/narrow_masks.h"
-#include "backend/llvm/run_passes.h"
-#include "backend/llvm/strength_reduction.h"
-#include "backend/llvm/vector_minima.h"
+#include "backend/llvm/passes/exact_masks.h"
+#include "backend/llvm/passes/idle_lanes.h"
+#include "backend/llvm/passes/narrow_masks.h"
+#include "backend/llvm/passes/run_passes.h"
+#include "backend/llvm/passes/strength_reduction.h"
+#include "backend/llvm/passes/vector_minima.h"
 #include "support/check.h"
 
 namespace tap::backend {

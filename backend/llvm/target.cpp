@@ -15,7 +15,7 @@
 
 #include "backend/llvm/library.h"
 #include "backend/llvm/memory_failure.h"
-#include "backend/llvm/strength_reduction.h"
+#include "backend/llvm/passes/strength_reduction.h"
 #include "support/check.h"
 
 namespace tap::backend {

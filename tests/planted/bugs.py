@@ -164,7 +164,7 @@ KERNEL_BUGS = [
     ("a window is copied from one cell further", "backend/lower/lower_windows.cpp",
      "outside.at[axis].affine = plus(first, variable(nest.back().variable));",
      "outside.at[axis].affine = plus(plus(first, number(1)), variable(nest.back().variable));"),
-    ("an exact store has a lane too many", "backend/llvm/exact_masks.cpp", "std::bit_floor(end - lane)", "std::bit_ceil(end - lane)",
+    ("an exact store has a lane too many", "backend/llvm/passes/exact_masks.cpp", "std::bit_floor(end - lane)", "std::bit_ceil(end - lane)",
      MASK_REGISTERS),
     ("the lanes that remain are those already stored", "backend/llvm/emit_leading.cpp",
      "rest_ = merged(low, before, high, stores);", "rest_ = merged(low, before, low, stores);", not MASK_REGISTERS),

@@ -1,4 +1,4 @@
-#include "backend/llvm/strength_reduction.h"
+#include "backend/llvm/passes/strength_reduction.h"
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/llvm/run_passes.h"
+#include "backend/llvm/passes/run_passes.h"
 #include "support/check.h"
 
 namespace tap::backend {

@@ -1,4 +1,4 @@
-#include "backend/llvm/run_passes.h"
+#include "backend/llvm/passes/run_passes.h"
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Module.h>

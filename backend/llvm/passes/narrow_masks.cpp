@@ -1,4 +1,4 @@
-#include "backend/llvm/narrow_masks.h"
+#include "backend/llvm/passes/narrow_masks.h"
 
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/IRBuilder.h>
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "backend/llvm/masked_accesses.h"
+#include "backend/llvm/passes/masked_accesses.h"
 
 namespace tap::backend {
 namespace {

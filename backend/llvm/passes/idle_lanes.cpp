@@ -1,4 +1,4 @@
-#include "backend/llvm/idle_lanes.h"
+#include "backend/llvm/passes/idle_lanes.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "backend/llvm/masked_accesses.h"
+#include "backend/llvm/passes/masked_accesses.h"
 
 namespace tap::backend {
 namespace {

@@ -1,4 +1,4 @@
-#include "backend/llvm/vector_minima.h"
+#include "backend/llvm/passes/vector_minima.h"
 
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/IRBuilder.h>

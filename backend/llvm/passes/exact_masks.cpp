@@ -1,4 +1,4 @@
-#include "backend/llvm/exact_masks.h"
+#include "backend/llvm/passes/exact_masks.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>

@@ -1,4 +1,4 @@
-#include "backend/llvm/masked_accesses.h"
+#include "backend/llvm/passes/masked_accesses.h"
 
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
