@@ -107,8 +107,8 @@ class CollectiveBytes(MpiTest):
         """What a later operation reads is gathered, whatever part of it each device needs."""
         for rows, others in ((64, 48), (10, 9)):  # 10: in blocks of 3, 3, 3 and 1
             for read in (f"Z[{rows - 1} - i, j] * 2", "Z[i, j] * 2"):
-                text = (f"mesh m = [x: 4]\nprogram main(a: f32[{rows}, 32], b: f32[{rows}, 32]) -> (c: f32[{rows}, 32]) {{\n"
-                        "    Z = iterate 3 (u = a) { v[i, j] = u[i, j] * b[i, j] @ m[{x}, {}]\n v }\n"
+                text = (f"mesh m = [x: 4]\nprogram main(a: f32[{rows}, 32] @ m[{{x}}, {{}}], b: f32[{rows}, 32]) -> (c: f32[{rows}, 32] @ m[{{x}}, {{}}]) {{\n"
+                        "    Z = iterate 3 (u = a) { v[i, j] = u[i, j] * b[i, j]\n v }\n"
                         f"    c[i, j] = {read} for i in 0..{rows}, j in 0..32\n}}\n")
                 moves, received = self.moves(text, 4)
                 self.assertEqual([move for move in moves if move[1] > 0], [("all_gather", 4 * others * 32)])
