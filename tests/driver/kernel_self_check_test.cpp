@@ -76,6 +76,37 @@ TEST(KernelSelfCheck, NoMaskedAccessIsNarrow) {
   EXPECT_GT(checked, 0);
 }
 
+// No loop of one block multiplies the number of its iteration: it carries a sum along (strength_reduction.h).
+TEST(KernelSelfCheck, LoopsCarryProducts) {
+  const std::regex label(R"(([\w.]+):.*)"), phi(R"(  (%[\w.]+) = phi i64 .*)");
+  const std::regex loop_end(R"(  br i1 .*label %([\w.]+), label %([\w.]+).*)");
+  const std::regex product(R"(  %[\w.]+ = mul (?:nuw |nsw )*i64 (%[\w.]+), \d+.*)");
+  int loops = 0;
+  for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
+    const Target target = *target_named("x86-64-v4");
+    const CompiledProgram compiled = lowered_for(target, program);
+    std::istringstream text(emit(library_of(compiled), target, {.llvm = true}).llvm);
+    std::string block, of_iteration;
+    std::set<std::string> iterations;
+    std::smatch match;
+    for (std::string line; std::getline(text, line);) {
+      if (std::regex_match(line, match, label)) {
+        block = match[1];
+        of_iteration.clear();
+        iterations.clear();
+      } else if (std::regex_match(line, match, phi)) {
+        iterations.insert(match[1]);
+      } else if (std::regex_match(line, match, product) && iterations.contains(match[1])) {
+        of_iteration = line;
+      } else if (std::regex_match(line, match, loop_end) && (match[1] == block || match[2] == block)) {
+        ++loops;
+        EXPECT_EQ(of_iteration, "") << program.name;
+      }
+    }
+  }
+  EXPECT_GT(loops, 0);
+}
+
 // Every case with its kernel, in words of eight bytes and bytes, for the program below.
 class CaseFile {
  public:

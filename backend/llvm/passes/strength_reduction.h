@@ -3,7 +3,7 @@
 //   loop(k): x = k * stride     becomes     x = start; loop: …; x = x + stride
 //
 // Why: LLVM's own pass for this weighs all addresses of a kernel against each other, which takes half of the time of code
-// generation, as kernels have hundreds of them in unrolled blocks. Lowering has chosen the addresses already; only products are left.
+// generation, as kernels have hundreds of them in unrolled blocks. Emission has chosen the addresses already (linear_index.h).
 #pragma once
 
 namespace llvm {
