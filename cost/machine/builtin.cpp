@@ -19,6 +19,12 @@ double arithmetic_rate(ElementType type, double register_bytes) {
 
 }  // namespace
 
+double typical_of_all(std::size_t level, double of_one, std::int64_t threads) {
+  constexpr std::size_t caches = 3;
+  constexpr std::int64_t fill_memory = 4;  // threads that use all of its bandwidth
+  return of_one * static_cast<double>(level < caches ? threads : std::min(threads, fill_memory));
+}
+
 Device builtin(const ir::Machine& core, std::int64_t threads) {
   Device device;
   device.threads = std::max<std::int64_t>(threads, 1);
@@ -34,15 +40,15 @@ Device builtin(const ir::Machine& core, std::int64_t threads) {
   device.stores = hertz;
   device.steps = hertz / 1.5;
   device.latency = 4 / hertz;
-  const double both = static_cast<double>(device.threads);
-  auto level = [&](const char* name, double bytes, double per_cycle, double scaling) {
+  auto level = [&](const char* name, double bytes, double per_cycle) {
     const double read = per_cycle * hertz, write = 0.7 * read;
-    device.levels.push_back({name, bytes, read, write, read * scaling, write * scaling});
+    auto of_all = [&](double rate) { return typical_of_all(device.levels.size(), rate, device.threads); };
+    device.levels.push_back({name, bytes, read, write, of_all(read), of_all(write)});
   };
-  level("l1", static_cast<double>(core.l1_bytes), 2 * vector, both);
-  level("l2", static_cast<double>(core.l2_bytes), std::min(vector, 48.0), both);
-  level("l3", static_cast<double>(core.l3_bytes), 20, both);
-  level("memory", 0, 8, std::min(both, 4.0));
+  level("l1", static_cast<double>(core.l1_bytes), 2 * vector);
+  level("l2", static_cast<double>(core.l2_bytes), std::min(vector, 48.0));
+  level("l3", static_cast<double>(core.l3_bytes), 20);
+  level("memory", 0, 8);
   device.memory_bytes = 16.0 * (1LL << 30);
   device.call = 0.1e-6;
   device.run = 1e-6;

@@ -123,6 +123,8 @@ struct Cluster {
 
 // Typical rates of processors with these registers and caches.
 Device builtin(const ir::Machine& core, std::int64_t threads);
+// The bandwidth of a level for all threads together, if nobody measured it. `level`: its number in Device::levels.
+double typical_of_all(std::size_t level, double of_one, std::int64_t threads);
 // Products and additions in turns, if they share their units.
 double shared_rate(const Device& device, ElementType type);
 // Devices of a mesh without a machine file: links of a typical network.

@@ -57,6 +57,15 @@ GraphCosts::GraphCosts(const Program& program, GraphId graph, const ShardingTabl
       bytes_(graph_.values.size()),
       reshards_(graph_.values.size()) {}
 
+GraphCosts::GraphCosts(const GraphCosts& other, TransferTimes& transfers)
+    : program_(other.program_),
+      graph_(other.graph_),
+      table_(other.table_),
+      transfers_(transfers),
+      stages_(other.stages_),
+      bytes_(other.bytes_),
+      reshards_(other.reshards_) {}
+
 double GraphCosts::bytes(std::uint32_t value, Held held) {
   std::vector<double>& known = bytes_[value];
   if (held >= known.size()) known.resize(held + 1, -1);

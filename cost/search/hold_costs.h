@@ -41,6 +41,8 @@ class GraphCosts : public HoldCosts {
   // `stages`: the mesh axis along which each stage has a coordinate.
   GraphCosts(const ir::Program& program, ir::GraphId graph, const ShardingTable& table, TransferTimes& transfers,
              std::optional<ir::AxisId> stages = {});
+  // With what the other has found out.
+  GraphCosts(const GraphCosts& other, TransferTimes& transfers);
 
   double bytes(std::uint32_t value, Held held) override;
   TransferCost reshard(std::uint32_t value, Held from, Held to) override;

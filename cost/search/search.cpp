@@ -1,9 +1,11 @@
 // The plans of a program over a mesh, from several sweeps: freely, from a given plan, and in stages along each mesh axis.
 #include <algorithm>
+#include <utility>
 
 #include "cost/search/search_once.h"
 #include "ir/graph.h"
 #include "passes/shardings/sites.h"
+#include "support/spare_threads.h"
 
 namespace tap::cost {
 
@@ -42,9 +44,15 @@ FoundFront search(const Program& program, MeshId mesh, const SearchOptions& opti
   silent.progress = {};
   if (!options.start.decisions.empty()) add(found, search_once(program, mesh, silent, options.start, {}));
   if (!memory_is_short(options) || !options.kept.decisions.empty() || !may_have_stages(program)) return found;
-  for (std::size_t a = 0; a < program[mesh].axes.size() && !is_hurried(options.limits); ++a)
-    if (const std::int64_t size = program[mesh].axes[a].size; size > 1 && size <= most_stages)
-      add(found, search_once(program, mesh, silent, {}, AxisId(a)));
+  std::vector<FoundFront> staged(program[mesh].axes.size());
+  for_each_item(staged.size(), options.spare, [&]() -> WorkOnItem {
+    return [&](std::size_t a) {
+      const std::int64_t size = program[mesh].axes[a].size;
+      if (size > 1 && size <= most_stages && !is_hurried(options.limits))
+        staged[a] = search_once(program, mesh, silent, {}, AxisId(a));
+    };
+  });
+  for (FoundFront& front : staged) add(found, std::move(front));
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "cost/search/body_sweeps.h"
 #include "cost/search/chosen_plan.h"
 #include "cost/search/given_shardings.h"
 #include "cost/search/hold_costs.h"
@@ -270,61 +271,19 @@ class Searcher {
     const Graph& graph = program_[region.graph];
     GraphCosts costs(program_, region.graph, table_, transfers_);
     meaning.body = region.graph;
-    std::vector<BodySweep> sweeps;
     StateShardings states = state_shardings(program_, mesh_, graph, table_);
     exact_ = exact_ && states.is_complete;
-    for (std::vector<Held>& held : states.all) {
-      SearchProblem problem = with_states(body.problem, graph, held);
-      Front front = sweep(problem, costs, of_a_trip(coarse(), region));
-      labels_ += front.labels;
-      if (front.plans.empty()) exact_ = exact_ && front.goal_is_exact;
-      else sweeps.push_back({std::move(held), std::move(problem), std::move(front)});
-    }
-    refine(sweeps, costs, of_a_trip(options_.limits, region));
-    for (const BodySweep& swept : sweeps)
+    const BodySweeps sweeps =
+        sweep_body(body.problem, graph, std::move(states.all), region.trips.size(), {costs, transfers_}, options_);
+    exact_ = exact_ && sweeps.is_exact;
+    labels_ += sweeps.labels;
+    for (const BodySweep& swept : sweeps.all)
       for (const Chosen& chosen : swept.front.plans) {
         step.choices.push_back(choice_of_trips(id, reader, region, swept, chosen, costs));
         meaning.inner.push_back(chosen.choices);
       }
   }
 
-  // The body of an iterate with its states held in given shardings.
-  struct BodySweep {
-    std::vector<Held> states;
-    SearchProblem problem;
-    Front front;
-  };
-  SearchLimits coarse() const {
-    SearchLimits limits = options_.limits;
-    limits.most_states = std::min(limits.most_states, std::max<std::size_t>(limits.most_states / 16, 32));
-    return limits;
-  }
-  static SearchLimits of_a_trip(SearchLimits limits, const RegionBody& region) {
-    const auto trips = static_cast<double>(std::max<std::int64_t>(region.trips.size(), 1));
-    limits.at_most.seconds /= trips;
-    limits.at_most.traffic /= trips;
-    return limits;
-  }
-  // All are swept with few states; the most promising ones again, with many.
-  void refine(std::vector<BodySweep>& sweeps, GraphCosts& costs, const SearchLimits& limits) {
-    constexpr std::size_t promising = 8;
-    auto best = [&](const BodySweep& swept) {
-      double least = unlimited;
-      for (const Chosen& plan : swept.front.plans) least = std::min(least, value_of(plan.cost, limits.goal));
-      return least;
-    };
-    std::stable_sort(sweeps.begin(), sweeps.end(),
-                     [&](const BodySweep& a, const BodySweep& b) { return best(a) < best(b); });
-    for (std::size_t k = 0; k < sweeps.size(); ++k) {
-      if (sweeps[k].front.goal_is_exact) continue;
-      if (k < promising && !is_hurried(limits)) {
-        Front finer = sweep(sweeps[k].problem, costs, limits);
-        labels_ += finer.labels;
-        if (!finer.plans.empty()) sweeps[k].front = std::move(finer);
-      }
-      exact_ = exact_ && sweeps[k].front.goal_is_exact;
-    }
-  }
   // What is not on all devices is gathered before the first trip, and after the last one what other operations read.
   StepChoice choice_of_trips(GraphId id, const Operation& reader, const RegionBody& region, const BodySweep& swept,
                              const Chosen& chosen, GraphCosts& costs) {

@@ -15,6 +15,7 @@
 #include "cost/search/site_time.h"
 #include "ir/plan.h"
 #include "passes/shardings/plan_shardings.h"
+#include "support/spare_threads.h"
 
 namespace tap::cost {
 
@@ -28,6 +29,7 @@ struct SearchOptions {
   ir::Plan start = {};                 // no plan is worse in all than the best with these lines
   // Times that other searches of this program found, over any mesh. Null: none.
   std::shared_ptr<OperationTimes> times = {};
+  SpareThreads* spare = nullptr;  // threads that the search may take
   // Called now and then with the operations that are priced, and with all.
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };

@@ -1,6 +1,7 @@
 #include "cost/search/site_time.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backend/lower/lowered.h"
 #include "ir/block_graph.h"
@@ -32,26 +33,51 @@ std::size_t OperationTimes::priced() const {
 }
 
 // Tiles depend on the extents, so each part has a kernel of its own.
-const backend::Kernel& OperationTimes::kernel_for(OperatorId id, const Box& box) {
-  auto [known, fresh] = kernels_.try_emplace({id, box.shape()});
-  if (!fresh) return known->second;
+backend::Kernel OperationTimes::kernel_for(OperatorId id, const Box& box) {
+  const std::pair key(id, box.shape());
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto known = kernels_.find(key); known != kernels_.end()) return known->second;
+  }
   Operator local = program_[id];
   for (std::size_t d = 0; d < local.dims.size(); ++d)
     if (local.dims[d].role != DimRole::counter) local.dims[d].range = box.dims[d];
-  return known->second =
-             backend::lowered(program_, local, {.exact_arithmetic = strict_fp_, .machine = model_.device().core});
+  backend::Kernel kernel =
+      backend::lowered(program_, local, {.exact_arithmetic = strict_fp_, .machine = model_.device().core});
+  const std::lock_guard lock(mutex_);
+  return kernels_.emplace(key, std::move(kernel)).first->second;
 }
 
 double OperationTimes::of(GraphId graph, OperationId operation, const Part& part) {
   const Operation& reader = program_[graph][operation];
-  const Operator& op = program_[reader.op];
   auto found = boxes_[graph.index()].find(operation);
   const auto number = lowered_.kernels.of[reader.op.index()];
   if (found == boxes_[graph.index()].end() || !number) return 0;
+  const std::pair key(reader.op, part);
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto known = known_.find(key); known != known_.end()) return known->second;
+  }
+  const double seconds = computed(reader.op, found->second, part);
   const std::lock_guard lock(mutex_);
-  auto [known, fresh] = known_.try_emplace({reader.op, part}, 0);
-  if (!fresh) return known->second;
-  Box box = box_to_run(op, found->second);
+  return known_.emplace(key, seconds).first->second;
+}
+
+std::unique_ptr<Model> OperationTimes::taken_model() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<Model> model = std::move(free_.back());
+      free_.pop_back();
+      return model;
+    }
+  }
+  return std::make_unique<Model>(model_);
+}
+
+double OperationTimes::computed(OperatorId id, const Box& whole, const Part& part) {
+  const Operator& op = program_[id];
+  Box box = box_to_run(op, whole);
   double share = 1;
   for (std::size_t d = 0; d < op.dims.size(); ++d) {
     Range& range = box.dims[d];
@@ -61,7 +87,7 @@ double OperationTimes::of(GraphId graph, OperationId operation, const Part& part
     share *= static_cast<double>(cells) / static_cast<double>(range.size());
     range.hi = range.lo + cells;
   }
-  std::vector<backend::Kernel> kernels{kernel_for(reader.op, box)};
+  std::vector<backend::Kernel> kernels{kernel_for(id, box)};
   KernelEvent event{0, std::move(box), 1, 1, {}};
   for (std::size_t t = 0; t < kernels[0].operands + kernels[0].results; ++t) {
     TensorType& type = kernels[0].tensors[t].type;
@@ -76,7 +102,11 @@ double OperationTimes::of(GraphId graph, OperationId operation, const Part& part
   constexpr std::size_t others = 1 << 20;
   const CopyEvent between{bytes_of_others_ * share, 1, {}, {others, bytes_of_others_ * share, 1}};
   const Trace trace{{"", "others", 0, between}, {"", "operation", 1, std::move(event)}};
-  return known->second = model_.of(trace, kernels).rows[1].cost.total();
+  std::unique_ptr<Model> model = taken_model();
+  const double seconds = model->of(trace, kernels).rows[1].cost.total();
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(model));
+  return seconds;
 }
 
 }  // namespace tap::cost

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -26,9 +27,10 @@ class OperationTimes {
   std::size_t priced() const;
 
  private:
-  mutable std::mutex mutex_;  // of what is known
+  mutable std::mutex mutex_;  // of what is known, of kernels and of free models
   const ir::Program& program_;
-  Model model_;
+  const Model model_;
+  std::vector<std::unique_ptr<Model>> free_;  // one for each thread: a model remembers the work of kernels
   bool strict_fp_;
   backend::CompiledProgram lowered_;
   std::vector<std::map<ir::OperationId, ir::Box>> boxes_;  // by graph
@@ -36,7 +38,10 @@ class OperationTimes {
   std::map<std::pair<ir::OperatorId, Part>, double> known_;
   std::map<std::pair<ir::OperatorId, Shape>, backend::Kernel> kernels_;  // by extents
 
-  const backend::Kernel& kernel_for(ir::OperatorId id, const ir::Box& box);
+  // Without the lock, so that several are found at the same time.
+  double computed(ir::OperatorId id, const ir::Box& whole, const Part& part);
+  std::unique_ptr<Model> taken_model();
+  backend::Kernel kernel_for(ir::OperatorId id, const ir::Box& box);
 };
 
 }  // namespace tap::cost

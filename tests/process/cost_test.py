@@ -146,6 +146,25 @@ class Cost(TapcTest):
         self.assertEqual(cost["total"]["terms"]["tax"], 1000)
         self.assertAlmostEqual(cost["prices"]["euros"], 2 * cost["total"]["seconds"])
 
+    def test_a_machine_file_with_threads_says_all_about_them(self):
+        """The processors of this machine do not matter then: neither for the number of threads nor for the rates of all of them."""
+        self.write("p.tap", PRODUCT)
+        one = lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        for file in ("threads = 6\n", "threads = 6\n[read]\nl2 = \"30 GB/s\"\nmemory = \"9 GB/s\"\n", "[[devices]]\nname = \"d\"\nthreads = 6\n"):
+            self.write("m.toml", file)
+            costs = [self.tapc("cost", "p.tap", "--dim", "n=4096", "--json", "--machine", "m.toml", before=before).stdout
+                     for before in (one, None)]
+            self.assertEqual(costs[0], costs[1])
+            self.assertEqual(costs[0], self.tapc("cost", "p.tap", "--dim", "n=4096", "--json", "--machine", "m.toml", "--threads", "6").stdout)
+
+        def memory(file):
+            self.write("m.toml", "threads = 6\n" + file)
+            return self.json("p.tap", "--dim", "n=4096", "--machine", "m.toml")["total"]["terms"]["memory"]
+
+        # What all threads reach together: four times what one does, unless the file says it.
+        self.assertEqual(memory("[read]\nmemory = \"9 GB/s\"\n"), memory("[read]\nmemory = \"9 GB/s\"\n[read_all]\nmemory = \"36 GB/s\"\n"))
+        self.assertGreater(memory("[read_all]\nmemory = \"1 GB/s\"\n"), memory(""))
+
     def test_additions_beside_products(self):
         """A file without `add` and `mixed` has both on the same units, without `minimum` minima as fast as additions."""
         self.write("p.tap", DISTANCE)

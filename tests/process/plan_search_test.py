@@ -82,6 +82,15 @@ class PlanSearch(TapcTest):
         plans = {self.expect(0, ".*", "plan", "p.tap", "--mesh", "data=4,model=2").stdout.decode() for _ in range(3)}
         self.assertEqual(len(plans), 1)
 
+    def test_the_same_plans_by_any_number_of_threads(self):
+        """Meshes, forms of the program, and states of an iterate are searched at the same time."""
+        one = lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        for size in (["--devices", "8"], ["--mesh", "x=4,y=2", "--pick", "smallest"]):
+            found = [self.expect(0, ".*", "plan", ROOT / "examples/transformer.tap", "--dim", "layers=3", "--dim", "n=256", *size, "--threads",
+                                 "2", "--states", "64", "--list", "--no-cache", "--machine", ROOT / "examples/machines/cpu_cluster.toml",
+                                 before=before) for before in (one, None)]
+            self.assertEqual(found[0].stdout, found[1].stdout)
+
     def fastest(self, text, *options):
         """On a given machine, since the answer depends on it."""
         self.write("p.tap", text)

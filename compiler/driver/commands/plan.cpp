@@ -33,7 +33,6 @@
 #include "compiler/driver/process.h"
 #include "compiler/driver/read_plan.h"
 #include "compiler/driver/write_outputs.h"
-#include "cost/machine/host.h"
 #include "ir/shardings/mesh_position.h"
 
 namespace tap::driver {
@@ -175,9 +174,7 @@ int plan(Session& session, const PlanOptions& options) {
       meshes_to_search({options.mesh, options.devices, pick == Pick::cheapest}, search, program, locations);
   for (const std::vector<ir::MeshAxis>& axes : meshes)
     require_devices(search.cluster, ir::device_count({"", axes, {}}));
-  search.threads = options.threads > 0       ? options.threads
-                   : options.machine.empty() ? cost::usable_threads()
-                                             : search.cluster.types.front().threads;
+  search.threads = options.threads > 0 ? options.threads : search.cluster.types.front().threads;
   const std::vector<ir::Decision> requested = requested_over_meshes(program);
   search.kept.decisions.insert(search.kept.decisions.begin(), requested.begin(), requested.end());
   search.caution = {options.source.strict_fp, false, options.source.fast_reduce || search.kept.fast_reduce};

@@ -6,7 +6,6 @@
 #include "compiler/driver/commands/passes.h"
 #include "compiler/driver/machine_file.h"
 #include "cost/decide/mesh_splits.h"
-#include "cost/machine/host.h"
 #include "ir/shardings/mesh_names.h"
 #include "ir/text/plan_text.h"
 
@@ -55,7 +54,7 @@ PlanDivisions divisions_of_plan(Session& session, const DividedPlan& from,
   if (!mesh) return out;
   out.mesh = program[*mesh].name;
   search.cluster = out.cluster;
-  search.threads = from.machine.empty() ? cost::usable_threads() : search.cluster.types.front().threads;
+  search.threads = search.cluster.types.front().threads;
   search.caution = {from.source.strict_fp, false, from.source.fast_reduce || search.kept.fast_reduce};
   cost::FoundDivisions found = cost::divisions_of(program, *mesh, search, is_about);
   out.sites = std::move(found.sites);

@@ -11,7 +11,6 @@
 #include "compiler/driver/planning/mesh_sizes.h"
 #include "compiler/driver/work.h"
 #include "compiler/pipeline/rewrite_rules.h"
-#include "cost/machine/host.h"
 #include "cost/model/device_memory.h"
 #include "ir/shardings/mesh_position.h"
 #include "support/phase.h"
@@ -84,8 +83,8 @@ pipeline::Compilation sharded_program(Session& session, const PricedOptions& opt
 PricedProgram price(Session& session, const PricedOptions& given) {
   PricedOptions options = given;
   keep_to_chosen(session, options.cpus, options.machine, Purpose::predict);
-  if (options.threads == 0) options.threads = cost::usable_threads();
   cost::Cluster cluster = cluster_for(session, *backend::target_named("native"), options.machine);
+  if (options.threads == 0) options.threads = cluster.types.front().threads;
   const pipeline::Stage stop = options.device ? pipeline::Stage::sharded : pipeline::Stage::schedule;
   pipeline::Compilation made = compiled_to(stop, session, options, cluster.types.front().core);
   Phase phase("predicting the cost");
@@ -105,9 +104,10 @@ void add_priced_options(CLI::App& app, PricedOptions& options, bool with_device)
                    "devices run as threads of this machine)")
         ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", options.threads,
-                 with_device
-                     ? "Number of threads for native code (default: one for each core that this process may use)"
-                     : "Threads of each device (default: those of the machine)")
+                 with_device ? "Number of threads of each device (default: those of the machine file, or one for each "
+                               "core that this process may "
+                               "use)"
+                             : "Threads of each device (default: those of the machine)")
       ->check(CLI::Range(1, 4096));
   if (with_device) add_cpus_option(app, options.cpus);
   add_machine_option(app, options.machine);

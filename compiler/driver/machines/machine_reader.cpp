@@ -101,7 +101,10 @@ class MachineReader {
                     "move it into an entry of [[devices]]");
       else read_of_device(device, "", name, node);
     }
-    if (!several) cluster_.types.push_back(std::move(device));
+    if (!several) {
+      complete_levels(device, file);
+      cluster_.types.push_back(std::move(device));
+    }
     check_pairs(file);
     if (cluster_.links.empty()) cluster_.links = cost::builtin_cluster(known_).links;
     if (terms_) read_terms(**terms_);
@@ -180,6 +183,7 @@ class MachineReader {
       if (name == "name") device.name = text(name, node);
       else if (name == "count") count = static_cast<std::int64_t>(number(name, node, Unit::count, 1, most_devices));
       else read_of_device(device, "[[devices]]", name, node);
+    complete_levels(device, table);
     for (const Device& other : cluster_.types)
       if (other.name == device.name)
         throw wrong(table.source().begin, fmt::format("two entries of [[devices]] are named `{}`", device.name),
@@ -215,6 +219,23 @@ class MachineReader {
       throw wrong(node.source().begin,
                   fmt::format("`bytes` is {}; the size of a register must be a power of two", value), "16, 32 or 64");
     key.set(device, value);
+  }
+
+  // Bandwidths of all threads follow from the number of threads and those of one, where the table gives one of these.
+  static void complete_levels(Device& device, const toml::table& keys) {
+    auto has = [&](const char* table, const std::string& level) {
+      const toml::table* own = keys[table].as_table();
+      return own && own->contains(level);
+    };
+    for (std::size_t k = 0; k < device.levels.size(); ++k) {
+      cost::MemoryLevel& level = device.levels[k];
+      auto complete = [&](const char* of_one, double rate, const char* of_all, double& all) {
+        if (!has(of_all, level.name) && (keys.contains("threads") || has(of_one, level.name)))
+          all = cost::typical_of_all(k, rate, device.threads);
+      };
+      complete("read", level.read, "read_all", level.read_shared);
+      complete("write", level.write, "write_all", level.write_shared);
+    }
   }
 
   // What a table does not tell apart from products is as fast as they are, and on the same units.

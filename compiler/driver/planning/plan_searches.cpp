@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <future>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -15,6 +17,7 @@
 #include "compiler/driver/median.h"
 #include "cost/machine/host.h"
 #include "ir/shardings/mesh_position.h"
+#include "support/spare_threads.h"
 
 namespace tap::driver {
 
@@ -105,18 +108,28 @@ void add(cost::FoundFront& found, cost::FoundFront&& more, const std::vector<ir:
 cost::FoundFront search_forms(const MeshSearch& search, std::size_t& of_first, const cost::SearchOptions& options) {
   const std::size_t count = search.programs.size();
   std::vector<cost::FoundFront> fronts(count);
-  auto run = [&](std::size_t k, cost::SearchOptions own, double begin, double end) {
-    own.times = search.programs[k].times;
-    own.progress = [&, begin, end](std::size_t done, std::size_t all) {
-      const double part = begin + (end - begin) * static_cast<double>(done) / static_cast<double>(all);
-      options.progress(static_cast<std::size_t>(part * 1000), 1000);
-    };
-    fronts[k] = cost::search(search.programs[k].program, search.mesh, own);
+  std::mutex shown;
+  auto run = [&](const std::vector<std::size_t>& forms, const cost::SearchOptions& limits, double begin, double end) {
+    double sum = 0;  // of the parts that are done
+    for_each_item(forms.size(), options.spare, [&]() -> WorkOnItem {
+      return [&](std::size_t n) {
+        cost::SearchOptions own = limits;
+        own.times = search.programs[forms[n]].times;
+        own.progress = [&, before = 0.0](std::size_t done, std::size_t all) mutable {
+          const std::lock_guard lock(shown);
+          const double now = static_cast<double>(done) / static_cast<double>(all);
+          sum += now - std::exchange(before, now);
+          const double part = begin + (end - begin) * sum / static_cast<double>(forms.size());
+          options.progress(static_cast<std::size_t>(part * 1000), 1000);
+        };
+        fronts[forms[n]] = cost::search(search.programs[forms[n]].program, search.mesh, own);
+      };
+    });
   };
   const cost::SearchOptions coarse = count > 1 ? with_fewer_states(options, fewer_for_forms) : options;
-  const auto forms = static_cast<double>(count);
-  for (std::size_t k = 0; k < count; ++k)
-    run(k, coarse, static_cast<double>(k) / (2 * forms), static_cast<double>(k + 1) / (2 * forms));
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  run(all, coarse, 0, 0.5);
   std::vector<std::size_t> again;
   std::optional<std::size_t> best;
   for (std::size_t k = 0; k < count && coarse.limits.most_states < options.limits.most_states; ++k)
@@ -124,10 +137,7 @@ cost::FoundFront search_forms(const MeshSearch& search, std::size_t& of_first, c
     else if (!best || least_of_goal(fronts[k], options.limits.goal) < least_of_goal(fronts[*best], options.limits.goal))
       best = k;
   if (best) again.push_back(*best);
-  for (std::size_t n = 0; n < again.size(); ++n) {
-    const auto all = static_cast<double>(again.size());
-    run(again[n], options, 0.5 + static_cast<double>(n) / (2 * all), 0.5 + static_cast<double>(n + 1) / (2 * all));
-  }
+  run(again, options, 0.5, 1);
   cost::FoundFront found;
   for (std::size_t k = 0; k < count; ++k) {
     if (k == 0) found.problems = fronts[k].problems;
@@ -149,38 +159,35 @@ class SearchRuns {
 
   void run() {
     for (MeshSearch* search : searches_) search->done = 0;
-    std::vector<std::future<void>> others;
-    constexpr std::size_t most = 4;  // each takes memory
-    const auto threads = std::min({static_cast<std::size_t>(cost::usable_threads()), searches_.size(), most});
-    while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, [this] { work(); }));
-    work();
-    for (std::future<void>& other : others) other.get();
+    for_each_item(searches_.size(), options_.spare, [this]() -> WorkOnItem {
+      return [this](std::size_t) {
+        if (MeshSearch* search = next()) run(*search);
+      };
+    });
   }
 
  private:
-  void work() {
-    while (MeshSearch* search = next()) {
-      cost::SearchOptions own = options_;
-      own.progress = [&, search](std::size_t done, std::size_t all) {
-        show(*search, static_cast<double>(done) / static_cast<double>(all));
+  void run(MeshSearch& search) {
+    cost::SearchOptions own = options_;
+    own.progress = [&](std::size_t done, std::size_t all) {
+      show(search, static_cast<double>(done) / static_cast<double>(all));
+    };
+    if (options_.limits.is_hurried)
+      own.limits.is_hurried = [this] {
+        const bool is_hurried = options_.limits.is_hurried();
+        if (is_hurried && any_plan_) throw Abandoned{};
+        return is_hurried;
       };
-      if (options_.limits.is_hurried)
-        own.limits.is_hurried = [this] {
-          const bool is_hurried = options_.limits.is_hurried();
-          if (is_hurried && any_plan_) throw Abandoned{};
-          return is_hurried;
-        };
-      const Stopwatch watch;
-      try {
-        std::size_t of_first = 0;
-        cost::FoundFront found = search_forms(*search, of_first, own);
-        const std::lock_guard lock(mutex_);
-        search->found = std::move(found);
-        search->of_first = of_first;
-        search->seconds = watch.seconds();
-        if (has_plans(search)) any_plan_ = true;
-      } catch (const Abandoned&) { return; }
-    }
+    const Stopwatch watch;
+    try {
+      std::size_t of_first = 0;
+      cost::FoundFront found = search_forms(search, of_first, own);
+      const std::lock_guard lock(mutex_);
+      search.found = std::move(found);
+      search.of_first = of_first;
+      search.seconds = watch.seconds();
+      if (has_plans(&search)) any_plan_ = true;
+    } catch (const Abandoned&) { return; }
   }
   // In order, so that the searches that begin are the first.
   MeshSearch* next() {
@@ -243,13 +250,17 @@ void run_in_two_rounds(std::vector<MeshSearch*> all, const cost::SearchOptions& 
 
 }  // namespace
 
-void run_searches(std::vector<MeshSearch>& searches, const cost::SearchOptions& options, const Progress& progress,
+void run_searches(std::vector<MeshSearch>& searches, cost::SearchOptions options, const Progress& progress,
                   const MeshLimit& limit) {
   keep_freed_memory();
+  constexpr std::size_t most = 4;  // each takes memory
+  SpareThreads spare(std::min(static_cast<std::size_t>(cost::usable_threads()), most) - 1);
+  options.spare = &spare;
   std::vector<MeshSearch*> all;
+  for (MeshSearch& search : searches) all.push_back(&search);
   if (limit.most > 0 || limit.has_time_for) all = by_promise(searches, options.cluster);
-  else
-    for (MeshSearch& search : searches) all.push_back(&search);
+  else  // those that take longest begin first
+    std::ranges::stable_sort(all, std::greater{}, [](const MeshSearch* search) { return axes_of(*search); });
   if (limit.most > 0) all.resize(std::min(limit.most, all.size()));
   run_in_two_rounds(std::move(all), options, progress, limit);
   std::erase_if(searches, [](const MeshSearch& search) { return !search.has_begun; });

@@ -24,7 +24,7 @@ struct MeshSearch {
 };
 // Fills `found`, and removes the searches that the limit leaves out. What is found does not depend on the threads. `progress` and
 // options.limits.is_hurried may throw.
-void run_searches(std::vector<MeshSearch>& searches, const cost::SearchOptions& options,
+void run_searches(std::vector<MeshSearch>& searches, cost::SearchOptions options,
                   const std::function<void(double)>& progress, const MeshLimit& limit);
 
 // Forms of a program are compared with few states, and only the best one is searched with all, unless that is quick.
