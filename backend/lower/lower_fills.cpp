@@ -54,9 +54,10 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
   std::vector<For> nest;
   const std::vector<bool> alone(op_.dims.size(), false);  // no constraint relates it to another dim (packing.cpp)
   std::optional<For> across;
+  std::size_t across_dim = 0;
   for (std::size_t d : pack.inner) {
     For loop = reduction_loop(d, alone, chunk, packing);
-    if (vectors && last.coefficients[d] == 1 && axes_of(access, d) == 1) across = std::move(loop);
+    if (vectors && last.coefficients[d] == 1 && axes_of(access, d) == 1) across = std::move(loop), across_dim = d;
     else nest.push_back(std::move(loop));
   }
   std::vector<Statement> inner;
@@ -69,7 +70,10 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
     const auto together = static_cast<std::uint32_t>(std::min<std::int64_t>(along.step, tile.lanes));
     std::optional<std::int64_t> remaining;
     if (extents.exact[along.dim]) remaining = extents.sizes[along.dim] % along.step % together;
-    inner = around(std::move(nest), fill_across(within, together, remaining, *across, tile.lanes, cell));
+    std::optional<Prefetch> ahead;
+    const auto next = dim_of_next_fill(tile, packing, extents);
+    if (next && along.dim == tile.dim) ahead = fetch_of_next_fill(pack, across_dim, *next, extents);
+    inner = around(std::move(nest), fill_across(within, together, remaining, *across, tile.lanes, cell, ahead));
   } else {
     nest.insert(nest.begin(), within);
     inner = around(std::move(nest), std::move(cell));
@@ -109,7 +113,8 @@ std::vector<Statement> Lowering::fill_by_rows(std::vector<For> nest, const For& 
 // how many rows remain after the largest groups, if that is known.
 std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together,
                                              std::optional<std::int64_t> remaining, const For& across,
-                                             std::uint32_t lanes, const std::vector<Statement>& cell) {
+                                             std::uint32_t lanes, const std::vector<Statement>& cell,
+                                             const std::optional<Prefetch>& ahead) {
   struct Steps {
     For whole, rest;  // over the first of each group, and the remaining ones
   };
@@ -146,8 +151,19 @@ std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t to
     each.lower = {bound(variable(rows.whole.variable))};
     each.upper.clear();
     each.count = group;
-    append(result, around({rows.whole, along.whole, each, vector}, cell));
-    append(result, around({rows.whole, last_vector[0], each, last_vector[1]}, cell));
+    // A group of rows, at one vector of each.
+    auto at_vector = [&](const For& first, const For& lanes) {
+      std::vector<Statement> body;
+      if (ahead) {
+        Prefetch fetch = *ahead;
+        for (AffineExpr& e : fetch.at) e = with_value(std::move(e), across.variable, variable(first.variable));
+        body = around({each}, {{std::move(fetch)}});
+      }
+      append(body, around({each, lanes}, cell));
+      return around({rows.whole, first}, std::move(body));
+    };
+    append(result, at_vector(along.whole, vector));
+    append(result, at_vector(last_vector[0], last_vector[1]));
     rest = std::move(rows.rest);
   }
   append(result, around({rest, along.whole, vector}, cell));

@@ -287,17 +287,25 @@ double Lowering::pieces_apart(std::size_t dim, const std::vector<std::size_t>& o
   return all;
 }
 
+// The loops around the packing of lane operands. The innermost one goes on where most pieces of memory end.
+std::vector<std::size_t> Lowering::outside_packing(const RegisterTile& tile, const Packing& packing) const {
+  std::vector<std::size_t> outside = near_last(dims_with(false));
+  std::erase_if(outside,
+                [&](std::size_t d) { return d == tile.dim || d == *tile.rows || !is_outside_packing(packing, d); });
+  if (packing.windows.empty())
+    std::ranges::stable_sort(outside, std::greater<>(),
+                             [&, all = outside](std::size_t d) { return pieces_apart(d, all); });
+  return outside;
+}
+
 // Columns, then blocks of the reduction, then rows. Dims that the lane operands do not depend on go inside their
 // packing.
 std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Packing& packing, For columns,
                                             std::vector<Statement> fill_lanes, For rows, std::optional<Block>& chunk) {
-  std::vector<std::size_t> outside, inside;
-  for (std::size_t d : near_last(dims_with(false)))
-    if (d != tile.dim && d != *tile.rows) (is_outside_packing(packing, d) ? outside : inside).push_back(d);
-  // The innermost loop goes on where most pieces of memory end.
-  if (packing.windows.empty())
-    std::ranges::stable_sort(outside, std::greater<>(),
-                             [&, all = outside](std::size_t d) { return pieces_apart(d, all); });
+  const std::vector<std::size_t> outside = outside_packing(tile, packing);
+  std::vector<std::size_t> inside = near_last(dims_with(false));
+  std::erase_if(inside,
+                [&](std::size_t d) { return d == tile.dim || d == *tile.rows || std::ranges::count(outside, d) > 0; });
   std::vector<bool> known(op_.dims.size(), false);
   for (std::size_t d : outside) known[d] = true;
   std::vector<Statement> body = std::move(fill_lanes);

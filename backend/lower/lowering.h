@@ -240,7 +240,13 @@ class Lowering {
   std::vector<Statement> fill_by_rows(std::vector<For> nest, const For& within, const Panels& panels, std::int64_t rest,
                                       std::uint32_t lanes, const std::vector<Statement>& cell);
   std::vector<Statement> fill_across(const For& within, std::uint32_t together, std::optional<std::int64_t> remaining,
-                                     const For& across, std::uint32_t lanes, const std::vector<Statement>& cell);
+                                     const For& across, std::uint32_t lanes, const std::vector<Statement>& cell,
+                                     const std::optional<Prefetch>& ahead);
+  std::vector<std::size_t> outside_packing(const RegisterTile& tile, const Packing& packing) const;
+  std::optional<std::size_t> dim_of_next_fill(const RegisterTile& tile, const Packing& packing,
+                                              const Extents& extents) const;
+  std::optional<Prefetch> fetch_of_next_fill(const Pack& pack, std::size_t across, std::size_t next,
+                                             const Extents& extents) const;
   void read_from(const Pack& pack);
   struct Run {  // of a dim: its bounds, and its maximum length
     ir::AffineExpr first, end;
