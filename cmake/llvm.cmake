@@ -30,5 +30,32 @@ else()
   set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES LLVMSupport)  # without Polly
 
   llvm_map_components_to_libnames(llvm_libraries ${tap_llvm_targets} Passes OrcJIT ObjCopy LTO DTLTO)
+
+  # The constructors of LLVM's static objects, most of them options, take 10 ms. In these copies of its libraries they stand in a
+  # section of their own, and run when LLVM is first needed (backend/llvm/start_llvm.h), which in many commands is never.
+  set(started_late lldELF lldCommon ${llvm_libraries})
+  set(dependencies ${started_late})
+  while(dependencies)
+    list(POP_FRONT dependencies library)
+    get_target_property(further ${library} INTERFACE_LINK_LIBRARIES)
+    foreach(other IN LISTS further)
+      if(TARGET ${other} AND other MATCHES "^(LLVM|lld)" AND NOT other IN_LIST started_late)
+        list(APPEND started_late ${other})
+        list(APPEND dependencies ${other})
+      endif()
+    endforeach()
+  endwhile()
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/llvm)
+  foreach(library IN LISTS started_late)
+    get_target_property(configuration ${library} IMPORTED_CONFIGURATIONS)
+    get_target_property(original ${library} IMPORTED_LOCATION_${configuration})
+    cmake_path(GET original FILENAME name)
+    set(copy ${CMAKE_BINARY_DIR}/llvm/${name})
+    if(NOT EXISTS ${copy} OR ${original} IS_NEWER_THAN ${copy})
+      execute_process(COMMAND ${CMAKE_OBJCOPY} --rename-section .init_array=tap_llvm_start,alloc,load,data,contents ${original} ${copy}
+        COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+    set_target_properties(${library} PROPERTIES IMPORTED_LOCATION_${configuration} ${copy})
+  endforeach()
   target_link_libraries(tap_llvm INTERFACE $<TARGET_FILE:lldELF> $<TARGET_FILE:lldCommon> tap_llvm_left_out ${llvm_libraries})
 endif()

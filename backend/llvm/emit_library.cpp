@@ -13,8 +13,8 @@
 #include "backend/llvm/emit_llvm.h"
 #include "backend/llvm/library.h"
 #include "backend/llvm/machine_code.h"
-#include "backend/llvm/memory_failure.h"
 #include "backend/llvm/optimize.h"
+#include "backend/llvm/start_llvm.h"
 #include "ir/graph.h"
 #include "support/check.h"
 

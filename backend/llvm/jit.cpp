@@ -5,8 +5,8 @@
 #include <chrono>
 #include <set>
 
-#include "backend/llvm/memory_failure.h"
 #include "backend/llvm/shared_objects.h"
+#include "backend/llvm/start_llvm.h"
 #include "support/check.h"
 
 namespace tap::backend {

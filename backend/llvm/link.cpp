@@ -20,7 +20,7 @@
 
 #include "backend/llvm/embedded_runtime.h"
 #include "backend/llvm/library.h"
-#include "backend/llvm/memory_failure.h"
+#include "backend/llvm/start_llvm.h"
 #include "ir/graph.h"
 #include "runtime/failure.h"
 #include "support/check.h"

@@ -2,11 +2,13 @@
 
 #include <llvm/Support/ErrorHandling.h>
 
+#include "support/memory_failure.h"
+
 namespace tap::backend {
 namespace {
 
 void on_failed_malloc(void*, const char*, bool) {
-  InLlvm llvm_guard;  // any caller is inside LLVM
+  AllocationMustSucceed here;  // any caller is inside LLVM
   allocation_failed();
 }
 

@@ -2,14 +2,9 @@
 // (support/memory_failure.h).
 #pragma once
 
-#include "support/memory_failure.h"
-
 namespace tap::backend {
 
 // Call once per process, after set_out_of_memory_exit.
 void handle_llvm_out_of_memory();
-
-// Marks this thread as being inside LLVM during its lifetime.
-using InLlvm = AllocationMustSucceed;
 
 }  // namespace tap::backend

@@ -14,8 +14,8 @@
 #include <map>
 
 #include "backend/llvm/library.h"
-#include "backend/llvm/memory_failure.h"
 #include "backend/llvm/passes/strength_reduction.h"
+#include "backend/llvm/start_llvm.h"
 #include "support/check.h"
 
 namespace tap::backend {

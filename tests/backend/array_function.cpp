@@ -11,6 +11,7 @@
 
 #include "backend/llvm/emit_arithmetic.h"
 #include "backend/llvm/optimize.h"
+#include "backend/llvm/start_llvm.h"
 #include "support/check.h"
 
 namespace tap::backend::test {
@@ -79,6 +80,7 @@ void ArrayFunction::Code::add_to(llvm::Module& module) const {
 }
 
 ArrayFunction::ArrayFunction(const Code& code) : impl_(std::make_unique<Impl>()) {
+  start_llvm();
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto host = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());

@@ -124,6 +124,23 @@ Made make(Session& session, const CompileCommand& command, const CompileOutputs&
   return made;
 }
 
+backend::LibraryCode tested_code(const Session& session, const CompileCommand& command, const backend::Library& library,
+                                 const backend::Target& target, const backend::CompiledProgram& lowered) {
+  backend::SelfCheckOptions checks = backend::self_check_options(command.self_check);
+  checks.on = checks.on && backend::runs_here(target);
+  const auto cache = open_cache({.without = command.source.no_cache});
+  backend::LibraryCode code =
+      backend::compile(library, target, {.cache = cache, .self_check_key = backend::check_keys(lowered, checks)});
+  {
+    Phase trying("testing the kernels");
+    backend::check_library(lowered, code, checks);
+  }
+  for (const backend::Object& kernel : code.kernels)
+    if (cache && !kernel.cached) cache->store(kernel.key, kernel.bytes);
+  show_warnings(session, cache.get());
+  return code;
+}
+
 std::vector<OutputFile> files_for(const Session& session, const CompileCommand& command, const CompileOutputs& outputs,
                                   LibraryFacts& facts, const Made& made, const cost::Cluster& cluster) {
   const backend::CompiledProgram& lowered = *made.pipeline.lowered;
@@ -138,18 +155,8 @@ std::vector<OutputFile> files_for(const Session& session, const CompileCommand& 
                                  library.tables.size() * sizeof(std::int64_t));
     library.identity = ir::short_hash(ir::hash_of_text(facts.graph_hash + facts.target.name + std::string(words)));
   }
-  backend::SelfCheckOptions checks = backend::self_check_options(command.self_check);
-  checks.on = checks.on && backend::runs_here(facts.target);
-  const auto cache = open_cache({.without = command.source.no_cache});
-  const backend::LibraryCode code =
-      backend::compile(library, facts.target, {.cache = cache, .self_check_key = backend::check_keys(lowered, checks)});
-  {
-    Phase trying("testing the kernels");
-    backend::check_library(lowered, code, checks);
-  }
-  for (const backend::Object& kernel : code.kernels)
-    if (cache && !kernel.cached) cache->store(kernel.key, kernel.bytes);
-  show_warnings(session, cache.get());
+  const backend::LibraryCode code = outputs.has_code() ? tested_code(session, command, library, facts.target, lowered)
+                                                       : backend::LibraryCode();
   backend::LibraryText text;
   if (outputs.includes("llvm") || outputs.includes("asm"))
     text =

@@ -28,6 +28,7 @@ struct CompileOutputs {
   bool includes(std::string_view word) const;
   // Nothing needs machine code.
   bool only_mlir() const { return !is_library && kinds == std::vector<std::string>{"mlir"}; }
+  bool has_code() const { return is_library || includes("obj") || includes("exe"); }
   bool has_header() const { return is_library || includes("obj"); }
   std::string folder() const;
   std::string header() const;  // without folders
