@@ -29,7 +29,7 @@ else()
 
   set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES LLVMSupport)  # without Polly
 
-  llvm_map_components_to_libnames(llvm_libraries ${tap_llvm_targets} Passes OrcJIT ObjCopy LTO DTLTO)
+  llvm_map_components_to_libnames(llvm_libraries ${tap_llvm_targets} Passes RuntimeDyld OrcJIT ObjCopy LTO DTLTO)
 
   # The constructors of LLVM's static objects, most of them options, take 10 ms. In these copies of its libraries they stand in a
   # section of their own, and run when LLVM is first needed (backend/llvm/start_llvm.h), which in many commands is never.

@@ -1,33 +1,17 @@
 #include "backend/llvm/jit.h"
 
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
-
 #include <chrono>
-#include <set>
+#include <map>
 
+#include "backend/llvm/loaded_object.h"
 #include "backend/llvm/shared_objects.h"
-#include "backend/llvm/start_llvm.h"
 #include "support/check.h"
 
 namespace tap::backend {
-namespace {
-
-template <class T>
-T checked(llvm::Expected<T> value, const char* what) {
-  if (!value) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(value.takeError()));
-  return std::move(*value);
-}
-
-void check(llvm::Error error, const char* what) {
-  if (error) TAP_UNREACHABLE(std::string(what) + ": " + llvm::toString(std::move(error)));
-}
-
-}  // namespace
 
 struct Jit::Impl {
-  ObjectCompiler compiler;  // first: it initialises LLVM's target
-  std::unique_ptr<llvm::orc::LLJIT> orc;
-  std::set<std::string> symbols;  // of the loaded objects
+  ObjectCompiler compiler;
+  std::map<std::string, LoadedObject> loaded;  // by symbol
   std::size_t cached = 0;
   KernelCounts counts;
   explicit Impl(ObjectOptions options) : compiler(std::move(options)) {}
@@ -35,8 +19,8 @@ struct Jit::Impl {
   // Kernel `k`, tested if this process compiled it.
   KernelFunction take(const Object& object, std::size_t k, const KernelTrial& trial) {
     cached += object.cached;
-    const bool fresh = symbols.insert(object.symbol).second;
-    const KernelFunction function = load(object, fresh);
+    const bool fresh = !loaded.contains(object.symbol);
+    const KernelFunction function = load(object);
     if (!fresh) return function;
     ++(object.cached ? counts.cached : object.received ? counts.received : counts.compiled);
     if (object.cached || object.received || !trial.run) return function;
@@ -45,28 +29,17 @@ struct Jit::Impl {
     return function;
   }
 
-  KernelFunction load(const Object& object, bool fresh) {
-    InLlvm llvm_guard;
-    if (fresh)
-      check(orc->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, object.symbol)),
-            "the JIT rejects an object file");
-    return checked(orc->lookup(object.symbol), "a kernel is not found").toPtr<KernelFunction>();
+  KernelFunction load(const Object& object) {
+    auto place = loaded.find(object.symbol);
+    if (place == loaded.end()) place = loaded.emplace(object.symbol, LoadedObject(object.bytes)).first;
+    const void* address = place->second.address_of(object.symbol);
+    TAP_CHECK(address, "an object file lacks its kernel");
+    return reinterpret_cast<KernelFunction>(const_cast<void*>(address));
   }
 };
 
-Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
-  InLlvm llvm_guard;
-  impl_->orc = checked(llvm::orc::LLJITBuilder().create(), "the JIT cannot be created");
-  // Functions of the C library resolve to those of this process.
-  auto process =
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());
-  impl_->orc->getMainJITDylib().addGenerator(
-      checked(std::move(process), "the symbols of the process are not available"));
-}
-Jit::~Jit() {
-  InLlvm llvm_guard;
-  impl_.reset();
-}
+Jit::Jit(ObjectOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Jit::~Jit() = default;
 Jit::Jit(Jit&&) noexcept = default;
 
 std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels, const KernelTrial& trial,
@@ -91,9 +64,7 @@ std::vector<KernelFunction> Jit::compile(const std::vector<Kernel>& kernels, con
   return functions;
 }
 
-KernelFunction Jit::load(const Object& object) {
-  return impl_->load(object, impl_->symbols.insert(object.symbol).second);
-}
+KernelFunction Jit::load(const Object& object) { return impl_->load(object); }
 
 std::size_t Jit::cached() const { return impl_->cached; }
 

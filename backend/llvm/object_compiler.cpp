@@ -2,7 +2,6 @@
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
@@ -10,15 +9,14 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <system_error>
 #include <thread>
 
 #include "backend/llvm/build_id.h"
 #include "backend/llvm/emit_llvm.h"
 #include "backend/llvm/instrument.h"
+#include "backend/llvm/kernel_key.h"
 #include "backend/llvm/machine_code.h"
-#include "backend/llvm/module_key.h"
 #include "backend/llvm/optimize.h"
 #include "backend/llvm/start_llvm.h"
 #include "runtime/executor_stack.h"
@@ -27,26 +25,12 @@
 #include "support/large_heap.h"
 
 namespace tap::backend {
-namespace {
-
-// By size, so that no thread is left alone with a large kernel at the end.
-std::vector<std::size_t> largest_first(const std::vector<Kernel>& kernels) {
-  std::vector<std::size_t> order(kernels.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return kernels[a].exprs.size() > kernels[b].exprs.size(); });
-  return order;
-}
-
-}  // namespace
-
 struct ObjectCompiler::Impl {
   ObjectOptions options;
   Target target;
 
   explicit Impl(ObjectOptions o)
       : options(std::move(o)), target(options.target ? *options.target : *target_named("native")) {
-    machine_for(target);                              // initialises LLVM's target
     if (build_id().empty()) options.cache = nullptr;  // builds could not be distinguished
   }
 
@@ -56,29 +40,50 @@ struct ObjectCompiler::Impl {
     std::function<void(std::size_t kernel, llvm::TargetMachine& machine_of_thread)> step;
     std::atomic<std::size_t> next = 0;
   };
-  void find(const llvm::Module& module, const llvm::TargetMachine& machine_of_thread, const std::string& self_check_key,
-            Object& object) const;
-  void compile(llvm::Module& module, llvm::TargetMachine& machine_of_thread, Object& object) const;
+  Object find(const Kernel& kernel, const std::string& self_check_key) const;
+  void compile(const Kernel& kernel, llvm::TargetMachine& machine_of_thread, Object& object) const;
+  void compile(const std::vector<Kernel>& kernels, const std::vector<std::size_t>& numbers,
+               std::vector<Object>& objects) const;
   void do_pending(Work& work) const;
   void do_all(Work work) const;
   std::size_t threads_for(std::size_t kernels) const;
 };
 
-void ObjectCompiler::Impl::find(const llvm::Module& module, const llvm::TargetMachine& machine_of_thread,
-                                const std::string& self_check_key, Object& object) const {
+Object ObjectCompiler::Impl::find(const Kernel& kernel, const std::string& self_check_key) const {
   // Sanitizers instrument code for this process alone.
   const bool other = instruments() && options.target;
-  const ModuleKey own = key_of(module, machine_of_thread, (other ? "of a file: " : "") + self_check_key);
-  object.emitted = own.bytes;
+  const KernelKey own = key_of(kernel, target, (other ? "of a file: " : "") + self_check_key);
+  Object object;
+  object.size = own.bytes;
   object.key = own.key;
   object.symbol = "k_" + to_hex(object.key).substr(0, 32);
   auto found = options.cache ? options.cache->find(object.key) : std::nullopt;
-  if (!found) return;
+  if (!found) return object;
   object.bytes = std::move(*found);
   object.cached = true;
+  return object;
 }
 
-void ObjectCompiler::Impl::compile(llvm::Module& module, llvm::TargetMachine& machine_of_thread, Object& object) const {
+namespace {
+
+// The module and the function have the same names for all kernels, and no name of the source is in the code.
+struct Emitted {
+  llvm::LLVMContext context;
+  llvm::Module module{"kernel", context};
+
+  Emitted(const Kernel& kernel, llvm::TargetMachine& machine) {
+    context.setDiscardValueNames(true);
+    module.setDataLayout(machine.createDataLayout());
+    module.setTargetTriple(machine.getTargetTriple());
+    emit(kernel, "kernel", module, machine);
+  }
+};
+
+}  // namespace
+
+void ObjectCompiler::Impl::compile(const Kernel& kernel, llvm::TargetMachine& machine_of_thread, Object& object) const {
+  Emitted emitted(kernel, machine_of_thread);
+  llvm::Module& module = emitted.module;
   llvm::Function* function = module.getFunction("kernel");
   function->setName(object.symbol);
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
@@ -138,53 +143,34 @@ void ObjectCompiler::Impl::do_all(Work all) const {
   if (failure) std::rethrow_exception(failure);
 }
 
-namespace {
-
-// The module and the function have the same names for all kernels until the hash is known.
-struct Emitted {
-  llvm::LLVMContext context;
-  llvm::Module module{"kernel", context};
-
-  Emitted(const Kernel& kernel, llvm::TargetMachine& machine) {
-    context.setDiscardValueNames(true);  // source names must not affect the hash
-    module.setDataLayout(machine.createDataLayout());
-    module.setTargetTriple(machine.getTargetTriple());
-    emit(kernel, "kernel", module, machine);
-  }
-};
-
-std::string nth(const std::vector<std::string>& keys, std::size_t n) { return keys.empty() ? "" : keys[n]; }
-
-}  // namespace
-
-std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
-                                            const std::vector<std::string>& self_check_key) const {
-  std::vector<Object> objects(kernels.size());
-  const std::vector<std::size_t> order = largest_first(kernels);
-  std::mutex claiming;
-  std::map<Digest, std::size_t> claimed;  // the kernel that is compiled for all that equal it
-  auto compiles = [&](std::size_t k) {
-    std::lock_guard guard(claiming);
-    return claimed.emplace(objects[k].key, k).second;
-  };
-  impl_->do_all({kernels.size(), [&](std::size_t n, llvm::TargetMachine& machine) {
-                   const std::size_t k = order[n];
-                   Emitted emitted(kernels[k], machine);
-                   impl_->find(emitted.module, machine, nth(self_check_key, k), objects[k]);
-                   if (objects[k].bytes.empty() && compiles(k)) impl_->compile(emitted.module, machine, objects[k]);
-                 }});
-  for (Object& object : objects)
-    if (object.bytes.empty()) object.bytes = objects[claimed.at(object.key)].bytes;
-  return objects;
+// By size, so that no thread is left alone with a large kernel at the end.
+void ObjectCompiler::Impl::compile(const std::vector<Kernel>& kernels, const std::vector<std::size_t>& numbers,
+                                   std::vector<Object>& objects) const {
+  std::vector<std::size_t> order = numbers;
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t k) { return kernels[k].exprs.size(); });
+  do_all({order.size(), [&](std::size_t n, llvm::TargetMachine& machine) {
+            compile(kernels[order[n]], machine, objects[order[n]]);
+          }});
 }
 
 std::vector<Object> ObjectCompiler::find(const std::vector<Kernel>& kernels,
                                          const std::vector<std::string>& self_check_key) const {
-  std::vector<Object> objects(kernels.size());
-  impl_->do_all({kernels.size(), [&](std::size_t k, llvm::TargetMachine& machine) {
-                   const Emitted emitted(kernels[k], machine);
-                   impl_->find(emitted.module, machine, nth(self_check_key, k), objects[k]);
-                 }});
+  std::vector<Object> objects;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    objects.push_back(impl_->find(kernels[k], self_check_key.empty() ? "" : self_check_key[k]));
+  return objects;
+}
+
+std::vector<Object> ObjectCompiler::compile(const std::vector<Kernel>& kernels,
+                                            const std::vector<std::string>& self_check_key) const {
+  std::vector<Object> objects = find(kernels, self_check_key);
+  std::map<Digest, std::size_t> chosen;  // the kernel that is compiled for all that equal it
+  std::vector<std::size_t> numbers;
+  for (std::size_t k = 0; k < objects.size(); ++k)
+    if (objects[k].bytes.empty() && chosen.emplace(objects[k].key, k).second) numbers.push_back(k);
+  impl_->compile(kernels, numbers, objects);
+  for (Object& object : objects)
+    if (object.bytes.empty()) object.bytes = objects[chosen.at(object.key)].bytes;
   return objects;
 }
 
@@ -193,10 +179,7 @@ void ObjectCompiler::complete(const std::vector<Kernel>& kernels, const std::vec
   std::vector<std::size_t> numbers;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     if (chosen[k]) numbers.push_back(k);
-  impl_->do_all({numbers.size(), [&](std::size_t n, llvm::TargetMachine& machine) {
-                   Emitted emitted(kernels[numbers[n]], machine);
-                   impl_->compile(emitted.module, machine, objects[numbers[n]]);
-                 }});
+  impl_->compile(kernels, numbers, objects);
 }
 
 }  // namespace tap::backend

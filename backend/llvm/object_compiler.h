@@ -29,10 +29,10 @@ struct ObjectOptions {
 struct Object {
   std::string symbol;  // k_1f3a09c2…
   std::string bytes;
-  bool cached = false;        // found in the cache
-  bool received = false;      // compiled by another process (shared_objects.h)
-  Digest key = {};            // its key in the cache
-  std::uint64_t emitted = 0;  // bytes of its bitcode: about what it costs to compile
+  bool cached = false;     // found in the cache
+  bool received = false;   // compiled by another process (shared_objects.h)
+  Digest key = {};         // its key in the cache
+  std::uint64_t size = 0;  // of its loops as a text: about what it costs to compile
 };
 
 class ObjectCompiler {

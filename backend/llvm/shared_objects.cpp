@@ -37,7 +37,7 @@ class Transfers {
 
 std::vector<WantedObject> wanted(const std::vector<Object>& found) {
   std::map<Digest, WantedObject> by_key;
-  for (const Object& object : found) by_key[object.key] = {object.key, object.emitted, !object.bytes.empty()};
+  for (const Object& object : found) by_key[object.key] = {object.key, object.size, !object.bytes.empty()};
   std::vector<WantedObject> result;
   for (const auto& [key, one] : by_key) result.push_back(one);
   return result;
