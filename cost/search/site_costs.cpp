@@ -7,6 +7,7 @@
 #include "ir/shardings/axis_algebra.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/sharded_boxes.h"
+#include "passes/shardings/all_reduces.h"
 #include "passes/shardings/halos.h"
 #include "passes/shardings/moves_of_iterates.h"
 #include "passes/shardings/reads.h"
@@ -83,8 +84,11 @@ StepChoice SiteCosts::choice_of(GraphId id, const Strategy& strategy, SiteTerms*
   for (std::size_t r = 0; r < site.results.size(); ++r) {
     choice.leaves.push_back(table_.number(strategy.stored[r]));
     if (site.results[r].unreduced.empty()) continue;
-    const TensorType& type = graph[site.site.results[r]].type;
-    add(choice, transfers_.reshard(bare(mesh, site.results[r]), strategy.stored[r], type));
+    const ValueId value = site.site.results[r];
+    const TensorType& type = graph[value].type;
+    const auto combination = passes::is_needed_again(program_, graph, value) ? Combination::usual
+                                                                             : Combination::by_slices;
+    add(choice, transfers_.reshard(bare(mesh, site.results[r]), strategy.stored[r], type, combination));
     choice.extra += cells_of(mesh, site.results[r], type.shape) * static_cast<double>(size_of(type.element));
   }
   if (const auto scan = passes::divided_scan(program_, graph, site.site, mesh_, site.factors))

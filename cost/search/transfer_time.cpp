@@ -87,7 +87,8 @@ TransferCost TransferTimes::from_group(const Axes& axes, double bytes) {
   return {all.latency + bytes * all.seconds_per_byte, bytes};
 }
 
-TransferCost TransferTimes::all_reduce(const Collective& step, const TensorType& type, double bytes) {
+TransferCost TransferTimes::all_reduce(const Collective& step, const TensorType& type, double bytes,
+                                       Combination combination) {
   const Mesh& mesh = program_[mesh_];
   const Axes axes = axes_of_groups(mesh, step);
   const Group& all = group(axes);
@@ -95,7 +96,8 @@ TransferCost TransferTimes::all_reduce(const Collective& step, const TensorType&
   const std::string& monoid = step.before.unreduced_monoid;
   const passes::Rounds rounds = passes::rounds_of_all_reduce(
       size_of(mesh, axes), held, !passes::combines_in_groups(program_, monoid, type.element, caution_));
-  if (rounds.empty()) return {2 * all.latency + bytes * all.seconds_per_byte, bytes};
+  if (rounds.empty() || combination == Combination::by_slices)
+    return {2 * all.latency + bytes * all.seconds_per_byte, bytes};
   const auto messages = static_cast<double>(passes::messages_of(rounds));
   const double one = all.latency / static_cast<double>(size_of(mesh, axes) - 1);
   return {messages * (one + held * all.seconds_per_byte), messages * held};
@@ -122,10 +124,11 @@ double TransferTimes::copy(double bytes) const {
   return seconds;
 }
 
-TransferCost TransferTimes::reshard(const Sharding& from, const Sharding& to, const TensorType& type) {
+TransferCost TransferTimes::reshard(const Sharding& from, const Sharding& to, const TensorType& type,
+                                    Combination combination) {
   if (from == to) return {};
   std::string key = to_string(program_.meshes, from) + " " + to_string(program_.meshes, to) + " " +
-                    std::to_string(size_of(type.element));
+                    std::to_string(size_of(type.element)) + (combination == Combination::by_slices ? " s" : "");
   for (std::int64_t extent : type.shape) key += " " + std::to_string(extent);
   if (auto known = known_.find(key); known != known_.end()) return known->second;
   const Mesh& mesh = program_[mesh_];
@@ -135,7 +138,7 @@ TransferCost TransferTimes::reshard(const Sharding& from, const Sharding& to, co
     if (bytes <= 0) continue;
     // One device of the group sends a whole box.
     if (step.kind == CollectiveKind::collective_permute) cost += exchange(axes_of_groups(mesh, step), bytes);
-    else if (step.kind == CollectiveKind::all_reduce) cost += all_reduce(step, type, bytes);
+    else if (step.kind == CollectiveKind::all_reduce) cost += all_reduce(step, type, bytes, combination);
     else cost += from_group(axes_of_groups(mesh, step), bytes);
   }
   known_.emplace(std::move(key), cost);

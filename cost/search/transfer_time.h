@@ -3,6 +3,7 @@
 //   all_gather over model, 4 devices of one node: 3 messages of a quarter each
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -23,13 +24,17 @@ struct TransferCost {
   }
 };
 
+// Of partials, where all devices get the result.
+enum class Combination : std::uint8_t { usual, by_slices };
+
 class TransferTimes {
  public:
   TransferTimes(const Cluster& cluster, const ir::Program& program, ir::MeshId mesh,
                 const passes::Caution& caution = {});
 
   // From one sharding of the mesh to another. `from` may have partials.
-  TransferCost reshard(const ir::Sharding& from, const ir::Sharding& to, const ir::TensorType& type);
+  TransferCost reshard(const ir::Sharding& from, const ir::Sharding& to, const ir::TensorType& type,
+                       Combination combination = Combination::usual);
   // Bytes that each device receives from its neighbours along these axes.
   TransferCost exchange(const ir::Axes& axes, double bytes);
   // Bytes that each device receives from the others along these axes, an equal part from each.
@@ -45,7 +50,8 @@ class TransferTimes {
   // A device receives an equal part from each other member of its group: the devices that differ in these axes alone.
   TransferCost from_group(const ir::Axes& axes, double bytes);
   // In rounds, or slices: then a device receives one from each other member, twice.
-  TransferCost all_reduce(const passes::Collective& step, const ir::TensorType& type, double bytes);
+  TransferCost all_reduce(const passes::Collective& step, const ir::TensorType& type, double bytes,
+                          Combination combination);
   struct Neighbours {  // the slowest link between two of them
     double latency = 0, seconds_per_byte = 0;
   };

@@ -19,13 +19,13 @@ namespace {
 // of the time; from 48 KiB on slices are faster. On threads, rounds of more than this lose ever more.
 constexpr double most_bytes = 8192;
 
-bool is_read(const Graph& graph, ValueId value) {
-  return std::ranges::any_of(graph.operations, [&](const Operation& operation) {
+}  // namespace
+
+bool is_needed_again(const Program& program, const Graph& graph, ValueId value) {
+  return &graph != &program[program.main] || std::ranges::any_of(graph.operations, [&](const Operation& operation) {
     return std::ranges::find(operation.operands, value) != operation.operands.end();
   });
 }
-
-}  // namespace
 
 Rounds rounds_of_all_reduce(std::int64_t devices, double bytes, bool in_order) {
   if (bytes > most_bytes) return {};
@@ -66,7 +66,7 @@ Rounds rounds_of_site(const Program& program, const Graph& graph, const SiteShar
     const ValueId value = site.site.results[r];
     const TensorType& type = graph[value].type;
     if (std::ranges::find(computed.unreduced, over) == computed.unreduced.end()) return {};
-    if (&graph == &program[program.main] && !is_read(graph, value)) return {};
+    if (!is_needed_again(program, graph, value)) return {};
     // With partials along several axes, each axis has its combination.
     const bool in_order = computed.unreduced.size() > 1 ||
                           !combines_in_groups(program, computed.unreduced_monoid, type.element, caution);

@@ -30,8 +30,10 @@ std::int64_t messages_of(const Rounds& rounds);
 bool combines_in_groups(const ir::Program& program, const std::string& monoid, ElementType element,
                         const Caution& caution);
 
-// Of the partials along an axis at a site of the graph. None where slices are not gathered: a result of the program that
-// no operation reads.
+// Whether devices need the value: not a result of the program that no operation reads, of which each keeps what it combined.
+bool is_needed_again(const ir::Program& program, const ir::Graph& graph, ir::ValueId value);
+
+// Of the partials along an axis at a site of the graph. None where the result is not needed again.
 Rounds rounds_of_site(const ir::Program& program, const ir::Graph& graph, const SiteShardings& site,
                       const ir::AxisRef& over, const Caution& caution);
 
