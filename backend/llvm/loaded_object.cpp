@@ -13,6 +13,8 @@ namespace {
 
 class Memory : public llvm::SectionMemoryManager {
  public:
+  // In one piece: sections refer to each other by 32 bits.
+  Memory() : SectionMemoryManager(nullptr, /*ReserveAlloc=*/true) {}
   std::uint64_t getSymbolAddress(const std::string& name) override {
     return reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, name.c_str()));
   }
