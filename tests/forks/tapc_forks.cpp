@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/llvm/start_llvm.h"
 #include "compiler/driver/tapc.h"
 
 namespace {
@@ -87,6 +88,7 @@ void send(int socket, std::int32_t number) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const int socket = std::atoi(argv[1]);
+  tap::backend::start_llvm();  // once for all
   std::vector<char> packet;
   Request request;
   while (receive(socket, packet, request)) {
