@@ -29,7 +29,7 @@ else()
 
   set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES LLVMSupport)  # without Polly
 
-  llvm_map_components_to_libnames(llvm_libraries ${tap_llvm_targets} Passes RuntimeDyld OrcJIT ObjCopy LTO DTLTO)
+  llvm_map_components_to_libnames(llvm_libraries ${tap_llvm_targets} Passes ExecutionEngine RuntimeDyld Option ObjCopy LTO DTLTO)
 
   # The constructors of LLVM's static objects, most of them options, take 10 ms. In these copies of its libraries they stand in a
   # section of their own, and run when LLVM is first needed (backend/llvm/start_llvm.h), which in many commands is never.
@@ -52,8 +52,9 @@ else()
     cmake_path(GET original FILENAME name)
     set(copy ${CMAKE_BINARY_DIR}/llvm/${name})
     if(NOT EXISTS ${copy} OR ${original} IS_NEWER_THAN ${copy})
-      execute_process(COMMAND ${CMAKE_OBJCOPY} --rename-section .init_array=tap_llvm_start,alloc,load,data,contents ${original} ${copy}
+      execute_process(COMMAND ${CMAKE_OBJCOPY} --rename-section .init_array=tap_llvm_start,alloc,load,data,contents ${original} ${copy}.new
         COMMAND_ERROR_IS_FATAL ANY)
+      file(RENAME ${copy}.new ${copy})  # complete, or not there
     endif()
     set_target_properties(${library} PROPERTIES IMPORTED_LOCATION_${configuration} ${copy})
   endforeach()

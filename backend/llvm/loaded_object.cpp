@@ -18,9 +18,23 @@ class Memory : public llvm::SectionMemoryManager {
   std::uint64_t getSymbolAddress(const std::string& name) override {
     return reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, name.c_str()));
   }
+  std::uint8_t* allocateCodeSection(std::uintptr_t size, unsigned alignment, unsigned id,
+                                    llvm::StringRef name) override {
+    return required(SectionMemoryManager::allocateCodeSection(size, alignment, id, name));
+  }
+  std::uint8_t* allocateDataSection(std::uintptr_t size, unsigned alignment, unsigned id, llvm::StringRef name,
+                                    bool read_only) override {
+    return required(SectionMemoryManager::allocateDataSection(size, alignment, id, name, read_only));
+  }
   // Kernels throw nothing.
   void registerEHFrames(std::uint8_t*, std::uint64_t, std::size_t) override {}
   void deregisterEHFrames() override {}
+
+ private:
+  static std::uint8_t* required(std::uint8_t* memory) {
+    if (!memory) allocation_failed();
+    return memory;
+  }
 };
 
 }  // namespace

@@ -1,18 +1,16 @@
 #include "tests/backend/array_function.h"
 
-#include <llvm/ExecutionEngine/Orc/CompileUtils.h>
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Object/ObjectFile.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include "backend/llvm/emit_arithmetic.h"
+#include "backend/llvm/loaded_object.h"
+#include "backend/llvm/machine_code.h"
 #include "backend/llvm/optimize.h"
 #include "backend/llvm/start_llvm.h"
-#include "support/check.h"
+#include "backend/llvm/target.h"
 
 namespace tap::backend::test {
 namespace {
@@ -20,8 +18,8 @@ namespace {
 using llvm::Value;
 
 // What an object file wants from others.
-std::vector<std::string> undefined_symbols(const llvm::MemoryBuffer& object) {
-  auto file = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef()));
+std::vector<std::string> undefined_symbols(const std::string& object) {
+  auto file = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "f")));
   std::vector<std::string> names;
   for (const auto& symbol : file->symbols()) {
     auto flags = llvm::cantFail(symbol.getFlags());
@@ -34,7 +32,7 @@ std::vector<std::string> undefined_symbols(const llvm::MemoryBuffer& object) {
 }  // namespace
 
 struct ArrayFunction::Impl {
-  std::unique_ptr<llvm::orc::LLJIT> orc;
+  LoadedObject object;
 };
 
 struct ArrayFunction::Code {
@@ -79,27 +77,21 @@ void ArrayFunction::Code::add_to(llvm::Module& module) const {
   b.CreateRetVoid();
 }
 
-ArrayFunction::ArrayFunction(const Code& code) : impl_(std::make_unique<Impl>()) {
-  start_llvm();
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  auto host = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
-  auto machine = llvm::cantFail(host.createTargetMachine());
-  impl_->orc = llvm::cantFail(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(host).create());
+ArrayFunction::ArrayFunction(const Code& code) {
+  InLlvm here;
+  auto machine = machine_for(*target_named("native"));
   llvm::LLVMContext context;
   llvm::Module module("function", context);
-  module.setDataLayout(impl_->orc->getDataLayout());
-  module.setTargetTriple(impl_->orc->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(machine->getTargetTriple());
   code.add_to(module);
   instructions_ = module.getFunction("f")->getInstructionCount();
   optimize(module, *machine);
-  auto object = llvm::cantFail(llvm::orc::SimpleCompiler(*machine)(module));
-  calls_ = undefined_symbols(*object);
-  auto process =
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl_->orc->getDataLayout().getGlobalPrefix());
-  impl_->orc->getMainJITDylib().addGenerator(llvm::cantFail(std::move(process)));
-  llvm::cantFail(impl_->orc->addObjectFile(std::move(object)));
-  call_ = llvm::cantFail(impl_->orc->lookup("f")).toPtr<void (*)(const void*, const void*, void*, std::int64_t)>();
+  const std::string object = machine_code(module, *machine, CodeFile::object);
+  calls_ = undefined_symbols(object);
+  impl_ = std::make_unique<Impl>(LoadedObject(object));
+  call_ = reinterpret_cast<void (*)(const void*, const void*, void*, std::int64_t)>(
+      const_cast<void*>(impl_->object.address_of("f")));
 }
 
 ArrayFunction::ArrayFunction(ir::CellOp op, ElementType type, unsigned lanes)

@@ -28,6 +28,12 @@ CompiledProgram lowered_for(const Target& target, const tap::test::KernelProgram
   return backend::lower(tap::test::blocks_of(program), false, machine_of(target));
 }
 
+std::string llvm_for(std::string_view target_name, const tap::test::KernelProgram& program) {
+  const Target target = *target_named(target_name);
+  const CompiledProgram compiled = lowered_for(target, program);
+  return emit(library_of(compiled), target, {.llvm = true}).llvm;
+}
+
 TEST(KernelSelfCheck, SupportedTargetsPass) {
   for (const char* name : {"native", "x86-64-v3", "x86-64-v4"}) {
     const Target target = *target_named(name);
@@ -44,9 +50,7 @@ TEST(KernelSelfCheck, SupportedTargetsPass) {
 TEST(KernelSelfCheck, NoStoreIsUnderAConstantMask) {
   for (const std::string& name : target_names())
     for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
-      const Target target = *target_named(name);
-      const CompiledProgram compiled = lowered_for(target, program);
-      std::istringstream text(emit(library_of(compiled), target, {.llvm = true}).llvm);
+      std::istringstream text(llvm_for(name, program));
       for (std::string line; std::getline(text, line);) {
         const bool stores = line.find("call void @llvm.masked.store") != std::string::npos ||
                             line.find("call void @llvm.masked.scatter") != std::string::npos;
@@ -63,9 +67,7 @@ TEST(KernelSelfCheck, NoMaskedAccessIsNarrow) {
   const std::regex access(R"(@llvm\.masked\.(?:store|load)\.v(\d+)(?:i|f|bf)(\d+)\.)");
   int checked = 0;
   for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
-    const Target target = *target_named("x86-64-v4");
-    const CompiledProgram compiled = lowered_for(target, program);
-    std::istringstream text(emit(library_of(compiled), target, {.llvm = true}).llvm);
+    std::istringstream text(llvm_for("x86-64-v4", program));
     std::smatch match;
     for (std::string line; std::getline(text, line);) {
       if (line.starts_with("declare") || !std::regex_search(line, match, access)) continue;
@@ -83,9 +85,7 @@ TEST(KernelSelfCheck, LoopsCarryProducts) {
   const std::regex product(R"(  %[\w.]+ = mul (?:nuw |nsw )*i64 (%[\w.]+), \d+.*)");
   int loops = 0;
   for (const tap::test::KernelProgram& program : tap::test::kernel_programs) {
-    const Target target = *target_named("x86-64-v4");
-    const CompiledProgram compiled = lowered_for(target, program);
-    std::istringstream text(emit(library_of(compiled), target, {.llvm = true}).llvm);
+    std::istringstream text(llvm_for("x86-64-v4", program));
     std::string block, of_iteration;
     std::set<std::string> iterations;
     std::smatch match;
