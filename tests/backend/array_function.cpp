@@ -89,7 +89,7 @@ ArrayFunction::ArrayFunction(const Code& code) {
   optimize(module, *machine);
   const std::string object = machine_code(module, *machine, CodeFile::object);
   calls_ = undefined_symbols(object);
-  impl_ = std::make_unique<Impl>(LoadedObject(object));
+  impl_ = std::make_unique<Impl>(Impl{LoadedObject(object)});
   call_ = reinterpret_cast<void (*)(const void*, const void*, void*, std::int64_t)>(
       const_cast<void*>(impl_->object.address_of("f")));
 }
