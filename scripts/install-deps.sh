@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   # build
-  cmake ninja-build g++ make git ccache mold
+  cmake ninja-build g++ binutils make git ccache mold
   antlr4 libantlr4-runtime-dev uuid-dev
   llvm-22-dev liblld-22-dev libhwloc-dev libtomlplusplus-dev
   libisl-dev libgmp-dev libz3-dev
@@ -14,7 +14,7 @@ packages=(
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3 python3-numpy
   clang-22 lld-22 libclang-rt-22-dev mlir-22-tools
-  qemu-user g++-aarch64-linux-gnu pkg-config binutils
+  qemu-user g++-aarch64-linux-gnu pkg-config
   # tools
   clang-format clang-tidy graphviz chromium fonts-dejavu-core
 )
