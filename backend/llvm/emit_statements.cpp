@@ -149,7 +149,7 @@ void StatementEmitter::emit_serial(const For& loop) {
   Value* more = loop.descending ? b_.CreateICmpSGE(next, lower) : b_.CreateICmpSLT(next, upper);
   variable->addIncoming(next, b_.GetInsertBlock());
   llvm::BranchInst* again = b_.CreateCondBr(more, body, done);
-  if (is_step_of_full_tile(loop.body)) forbid_unrolling(*again);
+  if (is_step_of_full_tile(loop.body) || stores_lane_by_lane(*b_.GetInsertBlock())) forbid_unrolling(*again);
   b_.SetInsertPoint(done);
 }
 

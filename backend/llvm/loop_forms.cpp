@@ -1,6 +1,7 @@
 #include "backend/llvm/loop_forms.h"
 
-#include <llvm/IR/Instruction.h>
+#include <llvm/IR/BasicBlock.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Metadata.h>
 
@@ -36,6 +37,13 @@ bool is_over_vectors(const For& loop) {
 bool is_step_of_full_tile(const std::vector<Statement>& body) {
   constexpr std::uint32_t fewest = 6;
   return operations_at_once(body) >= fewest;
+}
+
+bool stores_lane_by_lane(const llvm::BasicBlock& body) {
+  return std::ranges::any_of(body, [](const llvm::Instruction& instruction) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    return call && call->getIntrinsicID() == llvm::Intrinsic::masked_scatter;
+  });
 }
 
 void forbid_unrolling(llvm::Instruction& branch) {

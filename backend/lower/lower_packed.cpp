@@ -219,15 +219,19 @@ std::vector<Statement> Lowering::packed(const RegisterTile& tile, const Packing&
     lanes.loop.upper = {bound(variable(columns.end))};
     lanes.count = last_column && extents.exact[tile.dim] ? rest_vectors : tile.vectors;
     lanes.whole = !last_column || (extents.exact[tile.dim] && rest % tile.lanes == 0);
-    auto one = [&](std::uint32_t count, bool copies) {
+    auto one = [&](std::uint32_t count, std::uint32_t first, bool copies) {
       Part part;
-      part.loop.variable = row_panels.first;
+      part.loop.variable = first;
       part.loop.upper = {bound(variable(rows.end))};
       part.count = count;
       return packed_tile(tile, part, lanes, chunk, packing, copies ? copied : std::vector<Pack>());
     };
-    if (packing.by_first_rows) return first_and_other_rows(tile, row_panels, extents, one);
-    return row_parts(tile, row_panels, rows, extents, [&](std::uint32_t count) { return one(count, false); });
+    if (packing.by_first_rows)
+      return first_and_other_rows(tile, row_panels, extents, [&](std::uint32_t count, bool copies) {
+        return one(count, row_panels.first, copies);
+      });
+    return row_parts(tile, row_panels, rows, extents,
+                     [&](std::uint32_t count, std::uint32_t first) { return one(count, first, false); });
   };
   assume(tile.dim, extents.exact[tile.dim] ? step : 1, step);
   assume(*tile.rows, extents.exact[*tile.rows] ? tile.row_count : 1, tile.row_count);
@@ -320,23 +324,39 @@ std::vector<Statement> Lowering::block_nest(const RegisterTile& tile, const Pack
   return full_nest(outside, {{std::move(columns)}});
 }
 
-// The last panel of rows has the remaining rows: a known number if the extent is known, else all numbers are tried.
+// The last panel of rows has the remaining rows: a known number if the extent is known.
 std::vector<Statement> Lowering::row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
-                                           const Extents& extents,
-                                           const std::function<std::vector<Statement>(std::uint32_t)>& one) const {
-  std::int64_t size = extents.sizes[*tile.rows];
-  bool exact = extents.exact[*tile.rows];
-  auto body = [&](bool rest) {
-    if (!rest) return one(tile.row_count);
-    if (exact) return one(static_cast<std::uint32_t>(size % tile.row_count));
-    std::vector<Statement> all;
-    AffineExpr left = plus(variable(block.end), variable(panels.first), -1);
-    for (std::uint32_t count = 1; count < tile.row_count; ++count)
-      all.push_back(
-          {Guard{{{plus(left, number(-static_cast<std::int64_t>(count))), Comparison::equal_zero}}, {}, one(count)}});
-    return all;
+                                           const Extents& extents, const RowTile& one) {
+  const std::int64_t rest = extents.sizes[*tile.rows] % tile.row_count;
+  const bool exact = extents.exact[*tile.rows];
+  auto body = [&](bool last) {
+    if (!last) return one(tile.row_count, panels.first);
+    if (exact) return one(static_cast<std::uint32_t>(rest), panels.first);
+    return any_rows(tile.row_count - 1, panels.first, block.end, one);
   };
-  return panel_parts(panels, body, !exact || size % tile.row_count != 0);
+  return panel_parts(panels, body, !exact || rest != 0);
+}
+
+// At most `most` rows: a tile of a multiple of four, and one of the others. A tile for each number would be four times the code.
+std::vector<Statement> Lowering::any_rows(std::uint32_t most, std::uint32_t first, std::uint32_t end,
+                                          const RowTile& one) {
+  constexpr std::uint32_t together = 4;
+  std::vector<Statement> result;
+  auto if_equal = [&](AffineExpr count, std::uint32_t wanted, std::vector<Statement> body) {
+    count.offset -= wanted;
+    result.push_back({Guard{{{std::move(count), Comparison::equal_zero}}, {}, std::move(body)}});
+  };
+  std::uint32_t from = first;
+  if (most >= together) {
+    const AffineExpr rows = plus(variable(end), variable(first), -1);
+    const std::uint32_t fours = define(result, "fours", {bound(rows, together)}, false);
+    for (std::uint32_t count = 1; count <= most / together; ++count)
+      if_equal(variable(fours), count, one(together * count, first));
+    from = define(result, "from", {bound(plus(variable(first), variable(fours), together))}, false);
+  }
+  for (std::uint32_t count = 1; count < std::min(together, most + 1); ++count)
+    if_equal(plus(variable(end), variable(from), -1), count, one(count, from));
+  return result;
 }
 
 }  // namespace tap::backend

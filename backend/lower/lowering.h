@@ -22,11 +22,6 @@ struct OperatorInKernel {
 inline constexpr std::uint32_t no_tensor = 0xffffffff;  // for a result that stays in registers
 // Declares the kernel's arguments for an operator, its box and its section 0.
 OperatorInKernel declare(Kernel& kernel, const ir::Operator& op);
-// Lets calls split the largest of these dims (the outermost of equal ones), or one along which parts repeat less or are more. Returns
-// the dim of the operator. `tile`: that of its loops, if it is a reduction and that is known.
-std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const ir::Operator& op, const Extents& extents,
-                                           const std::vector<std::size_t>& dims,
-                                           const std::optional<RegisterTile>& tile);
 std::optional<RegisterTile> tile_of_reduction(const ir::Program& program, const ir::Operator& op,
                                               const Extents& extents, bool exact_arithmetic, const ir::Machine& machine,
                                               const std::vector<bool>& prepared);
@@ -303,9 +298,10 @@ class Lowering {
       const std::function<std::vector<Statement>(std::uint32_t, bool)>& one) const;
   std::vector<Statement> panel_parts(const Panels& panels, const std::function<std::vector<Statement>(bool)>& body,
                                      bool has_rest) const;
+  using RowTile = std::function<std::vector<Statement>(std::uint32_t count, std::uint32_t first_row_variable)>;
   std::vector<Statement> row_parts(const RegisterTile& tile, const Panels& panels, const Block& block,
-                                   const Extents& extents,
-                                   const std::function<std::vector<Statement>(std::uint32_t)>& one) const;
+                                   const Extents& extents, const RowTile& one);
+  std::vector<Statement> any_rows(std::uint32_t most, std::uint32_t first, std::uint32_t end, const RowTile& one);
   std::vector<Statement> fill_all(const std::vector<std::uint32_t>& reads, const PackedDim& along,
                                   const std::optional<Block>& chunk, const Packing& packing, const RegisterTile& tile,
                                   const Extents& extents);
