@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/lower/lower_group.h"
+#include "backend/lower/tile_dim.h"
 #include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 #include "support/check.h"

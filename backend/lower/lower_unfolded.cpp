@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/lower/lowering.h"
+#include "backend/lower/tile_dim.h"
 #include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 

@@ -7,6 +7,7 @@
 
 #include "backend/loops/may_fail.h"
 #include "backend/lower/lowering.h"
+#include "backend/lower/tile_dim.h"
 #include "backend/tiles/patterns.h"
 #include "ir/graph.h"
 
