@@ -93,7 +93,8 @@ void Session::report(const Diagnostic& diagnostic) const {
 }
 
 void Session::report(const Diagnostics& diagnostics) const {
-  write(render(diagnostics, sources, message_format, colour));
+  const std::string text = render(diagnostics, sources, message_format, colour);
+  if (diagnostics.has_errors() || warned_.insert(text).second) write(text);
 }
 
 void Session::report(std::string_view text) const { write(text); }

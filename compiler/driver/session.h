@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct Session {
   void print(std::string_view text) const;
   // Writes to standard error. If that fails, nothing is left to report it.
   void report(const Diagnostic& diagnostic) const;
+  // Warnings only once, of a file that the command compiles several times.
   void report(const Diagnostics& diagnostics) const;
   void report(std::string_view text) const;
   // Records a written file. When the command ends, successful or not, one line reports all of them.
@@ -48,6 +50,7 @@ struct Session {
  private:
   void write(std::string_view message) const;
   mutable std::string withheld_;
+  mutable std::set<std::string> warned_;
   mutable std::vector<std::string> written_;
 };
 

@@ -65,8 +65,7 @@ void ShardingAlternatives::price(const ir::Program& program, PricedSharding& int
   const passes::Propagated found = passes::propagate(made.program, how);
   if (!found.conflicts.empty()) return;
   // The same splits make the same sharded program, whatever shardings they follow from.
-  ir::Plan written = passes::requested_splits(made.program);
-  written.decisions.insert(written.decisions.end(), context_.plan.decisions.begin(), context_.plan.decisions.end());
+  const ir::Plan written = passes::with_requested_splits(made.program, context_.plan);
   const passes::Caution caution = passes::caution_of(context_);
   const std::string splits = ir::print(passes::plan_of_shardings(found.program, caution, written).plan);
   auto known = known_.find(splits);

@@ -51,9 +51,7 @@ Diagnostic contradicting_group(const std::string& conflict) {
 PassResult follow_shardings(const Program& program, const PassContext& context) {
   PassResult result;
   result.program = program;
-  const Plan requested = requested_splits(program);
-  Plan written = requested;
-  append(written, context.plan);
+  const Plan written = with_requested_splits(program, context.plan);
   result.decided = plan_of(program, written, context, result);
   append(*result.decided, written);
   return result;

@@ -56,6 +56,23 @@ class PlanRequests(TapcTest):
         self.expect(2, "`--at-most memory=-1` is not a valid limit", "plan", "p.tap", "--mesh", "x=4", "--at-most", "memory=-1")
         self.expect(2, "`--mesh` or `--devices` is required", "plan", "p.tap")
 
+    def test_the_mesh_is_that_of_the_program_by_default(self):
+        self.write("p.tap", "mesh grid = [rows: 2, columns: 3]\n" + MLP)
+        self.assertEqual(self.expect(0, ".*", "plan", "p.tap", "--list").stdout,
+                         self.expect(0, ".*", "plan", "p.tap", "--mesh", "rows=2,columns=3", "--list").stdout)
+
+    def test_warnings_are_shown_once(self):
+        self.write("p.tap", MLP.replace("{\n", "{\n    unread[i, j] = X[i, j]\n", 1))
+        shown = self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=2", "-o", "p.plan").output
+        self.assertEqual(shown.count("`unread` is never read"), 1, shown)
+
+    def test_what_the_program_splits_in_a_loop_is_divided_first(self):
+        self.write("p.tap", "program p(X: f32[64, 4096]) -> (Y: f32[64, 4096]) {\n    Y[i, j] = exp(X[i, j]) + exp(2 * X[i, j])\n"
+                            "    split Y on axis 0 into 2 over sequential\n}\n")
+        self.expect(0, ".*", "plan", "p.tap", "--mesh", "x=4", "-o", "p.plan")
+        self.assertIn("split Y dim i into 4 over axis grid.x", (self.folder / "p.plan").read_text())
+        self.expect(0, ".*", "verify", "p.tap", "--plan", "p.plan")
+
     def test_demands_concern_lists(self):
         self.write("p.tap", MLP.replace("batch = 16, d = 32, h = 64", "batch = 512, d = 1024, h = 4096"))
         ask = ["plan", "p.tap", "--mesh", "x=4", "--json"]

@@ -159,10 +159,6 @@ int plan(Session& session, const PlanOptions& options) {
   keep_to_chosen(session, options.cpus, options.machine, Purpose::predict);
   cost::SearchOptions search;
   read_plans(session, options, search);
-  if (options.mesh.empty() && options.devices == 0 && !mesh_of_plans(search))
-    throw Failure{exit_code::wrong_command_line,
-                  Diagnostic(Code::command_line, Span{}, "`--mesh` or `--devices` is required")
-                      .help("write --mesh data=4,model=2, or --devices 8 to search meshes, too")};
   search.cluster = cluster_for(session, *backend::target_named("native"), options.machine);
   const std::vector<std::string> prices = priced_names(search.cluster);
   const Demands demands = parse_demands(options.demands, prices);
@@ -210,9 +206,12 @@ int plan(Session& session, const PlanOptions& options) {
 Action declare_plan(CLI::App& app) {
   auto options = std::make_shared<PlanOptions>();
   app.add_option("FILE", options->file, "A source file, or the text of a stage (.ir)")->required();
-  CLI::Option* mesh = app.add_option("--mesh", options->mesh, "The axes of the mesh and their sizes: data=4,model=2")
-                          ->delimiter(',')
-                          ->allow_extra_args(false);
+  CLI::Option* mesh =
+      app.add_option(
+             "--mesh", options->mesh,
+             "The axes of the mesh and their sizes: data=4,model=2 (default: the mesh of the plan or of the program)")
+          ->delimiter(',')
+          ->allow_extra_args(false);
   app.add_option("--devices", options->devices, "Search all meshes of this many devices with up to three axes")
       ->check(CLI::Range(1, 1 << 20))
       ->excludes(mesh);

@@ -17,11 +17,27 @@
 namespace tap::driver {
 namespace {
 
+std::optional<MeshAxes> mesh_of_plans(const cost::SearchOptions& search) {
+  for (const ir::Plan* plan : {&search.kept, &search.start})
+    if (plan->meshes.size() == 1) return plan->meshes[0].axes;
+  return std::nullopt;
+}
+
+// Where no option says it: that of the plans, or of the program.
+MeshAxes mesh_at_hand(const ir::Program& program, const cost::SearchOptions& search) {
+  if (const std::optional<MeshAxes> planned = mesh_of_plans(search)) return *planned;
+  if (program.meshes.size() == 1) return program.meshes.front().axes;
+  throw Failure{exit_code::wrong_command_line,
+                Diagnostic(Code::command_line, Span{}, "`--mesh` or `--devices` is required")
+                    .help("write --mesh data=4,model=2, or --devices 8 to search meshes, too")};
+}
+
 // Fewer devices can be cheaper: then every number of devices that divides them is tried, too.
-std::vector<MeshAxes> meshes_asked(const MeshesAsked& asked, const cost::SearchOptions& search) {
+std::vector<MeshAxes> meshes_asked(const MeshesAsked& asked, const ir::Program& program,
+                                   const cost::SearchOptions& search) {
   const cost::Cluster& cluster = search.cluster;
   if (!asked.mesh.empty()) return {parse_mesh_sizes(asked.mesh)};
-  if (asked.devices == 0) return {*mesh_of_plans(search)};
+  if (asked.devices == 0) return {mesh_at_hand(program, search)};
   std::vector<MeshAxes> meshes = meshes_of(asked.devices, cluster);
   for (std::int64_t fewer = asked.devices - 1; asked.fewer && fewer >= 1; --fewer)
     if (asked.devices % fewer == 0)
@@ -120,15 +136,9 @@ Failure on_another_mesh(const ir::Program& program, const OnMesh& said, const Me
 
 }  // namespace
 
-std::optional<MeshAxes> mesh_of_plans(const cost::SearchOptions& search) {
-  for (const ir::Plan* plan : {&search.kept, &search.start})
-    if (plan->meshes.size() == 1) return plan->meshes[0].axes;
-  return std::nullopt;
-}
-
 std::vector<MeshAxes> meshes_to_search(const MeshesAsked& asked, const cost::SearchOptions& search,
                                        const ir::Program& program, const ValueLocations& locations) {
-  std::vector<MeshAxes> meshes = of_one_set(program, meshes_asked(asked, search));
+  std::vector<MeshAxes> meshes = of_one_set(program, meshes_asked(asked, program, search));
   const std::vector<OnMesh> said = said_of_meshes(program, locations);
   auto not_followed = [&](const MeshAxes& axes) {
     return std::ranges::find_if(said, [&](const OnMesh& one) { return !can_follow(program, one, axes); });

@@ -7,7 +7,6 @@
 //                                         --devices 4: meshes on which the sharding can be written
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,16 +18,13 @@ namespace tap::driver {
 
 using MeshAxes = std::vector<ir::MeshAxis>;
 
-// The mesh that the plans to keep or to start from declare.
-std::optional<MeshAxes> mesh_of_plans(const cost::SearchOptions& search);
-
 struct MeshesAsked {
-  std::vector<std::string> mesh;  // --mesh; otherwise all of `devices`, or what the plans declare
+  std::vector<std::string> mesh;  // --mesh; otherwise all of `devices`, or what the plans or the program declare
   std::int64_t devices = 0;
   bool fewer = false;  // every number of devices that divides them, too
 };
 // Those with the devices of the program's own meshes, and on which its shardings and splits can be respected. Throws Failure,
-// exit 2, if there are none. Pre: one of the options, or mesh_of_plans().
+// exit 2, if there are none.
 std::vector<MeshAxes> meshes_to_search(const MeshesAsked& asked, const cost::SearchOptions& search,
                                        const ir::Program& program, const ValueLocations& locations);
 
