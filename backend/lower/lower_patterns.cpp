@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend/lower/lowering.h"
+#include "backend/tiles/scan_tile.h"
 #include "ir/affine_cell.h"
 #include "ir/graph.h"
 #include "support/check.h"

@@ -322,9 +322,28 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   }
   if (!rows_come_first(op_, tile, extents, machine_))
     return full_nest(outer, with_lanes([&](const Part& lanes) { return with_rows(&lanes); }));
-  return full_nest(outer, over_parts(parts(extents, *tile.rows, tile.row_count, 1), [&](const Part& rows) {
-                     return with_lanes([&](const Part& lanes) { return tile_inside_or_not(tile, &rows, &lanes); });
-                   }));
+  return full_nest(outer, rows_first(tile, extents, lanes_in_first_cache(op_, tile, extents, machine_)));
+}
+
+// `block`: how many lanes are done for all rows before the next ones. 0: all.
+std::vector<Statement> Lowering::rows_first(const RegisterTile& tile, Extents extents, std::int64_t block) {
+  auto all_rows = [&] {
+    return over_parts(parts(extents, *tile.rows, tile.row_count, 1), [&](const Part& rows) {
+      return over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes),
+                        [&](const Part& lanes) { return tile_inside_or_not(tile, &rows, &lanes); });
+    });
+  };
+  if (block == 0) return all_rows();
+  Block lanes = block_of(tile.dim, block);
+  extents.exact[tile.dim] = extents.exact[tile.dim] && extents.sizes[tile.dim] % block == 0;
+  extents.sizes[tile.dim] = block;
+  const std::uint32_t lo = std::exchange(frame_.lo[tile.dim], lanes.from);
+  const std::uint32_t hi = std::exchange(frame_.hi[tile.dim], lanes.end);
+  lanes.loop.body = std::move(lanes.before);
+  append(lanes.loop.body, all_rows());
+  frame_.lo[tile.dim] = lo;
+  frame_.hi[tile.dim] = hi;
+  return {{std::move(lanes.loop)}};
 }
 
 }  // namespace tap::backend

@@ -303,6 +303,19 @@ bool is_stencil(const Operator& op, const RegisterTile& tile, const Extents& ext
          points_of_reduction(op, extents) <= small && slides_along_rows(op, tile);
 }
 
+// Of what the lanes read, which each group of rows reads again.
+double bytes_read_again(const Operator& op, const RegisterTile& tile, const Extents& extents) {
+  double again = 0;
+  for (const Access& read : op.reads) {
+    if (!uses(read, tile.dim)) continue;
+    double bytes = static_cast<double>(size_of(op.operands[read.tensor].element));
+    for (std::size_t d = 0; d < op.dims.size(); ++d)
+      if (uses(read, d)) bytes *= static_cast<double>(d == *tile.rows ? tile.row_count : extents.sizes[d]);
+    again += bytes;
+  }
+  return again;
+}
+
 }  // namespace
 
 std::optional<RegisterTile> choose_tile(const Program& program, const Operator& op, const Extents& extents,
@@ -339,39 +352,17 @@ bool rows_come_first(const Operator& op, const RegisterTile& tile, const Extents
   if (!is_contiguous_along(op.writes[0].projection.start.rows, tile.dim)) return false;
   if (points_of_reduction(op, extents) > short_reduction || extents.sizes[*tile.rows] < many_rows) return false;
   if (row_stride_of(op, tile) < static_cast<double>(machine.page_bytes)) return false;
-  // The lanes' operands are read again for each group of rows: they must stay near.
-  double again = 0;
-  for (const Access& read : op.reads) {
-    if (!uses(read, tile.dim)) continue;
-    double bytes = static_cast<double>(size_of(op.operands[read.tensor].element));
-    for (std::size_t d = 0; d < op.dims.size(); ++d)
-      if (uses(read, d)) bytes *= static_cast<double>(d == *tile.rows ? tile.row_count : extents.sizes[d]);
-    again += bytes;
-  }
-  return again <= static_cast<double>(machine.l2_bytes) / 2;
+  return bytes_read_again(op, tile, extents) <= static_cast<double>(machine.l2_bytes) / 2;
 }
 
-std::optional<RegisterTile> choose_scan_tile(const Program& program, const Operator& op, const Extents& extents,
-                                             std::size_t along, const Machine& machine) {
-  constexpr std::uint32_t rows_at_once =
-      4;  // whose steps overlap, while their lines do not crowd a set of the first cache
-  const PointWork work(program, op, extents, {}, machine);
-  const auto components = static_cast<std::int64_t>(work.monoid()->components.size());
-  std::optional<RegisterTile> rows;
-  for (std::size_t d = 0; d < op.dims.size(); ++d) {
-    if (d == along || op.dims[d].role != DimRole::parallel || is_constrained(op, d) || extents.sizes[d] < 2) continue;
-    if (work.is_contiguous(d)) {
-      RegisterTile tile{d, static_cast<std::uint32_t>(full_vector_bytes) / work.bytes()};
-      while (tile.lanes > 2 && tile.lanes / 2 >= extents.sizes[d]) tile.lanes /= 2;
-      while (2 * tile.vectors * components <= machine.vector_registers / 2 &&
-             static_cast<std::int64_t>(2 * tile.vectors * tile.lanes) <= extents.sizes[d])
-        tile.vectors *= 2;
-      return tile;
-    }
-    const auto count = static_cast<std::uint32_t>(std::min<std::int64_t>(rows_at_once, extents.sizes[d]));
-    if (components * count <= 2 * rows_at_once) rows = RegisterTile{d, 1, 1, false, d, count};
-  }
-  return rows;
+std::int64_t lanes_in_first_cache(const Operator& op, const RegisterTile& tile, const Extents& extents,
+                                  const Machine& machine) {
+  constexpr std::int64_t fewest_tiles = 4;  // a part of a row of results is then long enough for hardware prefetchers
+  if (is_stencil(op, tile, extents)) return 0;
+  const std::int64_t size = extents.sizes[tile.dim], step = static_cast<std::int64_t>(tile.lanes) * tile.vectors;
+  const double each = bytes_read_again(op, tile, extents) / static_cast<double>(size);
+  const auto tiles = static_cast<std::int64_t>(static_cast<double>(machine.l1_bytes) / 2 / each) / step;
+  return tiles < fewest_tiles || 2 * tiles * step > size ? 0 : tiles * step;
 }
 
 bool uses(const Access& access, std::size_t dim) {

@@ -64,10 +64,9 @@ double cost_of_tile(const ir::Program& program, const ir::Operator& op, const Ex
 bool rows_come_first(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
                      const ir::Machine& machine);
 
-// For a scan along `along`, whose steps follow each other: lanes along a dim in which all tensors are contiguous; else several
-// rows at a time, each with its own chain of steps. Each result is combined in the same order as without.
-std::optional<RegisterTile> choose_scan_tile(const ir::Program& program, const ir::Operator& op, const Extents& extents,
-                                             std::size_t along, const ir::Machine& machine);
+// How many lanes are then done for all rows before the next ones, so that what they read stays in the first cache. 0: all.
+std::int64_t lanes_in_first_cache(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
+                                  const ir::Machine& machine);
 
 // Whether the position of the access depends on the dim.
 bool uses(const ir::Access& access, std::size_t dim);
