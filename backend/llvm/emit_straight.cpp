@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/llvm/emit_every.h"
 #include "backend/llvm/emit_leading.h"
 #include "backend/llvm/emit_non_temporal.h"
 #include "backend/llvm/emit_transposed.h"
 #include "backend/llvm/lane_masks.h"
+#include "backend/tiles/register_tile.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -227,6 +229,13 @@ void StraightCells::keep_in_memory(const Load& load, std::vector<Value*>& coordi
   }
 }
 
+// The cells from one lane to the next, if they are a few.
+std::optional<std::uint32_t> StraightCells::short_step(const Addresses& location) {
+  auto* step = location.offsets.empty() ? llvm::dyn_cast_or_null<llvm::ConstantInt>(location.step) : nullptr;
+  if (!step || step->getSExtValue() < 2 || step->getSExtValue() > most_steps_between_lanes) return {};
+  return static_cast<std::uint32_t>(step->getSExtValue());
+}
+
 // Inactive lanes get `otherwise`, which may be null.
 Value* StraightCells::load(const Addresses& location, ElementType type, std::uint32_t lanes, Value* mask,
                            Value* otherwise) {
@@ -271,8 +280,14 @@ Value* StraightCells::read(const Load& read) {
   // A fill with the same form in memory and in registers is part of the load.
   bool at_once = fill && lanes_of(fill) <= lanes &&
                  register_type(b.getContext(), type) == memory_type(b.getContext(), type);
-  Value* raw = load(location, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
-  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.mark_no_alias(*instruction, read.tensor);
+  Value* raw = nullptr;
+  auto mark = [&](llvm::Instruction& made) { s_.mark_no_alias(made, read.tensor); };
+  if (const auto step = mask ? std::nullopt : short_step(location)) {
+    raw = load_every(b, *step, location.address, memory_type(b.getContext(), type), lanes, mark);
+  } else {
+    raw = load(location, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
+    if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) mark(*instruction);
+  }
   Value* value = from_memory(b, raw, type);
   if (!inside || at_once) return value;
   std::vector<Value*> sides{value, fill};

@@ -34,6 +34,7 @@ class StraightCells {
   llvm::Value* read(const Load& load);
   llvm::Value* load(const Addresses& location, ElementType type, std::uint32_t lanes, llvm::Value* mask,
                     llvm::Value* otherwise);
+  static std::optional<std::uint32_t> short_step(const Addresses& location);
   llvm::Value* addresses(const Addresses& location, ElementType type);
   Addresses place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
                      const std::vector<llvm::Value*>& data);

@@ -15,9 +15,9 @@ using namespace ir;
 
 namespace {
 
-// How many points are worth a call: about as many take 1.5 us, if their data are in the caches.
+// How many points are worth a call: about as many take 3 us, if their data are in the caches: longer than another thread takes to begin and end.
 double points_worth_a_call(const Operator& op) {
-  constexpr double points = 1 << 14, usual = 8;  // instructions
+  constexpr double points = 1 << 15, usual = 8;  // instructions
   return points * usual / std::max(usual, instructions_of_point(op));
 }
 
@@ -90,7 +90,7 @@ std::optional<std::int64_t> bytes_between_rows(const Operator& op, const Extents
 //   y[k, j] = sum[t <= k] x[t, j]    7382 rows of 83     two threads took four times as long as one
 std::int64_t least_part_of_rows(const Operator& op, const Extents& extents, std::size_t dim, double points) {
   constexpr std::int64_t line = 64;
-  constexpr double points_a_line = 1 << 10;  // what a core computes until it has a line that another one has written
+  constexpr double points_a_line = 384;  // what a core computes until it has a line that another one has written
   double least = 1;
   for (const Access& write : op.writes) {
     const auto& axes = write.projection.start.rows;

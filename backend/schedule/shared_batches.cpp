@@ -4,8 +4,8 @@ namespace tap::backend {
 
 namespace {
 
-constexpr double enough = 4;  // calls: fewer take less time than until another thread has begun and ended
-constexpr double cells_worth_a_thread = 1 << 14;  // of a copy or a fill
+constexpr double enough = 2;                      // calls that are worth a thread
+constexpr double cells_worth_a_thread = 1 << 15;  // of a copy or a fill
 
 // In such calls.
 double work_of(const ir::ScheduledTask& task, const ir::Schedule& schedule, const std::vector<Kernel>& kernels) {

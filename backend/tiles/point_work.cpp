@@ -363,10 +363,19 @@ double PointWork::short_of_line(CellId id, const Access& access, const Tile& til
   return far_line(access, op_.operands[access.tensor]) > 0 ? reference_machine.line_cycles : 0;
 }
 
+// Cells that are a few apart: loads of all between them, and shuffles. Nothing if each lane is an access.
+std::optional<double> PointWork::every_few(const Access& access, const Tile& tile) const {
+  const TensorType& type = op_.operands[access.tensor];
+  const std::int64_t step = distance_along(type, access, tile.dim) / static_cast<std::int64_t>(size_of(type.element));
+  if (step < 2 || step > most_steps_between_lanes || (access.fill && may_be_outside(op_, access))) return {};
+  return static_cast<double>(2 * step - 1);
+}
+
 double PointWork::strided(CellId id, const Access& access, const Tile& tile) const {
-  const double direct =
-      (1.5 + far_lines(access, op_.operands[access.tensor], tile)) * tile.lanes / registers_of(tile.lanes) +
-      (monoid_ ? guard(access, tile) : 0);
+  const double each = tile.lanes / registers_of(tile.lanes);
+  const double direct = every_few(access, tile).value_or(1.5 * each) +
+                        far_lines(access, op_.operands[access.tensor], tile) * each +
+                        (monoid_ ? guard(access, tile) : 0);
   if (const auto copied = lane_copy(access, tile)) return *copied;
   if (!monoid_ || !tile.rows || op_.dims[tile.dim].role != DimRole::parallel || follows(id, *tile.rows) ||
       !can_be_packed(op_, access, extents_))

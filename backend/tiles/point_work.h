@@ -93,6 +93,7 @@ class PointWork {
   std::optional<double> lane_copy(const ir::Access& access, const Tile& tile) const;
   double line_crossings(const ir::Access& access, const Tile& tile) const;
   // One load per lane; or, for a copy that is reused enough, one for all lanes, and its share of the copy.
+  std::optional<double> every_few(const ir::Access& access, const Tile& tile) const;
   double strided(ir::CellId id, const ir::Access& access, const Tile& tile) const;
 
   const ir::Operator& op_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cost/work/dependence_chain.h"
+#include "cost/work/few_steps.h"
 #include "cost/work/fused_products.h"
 #include "cost/work/instruction_of.h"
 #include "cost/work/line_crossings.h"
@@ -284,16 +285,22 @@ class InstructionWalk {
     bool is_gather = false;
     if (const Around* lanes = lanes_in(loops); lanes && !load.at.empty()) {
       const std::uint32_t v = lanes->loop->variable;
-      bool data = false, across = false;
+      bool data = false, across = false, checked = false;
       for (std::size_t a = 0; a < load.at.size(); ++a) {
         data |= load.at[a].data.has_value();
+        checked |= load.at[a].checked;
         across |= a + 1 < load.at.size() && LoopValues::step_of(load.at[a].affine, v) != 0;
       }
       const std::int64_t step = LoopValues::step_of(load.at.back().affine, v);
-      is_gather = data || across || (step != 1 && step != 0 && step != -1);
-      each = is_gather   ? 0
-             : step == 0 ? 1
-                         : registers(type, lanes->lanes) * crossings(load.tensor, affine(load.at), *lanes);
+      const std::int64_t few = checked || data ? 0 : few_steps(affine(load.at), kernel_.tensors[load.tensor].type, v);
+      is_gather = few == 0 && (data || across || (step != 1 && step != 0 && step != -1));
+      each = is_gather           ? 0
+             : step == 0 && !few ? 1
+                                 : registers(type, lanes->lanes) * crossings(load.tensor, affine(load.at), *lanes);
+      if (few > 0) {
+        each *= static_cast<double>(few);
+        add(type, Instruction::convert, times * static_cast<double>(few - 1), lanes->lanes, lanes->used);  // shuffles
+      }
       if (is_gather) add(type, Instruction::gather, times, lanes->lanes, lanes->used);
     }
     work_.loads += times * each;

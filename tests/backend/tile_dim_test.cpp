@@ -35,6 +35,12 @@ TEST(TileDim, ScansVisitEachPointOnce) {
   EXPECT_GE(parts_of_scan(4096, 4096), 16);
 }
 
+// A part is worth a call if it takes longer than another thread takes to begin and end.
+TEST(TileDim, ShortMapsAreNotShared) {
+  EXPECT_LE(parts_of("program p(X: f32[32768]) -> (Y: f32[32768]) { Y[i] = X[i] + 1 }"), 1);
+  EXPECT_GE(parts_of("program p(X: f32[65536]) -> (Y: f32[65536]) { Y[i] = X[i] + 1 }"), 2);
+}
+
 // What is computed of each row takes longer than to wait for its line.
 TEST(TileDim, ProductsOfShortRowsAre) {
   EXPECT_GE(parts_of("program p(A: f32[4, 4096], B: f32[4096, 200]) -> (C: f32[4, 200]) "

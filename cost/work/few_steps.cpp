@@ -1,0 +1,16 @@
+#include "cost/work/few_steps.h"
+
+#include "backend/tiles/register_tile.h"
+#include "cost/work/loop_values.h"
+#include "support/tensor.h"
+
+namespace tap::cost {
+
+std::int64_t few_steps(const std::vector<ir::AffineExpr>& at, const ir::TensorType& type, std::uint32_t lane) {
+  const std::vector<std::int64_t> strides = row_major_strides(type.shape);
+  std::int64_t step = 0;
+  for (std::size_t a = 0; a < at.size(); ++a) step += LoopValues::step_of(at[a], lane) * strides[a];
+  return step >= 2 && step <= backend::most_steps_between_lanes ? step : 0;
+}
+
+}  // namespace tap::cost

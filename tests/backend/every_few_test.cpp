@@ -1,0 +1,71 @@
+// Lanes whose cells are a few apart: whole vectors are loaded, and shuffles take the cells. Nothing beyond the tensor is read:
+// native results are computed between pages that nobody may read (edge_of_memory_test.cpp has the rest).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backend/llvm/library.h"
+#include "backend/lower/lowered.h"
+#include "backend/tiles/register_tile.h"
+#include "tests/backend/written_result.h"
+
+namespace tap::backend::test {
+namespace {
+
+constexpr const char* element_types[] = {"f32", "f64", "f16", "bf16", "i8", "u8", "i16", "i32", "i64", "bool"};
+
+// Every column of rows of 2 to 5 cells, at sizes around vectors.
+TEST(EveryFew, ColumnsOfNarrowRows) {
+  for (const char* type : element_types)
+    for (int columns : {2, 3, 4, 5})
+      for (int rows : {1, 7, 16, 67, 200})
+        for (int column : {0, columns - 1})
+          expect_written_result(fmt::format("program p(X: {0}[{1}, {2}]) -> (Y: {0}[{1}]) {{ Y[i] = X[i, {3}] }}", type,
+                                            rows, columns, column));
+}
+
+TEST(EveryFew, PairsOfComplexNumbers) {
+  expect_written_result(
+      "program p(X: f32[300, 2], Y: f32[300, 2]) -> (R: f32[300], I: f32[300]) {\n"
+      "    R[i] = X[i, 0] * Y[i, 0] - X[i, 1] * Y[i, 1]\n    I[i] = X[i, 0] * Y[i, 1] + X[i, 1] * Y[i, 0]\n}");
+}
+
+TEST(EveryFew, WindowsThatMoveByAFew) {
+  for (const char* type : {"f32", "f64", "i32", "u8"})
+    for (int step : {2, 3, 4, 5})
+      for (int columns : {5, 33, 64})
+        expect_written_result(
+            fmt::format("program p(X: {0}[3, {1}, {2}]) -> (Y: {0}[3, 4, {3}]) {{\n"
+                        "    Y[c, i, j] = max[u in 0..2, v in 0..2] X[c, {4} * i + u, {4} * j + v]\n}}",
+                        type, 3 * step + 2, (columns - 1) * step + 2, columns, step));
+}
+
+std::string assembly_of(const std::string& text, const char* target) {
+  const ir::Program program = written_program(text);
+  const std::vector<Kernel> kernels{lowered(program, program[program[program.main].operations[0].op], {})};
+  return emit({.prefix = "p", .kernels = &kernels, .tables = {}}, *target_named(target), {.assembly = true}).assembly;
+}
+
+TEST(EveryFew, AreNotGathered) {
+  for (const char* target : {"x86-64-v3", "x86-64-v4"})
+    for (int columns : {2, 3, 4}) {
+      const std::string text = assembly_of(
+          fmt::format("program p(X: f32[4096, {0}]) -> (Y: f32[4096]) {{ Y[i] = X[i, 0] + X[i, {0} - 1] }}", columns),
+          target);
+      EXPECT_EQ(text.find("gather"), std::string::npos) << columns << " on " << target;
+    }
+}
+
+// Lanes along the results, not along the two cells of a window.
+TEST(EveryFew, PoolingHasLanesAlongItsResults) {
+  const ir::Program program = written_program(
+      "program p(X: f32[64, 112, 112]) -> (Y: f32[64, 56, 56]) {\n"
+      "    Y[c, i, j] = max[u in 0..2, v in 0..2] X[c, 2 * i + u, 2 * j + v]\n}");
+  const Operator& op = program[program[program.main].operations[0].op];
+  const auto tile = choose_tile(program, op, extents_of(op), true, reference_machine);
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->dim, 2u);
+  EXPECT_FALSE(tile->along_reduction);
+}
+
+}  // namespace
+}  // namespace tap::backend::test
