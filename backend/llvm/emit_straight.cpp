@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backend/llvm/emit_every.h"
 #include "backend/llvm/emit_leading.h"
 #include "backend/llvm/emit_non_temporal.h"
 #include "backend/llvm/emit_transposed.h"
 #include "backend/llvm/lane_masks.h"
-#include "backend/tiles/register_tile.h"
 #include "support/check.h"
 
 namespace tap::backend {
@@ -165,9 +163,8 @@ StraightCells::Addresses StraightCells::place_of(std::uint32_t tensor, const std
       continue;
     }
     scalars.push_back(data_offset ? data_offset : s_.affine(affine[axis]));
-    const auto& c = affine[axis].coefficients;
-    if (data_offset || !s_.lanes || s_.lanes->variable >= c.size() || c[s_.lanes->variable] == 0) continue;
-    Value* step = b.CreateNSWMul(b.getInt64(c[s_.lanes->variable]), stride);
+    if (data_offset || step_of(affine[axis]) == 0) continue;
+    Value* step = b.CreateNSWMul(b.getInt64(step_of(affine[axis])), stride);
     location.step = location.step ? b.CreateNSWAdd(location.step, step) : step;
   }
   location.address = s_.address(tensor, scalars);
@@ -192,7 +189,7 @@ Value* StraightCells::within(const ir::AffineExpr& at, Value* data, std::int64_t
   // Unsigned: tests both ends.
   if (data) return b.CreateICmpULT(data, splat(extent, lanes_of(data)));
   Value* first = s_.affine(at);
-  std::int64_t step = s_.lanes && s_.lanes->variable < at.coefficients.size() ? at.coefficients[s_.lanes->variable] : 0;
+  const std::int64_t step = step_of(at);
   if (step == 0) return b.CreateICmpULT(first, extent);
   std::uint32_t lanes = s_.lanes->count;
   if (step == 1) return lanes_within(b, first, extent, lanes);
@@ -219,21 +216,12 @@ void StraightCells::keep_in_memory(const Load& load, std::vector<Value*>& coordi
   auto& b = s_.b;
   for (std::size_t axis = 0; axis < load.at.size(); ++axis) {
     const ir::AffineExpr& at = load.at[axis].affine;
-    const bool by_lane = s_.lanes && s_.lanes->variable < at.coefficients.size() &&
-                         at.coefficients[s_.lanes->variable] != 0;
-    if (!load.at[axis].checked || coordinates[axis] || by_lane) continue;
+    if (!load.at[axis].checked || coordinates[axis] || step_of(at) != 0) continue;
     const std::int64_t last = s_.kernel.tensors[load.tensor].type.shape[axis] - 1;
     Value* from_zero = b.CreateBinaryIntrinsic(Intrinsic::smax, s_.affine(at), b.getInt64(0));
     coordinates[axis] =
         b.CreateBinaryIntrinsic(Intrinsic::smin, from_zero, b.getInt64(static_cast<std::uint64_t>(last)));
   }
-}
-
-// The cells from one lane to the next, if they are a few.
-std::optional<std::uint32_t> StraightCells::short_step(const Addresses& location) {
-  auto* step = location.offsets.empty() ? llvm::dyn_cast_or_null<llvm::ConstantInt>(location.step) : nullptr;
-  if (!step || step->getSExtValue() < 2 || step->getSExtValue() > most_steps_between_lanes) return {};
-  return static_cast<std::uint32_t>(step->getSExtValue());
 }
 
 // Inactive lanes get `otherwise`, which may be null.
@@ -257,6 +245,7 @@ Value* StraightCells::load(const Addresses& location, ElementType type, std::uin
 }
 
 Value* StraightCells::read(const Load& read) {
+  if (const auto step = short_step(read)) return read_every(read, *step);
   auto& b = s_.b;
   ElementType type = s_.kernel.tensors[read.tensor].type.element;
   std::vector<Value*> data;
@@ -280,14 +269,8 @@ Value* StraightCells::read(const Load& read) {
   // A fill with the same form in memory and in registers is part of the load.
   bool at_once = fill && lanes_of(fill) <= lanes &&
                  register_type(b.getContext(), type) == memory_type(b.getContext(), type);
-  Value* raw = nullptr;
-  auto mark = [&](llvm::Instruction& made) { s_.mark_no_alias(made, read.tensor); };
-  if (const auto step = mask ? std::nullopt : short_step(location)) {
-    raw = load_every(b, *step, location.address, memory_type(b.getContext(), type), lanes, mark);
-  } else {
-    raw = load(location, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
-    if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) mark(*instruction);
-  }
+  Value* raw = load(location, type, lanes, mask, at_once ? splat(fill, lanes) : nullptr);
+  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(raw)) s_.mark_no_alias(*instruction, read.tensor);
   Value* value = from_memory(b, raw, type);
   if (!inside || at_once) return value;
   std::vector<Value*> sides{value, fill};

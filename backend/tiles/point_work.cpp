@@ -367,8 +367,8 @@ double PointWork::short_of_line(CellId id, const Access& access, const Tile& til
 std::optional<double> PointWork::every_few(const Access& access, const Tile& tile) const {
   const TensorType& type = op_.operands[access.tensor];
   const std::int64_t step = distance_along(type, access, tile.dim) / static_cast<std::int64_t>(size_of(type.element));
-  if (step < 2 || step > most_steps_between_lanes || (access.fill && may_be_outside(op_, access))) return {};
-  return static_cast<double>(2 * step - 1);
+  if (step < 2 || step > most_steps_between_lanes) return {};
+  return static_cast<double>(2 * step - 1) + (access.fill && may_be_outside(op_, access) ? 3 : 0);
 }
 
 double PointWork::strided(CellId id, const Access& access, const Tile& tile) const {

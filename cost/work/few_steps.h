@@ -1,5 +1,5 @@
 // Lanes whose cells are a few apart in memory: all cells between them are loaded, too, and shuffles take theirs
-// (backend/llvm/emit_every.h).
+// (backend/llvm/emit_every.cpp).
 #pragma once
 
 #include <cstdint>

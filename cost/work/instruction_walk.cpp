@@ -285,14 +285,13 @@ class InstructionWalk {
     bool is_gather = false;
     if (const Around* lanes = lanes_in(loops); lanes && !load.at.empty()) {
       const std::uint32_t v = lanes->loop->variable;
-      bool data = false, across = false, checked = false;
+      bool data = false, across = false;
       for (std::size_t a = 0; a < load.at.size(); ++a) {
         data |= load.at[a].data.has_value();
-        checked |= load.at[a].checked;
         across |= a + 1 < load.at.size() && LoopValues::step_of(load.at[a].affine, v) != 0;
       }
       const std::int64_t step = LoopValues::step_of(load.at.back().affine, v);
-      const std::int64_t few = checked || data ? 0 : few_steps(affine(load.at), kernel_.tensors[load.tensor].type, v);
+      const std::int64_t few = data ? 0 : few_steps(affine(load.at), kernel_.tensors[load.tensor].type, v);
       is_gather = few == 0 && (data || across || (step != 1 && step != 0 && step != -1));
       each = is_gather           ? 0
              : step == 0 && !few ? 1

@@ -39,6 +39,28 @@ TEST(EveryFew, WindowsThatMoveByAFew) {
                         type, 3 * step + 2, (columns - 1) * step + 2, columns, step));
 }
 
+// Windows that begin before the tensor and end after it.
+TEST(EveryFew, WindowsBeyondTheTensor) {
+  for (const char* type : {"f32", "f64", "f16", "i32", "u8"})
+    for (int step : {1, 2, 3, 4, 5})
+      for (int before : {1, 3})
+        for (int columns : {1, 5, 40})
+          expect_written_result(fmt::format(
+              "program p(X: {0}[3, 7, {1}]) -> (Y: {0}[3, {2}, {3}]) {{\n"
+              "    Y[c, i, j] = sum[u in 0..3, v in 0..3] X[c, {4} * i + u - {5}, {4} * j + v - {5} else 2]\n}}",
+              type, columns * step, (6 + before) / step + 1, columns + 1, step, before));
+}
+
+TEST(EveryFew, ReversedRows) {
+  for (const char* type : element_types)
+    for (int n : {1, 2, 16, 33, 100})
+      for (const char* row : {"{1} - 1 - i", "2 * {1} - 2 - 2 * i", "3 * {1} - 1 - 3 * i"})
+        expect_written_result(
+            fmt::format("program p(X: {0}[{2}], Z: {0}[{2}]) -> (Y: {0}[{1}]) {{ Y[i] = if Z[i] == X[{3}] then Z[{3}] "
+                        "else X[{3}] }}",
+                        type, n, 3 * n, fmt::format(fmt::runtime(row), type, n)));
+}
+
 std::string assembly_of(const std::string& text, const char* target) {
   const ir::Program program = written_program(text);
   const std::vector<Kernel> kernels{lowered(program, program[program[program.main].operations[0].op], {})};
