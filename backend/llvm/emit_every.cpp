@@ -88,27 +88,26 @@ Value* StraightCells::needed(const Load& read, std::int64_t step, std::uint32_t 
     else require(lanes_within(b, b.CreateNSWAdd(first, b.getInt64(from)), extent, lanes));
   }
   if (s_.lanes->mask) {
-    Value* end = b.CreateNSWMul(s_.lanes->active, b.getInt64(static_cast<std::uint64_t>(step)));
+    Value* last =
+        b.CreateNSWMul(b.CreateNSWSub(s_.lanes->active, b.getInt64(1)), b.getInt64(static_cast<std::uint64_t>(step)));
+    Value* end = b.CreateNSWAdd(last, b.getInt64(1));
     require(s_.stores_under_masks ? lanes_before(b, b.getInt64(from), end, lanes)
                                   : compared_lanes_before(b, b.getInt64(from), end, lanes));
   }
   return all;
 }
 
-Value* StraightCells::read_every(const Load& read, std::int64_t step) {
+// `fill`: what all cells outside the tensor have; null if none is outside.
+Value* StraightCells::read_every(const Load& read, std::int64_t step, Value* fill) {
   auto& b = s_.b;
   const ElementType type = s_.kernel.tensors[read.tensor].type.element;
   llvm::Type* cell = memory_type(b.getContext(), type);
   auto* vector = llvm::FixedVectorType::get(cell, s_.lanes->count);
   std::vector<ir::AffineExpr> affine;
   std::vector<Value*> coordinates(read.at.size(), nullptr);
-  bool checked = false;
-  for (const Coordinate& c : read.at) {
-    affine.push_back(c.affine);
-    checked |= c.checked;
-  }
+  for (const Coordinate& c : read.at) affine.push_back(c.affine);
   keep_in_memory(read, coordinates);
-  Value* otherwise = checked ? splat((*this)(*read.fill), s_.lanes->count) : llvm::Constant::getNullValue(vector);
+  Value* otherwise = fill ? splat(fill, s_.lanes->count) : llvm::Constant::getNullValue(vector);
   auto load = [&](Value* address, std::uint32_t from) -> Value* {
     const llvm::Align align(size_of(type));
     Value* mask = needed(read, step, from);

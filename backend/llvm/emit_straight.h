@@ -37,7 +37,7 @@ class StraightCells {
   std::optional<std::int64_t> short_step(const Load& load) const;  // emit_every.cpp, as the next three
   std::int64_t step_of(const ir::AffineExpr& at) const;            // from one lane to the next
   llvm::Value* needed(const Load& load, std::int64_t step, std::uint32_t from);
-  llvm::Value* read_every(const Load& load, std::int64_t step);
+  llvm::Value* read_every(const Load& load, std::int64_t step, llvm::Value* fill);
   llvm::Value* addresses(const Addresses& location, ElementType type);
   Addresses place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
                      const std::vector<llvm::Value*>& data);

@@ -184,6 +184,8 @@ TEST(LoopLanes, AccessesOfEveryShapeAtAllSizes) {
            "y[39 - i] = x[i]",                                           // reversed
            "y[i] = x[39 - i] - x[i]",                                    //
            "y[i] = w[2*i] + w[2*i + 1]",                                 // strided
+           "y[i] = w[2*i - 9? else x[0]] - m[i, 2]",                     //
+           "y[i] = w[79 - 2*i] + m[39 - i, 2]",                          //
            "v[3*i + 1] = x[i]",                                          //
            "z[1, i], z[2, i] = m[i, 1], m[39 - i, 0] + x[0]",            // in columns, and the same for all
            "y[i] = x[i - 3? else 0.5] + x[i + 5? else -1.0]",            // fills at both ends
