@@ -332,7 +332,16 @@ std::vector<Statement> Lowering::row_parts(const RegisterTile& tile, const Panel
   auto body = [&](bool last) {
     if (!last) return one(tile.row_count, panels.first);
     if (exact) return one(static_cast<std::uint32_t>(rest), panels.first);
-    return any_rows(tile.row_count - 1, panels.first, block.end, one);
+    auto any = any_rows(tile.row_count - 1, panels.first, block.end, one);
+    if (rest == 0) return any;
+    // As many as of the whole extent are the most likely.
+    std::vector<Statement> result;
+    const AffineExpr more = plus(plus(variable(block.end), variable(panels.first), -1), number(-rest));
+    const std::uint32_t off = define(result, "off", {bound(more), bound(scale(more, -1))}, true);
+    result.push_back(
+        {Guard{{{variable(off), Comparison::equal_zero}}, {}, one(static_cast<std::uint32_t>(rest), panels.first)}});
+    result.push_back({Guard{{{plus(variable(off), number(-1)), Comparison::at_least_zero}}, {}, std::move(any)}});
+    return result;
   };
   return panel_parts(panels, body, !exact || rest != 0);
 }

@@ -368,6 +368,9 @@ std::optional<double> PointWork::every_few(const Access& access, const Tile& til
   const TensorType& type = op_.operands[access.tensor];
   const std::int64_t step = distance_along(type, access, tile.dim) / static_cast<std::int64_t>(size_of(type.element));
   if (step < 2 || step > most_steps_between_lanes) return {};
+  // Results that are as far apart are stored piece by piece.
+  for (const Access& write : op_.writes)
+    if (kind(write.projection.start.rows, tile.dim) == Along::strided) return {};
   return static_cast<double>(2 * step - 1) + (access.fill && may_be_outside(op_, access) ? 3 : 0);
 }
 
