@@ -367,11 +367,12 @@ double PointWork::short_of_line(CellId id, const Access& access, const Tile& til
 std::optional<double> PointWork::every_few(const Access& access, const Tile& tile) const {
   const TensorType& type = op_.operands[access.tensor];
   const std::int64_t step = distance_along(type, access, tile.dim) / static_cast<std::int64_t>(size_of(type.element));
-  if (step < 2 || step > most_steps_between_lanes) return {};
+  if (step < 1 || step > most_steps_between_lanes) return {};
   // Results that are as far apart are stored piece by piece.
   for (const Access& write : op_.writes)
     if (kind(write.projection.start.rows, tile.dim) == Along::strided) return {};
-  return static_cast<double>(2 * step - 1) + (access.fill && may_be_outside(op_, access) ? 3 : 0);
+  const std::int64_t loads = step, shuffles = std::max<std::int64_t>(step - 1, 1);  // one step: in reverse order
+  return static_cast<double>(loads + shuffles) + (access.fill && may_be_outside(op_, access) ? 3 : 0);
 }
 
 double PointWork::strided(CellId id, const Access& access, const Tile& tile) const {

@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
       {"cumsum_columns", cumsum_columns},
       {"transpose", transpose},
       {"box3x3", box3x3},
+      {"max_pool", max_pool},
+      {"magnitudes", magnitudes},
       {"stencil27", stencil27},
       {"jacobi", jacobi},
       {"limits", limits},

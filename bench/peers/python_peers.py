@@ -39,6 +39,9 @@ def numpy_call(workload, size):
         a, b = filled((n[0], n[1], n[3]), 1), filled((n[0], n[3], n[2]), 2)
         c = np.empty((n[0], n[1], n[2]), np.float32)
         return lambda: np.matmul(a, b, out=c)
+    if workload == "magnitudes":
+        x = filled((*n, 2), 1).view(np.complex64)[:, 0]
+        return lambda: x.real**2 + x.imag**2
     if workload in ("column_sums", "cumsum_rows", "cumsum_columns"):
         x = filled(n, 1)
         y = np.empty(n[1] if workload == "column_sums" else n, np.float32)
@@ -134,6 +137,12 @@ def torch_call(workload, size, threads):
     if workload == "box3x3":
         x = tensor([1, 1, *n], 1)
         return lambda: torch.nn.functional.avg_pool2d(x, 3, 1, 1, divisor_override=1)
+    if workload == "max_pool":
+        x = tensor([1, *n], 1)
+        return lambda: torch.nn.functional.max_pool2d(x, 3, 2, 1)
+    if workload == "magnitudes":
+        x = torch.view_as_complex(tensor([*n, 2], 1))
+        return lambda: x.real.square() + x.imag.square()
     if workload == "stencil27":
         x = tensor([1, 1, *n], 1)
         return lambda: torch.nn.functional.avg_pool3d(x, 3, 1, divisor_override=1)

@@ -52,6 +52,10 @@ def planes(rng):
     return drawn(rng, [(1, 64), (1, 512), (2, 64), (2, 64)], 1e4, 4e7)
 
 
+def planes_of_channels(rng):
+    return drawn(rng, [(1, 512), (2, 256), (2, 256)], 1e4, 4e7)
+
+
 def narrow(rng):
     return drawn(rng, [(100, 1 << 22), (2, 40)], 1e4, 4e7)
 

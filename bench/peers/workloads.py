@@ -39,6 +39,16 @@ def program(size, head, body, names):
     return f"use std\n\ndim {dims}\n\nprogram bench({head} {{\n    {body}\n}}\n"
 
 
+def pooled(size):
+    c, h, w = numbers(size)
+    return f"{c}x{(h + 1) // 2}x{(w + 1) // 2}"
+
+
+def max_pool(size):
+    return program(size, f"X: f32[c, h, w]) -> (Y: f32[{pooled(size).replace('x', ', ')}])",
+                   "Y[k, i, j] = max[u in 0..3, v in 0..3] X[k, 2 * i + u - 1, 2 * j + v - 1 else -inf]", "c h w")
+
+
 def contraction(size):
     spec, extents = size.split("@")
     left, right, out = re.fullmatch(r"(\w+),(\w+)->(\w+)", spec).groups()
@@ -165,6 +175,11 @@ WORKLOADS = [
     Workload("box3x3", ["4096x4096"], ["4096x4096"],
              lambda s: program(s, "X: f32[m, n]) -> (Y: f32[m, n])", "Y[i, j] = sum[u in 0..3, v in 0..3] X[i + u - 1, j + v - 1 else 0]",
                                "m n"), lambda s: 8 * product(s), shapes.matrix, "GB/s"),
+    Workload("max_pool", ["64x112x112", "512x28x28"], ["64x112x112"], max_pool,
+             lambda s: 4 * (product(s) + product(pooled(s))), shapes.planes_of_channels, "GB/s", 1.0),
+    Workload("magnitudes", ["1000000"], ["1000000"],
+             lambda s: program(s, "X: f32[n, 2]) -> (Y: f32[n])", "Y[i] = X[i, 0] * X[i, 0] + X[i, 1] * X[i, 1]", "n"),
+             lambda s: 12 * product(s), shapes.vector, "GB/s", 1.0),
     Workload("stencil27", ["256x256x256"], ["256x256x256"],
              lambda s: program(s, "X: f32[a, b, c]) -> (Y: f32[a - 2, b - 2, c - 2])",
                                "Y[i, j, k] = sum[u in 0..3, v in 0..3, w in 0..3] X[i + u, j + v, k + w]", "a b c"),

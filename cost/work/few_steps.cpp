@@ -1,5 +1,7 @@
 #include "cost/work/few_steps.h"
 
+#include <cstdlib>
+
 #include "backend/tiles/register_tile.h"
 #include "cost/work/loop_values.h"
 #include "support/tensor.h"
@@ -10,6 +12,7 @@ std::int64_t few_steps(const std::vector<ir::AffineExpr>& at, const ir::TensorTy
   const std::vector<std::int64_t> strides = row_major_strides(type.shape);
   std::int64_t step = 0;
   for (std::size_t a = 0; a < at.size(); ++a) step += LoopValues::step_of(at[a], lane) * strides[a];
+  step = std::abs(step);
   return step >= 2 && step <= backend::most_steps_between_lanes ? step : 0;
 }
 

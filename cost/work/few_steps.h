@@ -10,7 +10,7 @@
 
 namespace tap::cost {
 
-// The distance between the cells of neighbouring lanes, if it is that of such loads, and at least 2; else 0.
+// The distance between the cells of neighbouring lanes, in either direction, if it is that of such loads, and at least 2; else 0.
 std::int64_t few_steps(const std::vector<ir::AffineExpr>& at, const ir::TensorType& type, std::uint32_t lane);
 
 }  // namespace tap::cost

@@ -1,6 +1,7 @@
 // What loads of vectors take in the first cache, against counts by hand.
 #include <gtest/gtest.h>
 
+#include "cost/work/few_steps.h"
 #include "cost/work/line_crossings.h"
 #include "cost/work/shared_loads.h"
 
@@ -30,6 +31,21 @@ TEST(Loads, VectorsThatCrossLinesTakeMoreThanOneAccess) {
                         Case{0, 0, odd, 64, 1.525}, Case{0, 0, odd, 16, 1}})
     EXPECT_DOUBLE_EQ(accesses_per_vector({plus(i, c.di), plus(j, c.dj)}, c.type, rows, c.width, 64), c.accesses)
         << c.di << ", " << c.dj << ", " << c.type.shape[1] << " columns, " << c.width << " bytes";
+}
+
+TEST(Loads, OfLanesAFewCellsApart) {
+  const ir::TensorType narrow{ElementType::f32, {100, 3}}, wide{ElementType::f32, {8, 64}};
+  auto times = [](std::int64_t by, std::uint32_t variable) {
+    ir::AffineExpr expr = plus(variable, 5);
+    expr.coefficients[variable] = by;
+    return expr;
+  };
+  EXPECT_EQ(few_steps({plus(i, 0), plus(j, 0)}, narrow, i), 3);  // a column of rows of three
+  EXPECT_EQ(few_steps({plus(i, 0), plus(j, 0)}, wide, i), 0);    // of rows of 64
+  EXPECT_EQ(few_steps({plus(i, 0), plus(j, 0)}, wide, j), 0);    // neighbours
+  EXPECT_EQ(few_steps({plus(i, 0), times(2, j)}, wide, j), 2);
+  EXPECT_EQ(few_steps({plus(i, 0), times(-4, j)}, wide, j), 4);
+  EXPECT_EQ(few_steps({plus(i, 0), times(5, j)}, wide, j), 0);
 }
 
 TEST(Loads, UnrolledRowsShareThem) {

@@ -3,6 +3,9 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "bench/peers/native/rival.h"
 
 namespace rivals {
@@ -61,6 +64,37 @@ inline void box3x3(const std::vector<long>& size) {
         to[j] = a[j - 1] + a[j] + a[j + 1] + b[j - 1] + b[j] + b[j + 1] + c[j - 1] + c[j] + c[j + 1];
       to[n - 1] = n > 1 ? column(n - 2) + column(n - 1) : column(0);
     }
+  });
+}
+
+// The greatest of 3 x 3 neighbours at every second row and column.
+inline void max_pool(const std::vector<long>& size) {
+  const long planes = size[0], rows = size[1], n = size[2], to_rows = (rows + 1) / 2, to_n = (n + 1) / 2;
+  const auto cells = static_cast<std::size_t>(planes * to_rows * to_n);
+  float *x = peers::filled(planes * rows * n, 1), *y = peers::zeros(cells);
+  offer("loop", y, cells, [=] {
+#pragma omp parallel for
+    for (long k = 0; k < planes; ++k)
+      for (long i = 0; i < to_rows; ++i) {
+        float* to = y + (k * to_rows + i) * to_n;
+        std::fill(to, to + to_n, -std::numeric_limits<float>::max());
+        for (long r = std::max(2 * i - 1, 0L); r < std::min(2 * i + 2, rows); ++r) {
+          const float* from = x + (k * rows + r) * n;
+          to[0] = std::max({to[0], from[0], n > 1 ? from[1] : from[0]});
+          for (long j = 1; 2 * j + 1 < n; ++j) to[j] = std::max({to[j], from[2 * j - 1], from[2 * j], from[2 * j + 1]});
+          if (n % 2 == 1 && n > 1) to[to_n - 1] = std::max({to[to_n - 1], from[n - 2], from[n - 1]});
+        }
+      }
+  });
+}
+
+// Of complex numbers, whose parts lie side by side.
+inline void magnitudes(const std::vector<long>& size) {
+  const long n = size[0];
+  float *x = peers::filled(2 * n, 1), *y = peers::zeros(n);
+  offer("loop", y, static_cast<std::size_t>(n), [=] {
+#pragma omp parallel for
+    for (long i = 0; i < n; ++i) y[i] = x[2 * i] * x[2 * i] + x[2 * i + 1] * x[2 * i + 1];
   });
 }
 

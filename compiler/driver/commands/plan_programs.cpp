@@ -70,6 +70,12 @@ ReadProgram read_to_divide(Session& session, const std::string& file, const Sour
   plan.decisions = lines;
   add(decided(by, plan));
   made.forms.grouped_for = [=](const ir::Plan& divided) { return decided(by, divided); };
+  made.forms.with_lines = [&session, &source, text = made.file](const std::vector<ir::Decision>& chosen) {
+    ir::Plan of_form;
+    of_form.decisions = chosen;
+    return ProgramToDivide{compile_file(session, text, up_to_groups(source, of_form), {}).program, chosen};
+  };
+  made.forms.kept = kept;
   return made;
 }
 

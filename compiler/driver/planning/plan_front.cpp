@@ -151,40 +151,63 @@ std::vector<MeshPlan> best_of(std::vector<MeshPlan> plans, cost::Goal goal, bool
   return best;
 }
 
-// What pays may be another thing on parts: the program with the groups for each of these plans is divided as well.
-void add_grouped(PlanFront& front, const std::vector<MeshPlan>& best, const FormsOfProgram& forms,
-                 cost::SearchOptions options) {
+using FormsOnMeshes = std::vector<std::pair<ir::Mesh, std::vector<ir::Decision>>>;
+
+// Divides the program in this form as well, unless it is known.
+void add_form(PlanFront& front, ProgramToDivide form, const MeshPlan& of, cost::SearchOptions options,
+              FormsOnMeshes& known) {
+  std::pair of_form(of.mesh, form.lines);
+  if (std::ranges::count(known, of_form) > 0) return;
+  known.push_back(std::move(of_form));
   options.progress = {};
-  std::vector<std::pair<ir::Mesh, std::vector<ir::Decision>>> known;
-  for (const ir::Mesh& mesh : front.meshes)
-    for (const ProgramToDivide& form : forms.all) known.emplace_back(mesh, form.lines);
   double least = cost::unlimited;
   for (const MeshPlan& plan : front.plans) least = std::min(least, value_of(predicted(plan), options.limits.goal));
+  const ir::MeshId mesh = mesh_for(form.program, of.mesh.axes, options).first;
+  follow_shardings_on(form.program, mesh);
+  options.times = cost::times_for(form.program, options);
+  cost::FoundFront found = cost::search(form.program, mesh, with_fewer_states(options, fewer_for_forms));
+  constexpr double clearly = 0.99;
+  const bool is_better = least_of_goal(found, options.limits.goal) < clearly * least;
+  if (is_quick(found) || is_better) found = cost::search(form.program, mesh, options);
+  front.strategies += found.strategies;
+  front.labels += found.work.labels;
+  front.goal_is_exact = front.goal_is_exact && found.goal_is_exact;
+  for (cost::FoundPlan& one : found.plans)
+    one.sharded.plan.decisions.insert(one.sharded.plan.decisions.begin(), form.lines.begin(), form.lines.end());
+  add_plans(front.plans, of.mesh, of.is_declared, std::move(found.plans), options.cluster);
+}
+
+// What pays may be another thing on parts: the program with the groups for each of these plans is divided as well.
+void add_grouped(PlanFront& front, const std::vector<MeshPlan>& best, const FormsOfProgram& forms,
+                 const cost::SearchOptions& options, FormsOnMeshes& known) {
   std::vector<ir::Plan> seen;
   for (const MeshPlan& plan : best) {
     const ir::Plan divided = plan_of(plan);
     if (std::ranges::count(seen, divided) > 0) continue;  // the best in several ways
     seen.push_back(divided);
-    ProgramToDivide form = forms.grouped_for(divided);
-    std::pair of_form(plan.mesh, form.lines);
-    if (std::ranges::count(known, of_form) > 0) continue;
-    known.push_back(std::move(of_form));
-    const ir::MeshId mesh = mesh_for(form.program, plan.mesh.axes, options).first;
-    follow_shardings_on(form.program, mesh);
-    options.times = cost::times_for(form.program, options);
-    cost::FoundFront found = cost::search(form.program, mesh, with_fewer_states(options, fewer_for_forms));
-    constexpr double clearly = 0.99;
-    const bool is_better = least_of_goal(found, options.limits.goal) < clearly * least;
-    if (is_quick(found) || is_better) found = cost::search(form.program, mesh, options);
-    least = std::min(least, least_of_goal(found, options.limits.goal));
-    front.strategies += found.strategies;
-    front.labels += found.work.labels;
-    front.goal_is_exact = front.goal_is_exact && found.goal_is_exact;
-    for (cost::FoundPlan& one : found.plans)
-      one.sharded.plan.decisions.insert(one.sharded.plan.decisions.begin(), form.lines.begin(), form.lines.end());
-    add_plans(front.plans, plan.mesh, plan.is_declared, std::move(found.plans), options.cluster);
+    add_form(front, forms.grouped_for(divided), plan, options, known);
   }
   remove_beaten(front.plans);
+}
+
+// The fastest plan without one of its groups, and so on, as long as that is better.
+void add_with_fewer_groups(PlanFront& front, const FormsOfProgram& forms, const cost::SearchOptions& options,
+                           FormsOnMeshes& known) {
+  for (double least = cost::unlimited; !front.plans.empty();) {
+    const MeshPlan best = picked(front, Pick::fastest);
+    if (predicted(best).seconds >= least) return;
+    least = predicted(best).seconds;
+    std::vector<ir::Decision> lines = plan_of(best).decisions;
+    std::erase_if(lines, [](const ir::Decision& line) { return std::holds_alternative<ir::PlannedSplit>(line); });
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      if (!std::holds_alternative<ir::PlannedFusion>(lines[k]) || std::ranges::count(forms.kept, lines[k]) > 0)
+        continue;
+      std::vector<ir::Decision> fewer = lines;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
+      add_form(front, forms.with_lines(fewer), best, options, known);
+    }
+    remove_beaten(front.plans);
+  }
 }
 
 }  // namespace
@@ -232,26 +255,12 @@ PlanFront search_meshes(const FormsOfProgram& forms, const std::vector<std::vect
   const bool is_small = front.labels < few_labels;
   std::vector<MeshPlan> best = best_of(std::move(without_groups), options.limits.goal, is_small);
   if (is_small) std::ranges::move(best_of(front.plans, options.limits.goal, true), std::back_inserter(best));
-  add_grouped(front, best, forms, options);
+  FormsOnMeshes known;
+  for (const ir::Mesh& mesh : front.meshes)
+    for (const ProgramToDivide& form : forms.all) known.emplace_back(mesh, form.lines);
+  add_grouped(front, best, forms, options, known);
+  if (is_small) add_with_fewer_groups(front, forms, options, known);
   return front;
-}
-
-std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices, const cost::Cluster& cluster) {
-  const bool any_order = cluster.links.size() > 1 || !cluster.pairs.empty() || !cluster.layout.empty();
-  std::vector<std::vector<ir::MeshAxis>> meshes;
-  for (std::int64_t x = devices; x >= 1; --x) {
-    if (devices % x != 0 || (x == 1 && devices > 1)) continue;
-    const std::int64_t rest = devices / x;
-    for (std::int64_t y = rest; y >= 1; --y) {
-      if (rest % y != 0 || (y == 1 && rest > 1)) continue;
-      if (!any_order && (y > x || rest / y > y)) continue;
-      std::vector<ir::MeshAxis> axes{{"x", x}};
-      if (y > 1) axes.push_back({"y", y});
-      if (rest / y > 1) axes.push_back({"z", rest / y});
-      meshes.push_back(std::move(axes));
-    }
-  }
-  return meshes;
 }
 
 Demands parse_demands(const std::vector<std::string>& texts, const std::vector<std::string>& prices) {

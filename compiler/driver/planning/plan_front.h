@@ -48,10 +48,6 @@ PlanFront search_meshes(const FormsOfProgram& forms, const std::vector<std::vect
                         const cost::SearchOptions& options, const std::function<void(double)>& progress = {},
                         const MeshLimit& limit = {});
 
-// Every way to write a number of devices as a product of at most three axes, x, y and z; if all devices are alike and all links,
-// the largest axis comes first, since the order makes no difference.
-std::vector<std::vector<ir::MeshAxis>> meshes_of(std::int64_t devices, const cost::Cluster& cluster);
-
 // --at-most time=2ms,memory=1GiB,traffic=64MiB,euros=0.01
 struct Demands {
   std::optional<double> seconds, memory, traffic;

@@ -32,6 +32,26 @@ MeshAxes mesh_at_hand(const ir::Program& program, const cost::SearchOptions& sea
                     .help("write --mesh data=4,model=2, or --devices 8 to search meshes, too")};
 }
 
+// Every way to write a number of devices as a product of at most three axes, x, y and z; if all devices are alike and all links,
+// the largest axis comes first, since the order makes no difference.
+std::vector<MeshAxes> meshes_of(std::int64_t devices, const cost::Cluster& cluster) {
+  const bool any_order = cluster.links.size() > 1 || !cluster.pairs.empty() || !cluster.layout.empty();
+  std::vector<MeshAxes> meshes;
+  for (std::int64_t x = devices; x >= 1; --x) {
+    if (devices % x != 0 || (x == 1 && devices > 1)) continue;
+    const std::int64_t rest = devices / x;
+    for (std::int64_t y = rest; y >= 1; --y) {
+      if (rest % y != 0 || (y == 1 && rest > 1)) continue;
+      if (!any_order && (y > x || rest / y > y)) continue;
+      MeshAxes axes{{"x", x}};
+      if (y > 1) axes.push_back({"y", y});
+      if (rest / y > 1) axes.push_back({"z", rest / y});
+      meshes.push_back(std::move(axes));
+    }
+  }
+  return meshes;
+}
+
 // Fewer devices can be cheaper: then every number of devices that divides them is tried, too.
 std::vector<MeshAxes> meshes_asked(const MeshesAsked& asked, const ir::Program& program,
                                    const cost::SearchOptions& search) {

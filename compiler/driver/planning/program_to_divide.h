@@ -26,6 +26,9 @@ struct FormsOfProgram {
   std::vector<ProgramToDivide> all;  // the first one without decided groups
   // With the groups that the cost model decides for a plan that divides operations. Empty: groups are not decided.
   std::function<ProgramToDivide(const ir::Plan&)> grouped_for = {};
+  // With these lines and no others; `kept` are among them.
+  std::function<ProgramToDivide(const std::vector<ir::Decision>&)> with_lines = {};
+  std::vector<ir::Decision> kept = {};
 };
 
 }  // namespace tap::driver
