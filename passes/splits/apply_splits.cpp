@@ -326,15 +326,15 @@ Plan with_requested_splits(const Program& program, const Plan& plan) {
     auto* split = std::get_if<PlannedSplit>(&line);
     return split && (split->axis || split->placement == Placement::devices);
   };
-  const auto local = std::ranges::stable_partition(all.decisions, is_over_devices);
+  const auto local = std::stable_partition(all.decisions.begin(), all.decisions.end(), is_over_devices);
   std::set<std::string> divided;
-  for (const Decision& line : local) divided.insert(std::get<PlannedSplit>(line).operation);
+  for (auto line = local; line != all.decisions.end(); ++line) divided.insert(std::get<PlannedSplit>(*line).operation);
   Plan first, others;
   for (const Decision& line : plan.decisions) {
     const bool before = is_over_devices(line) && divided.contains(std::get<PlannedSplit>(line).operation);
     (before ? first : others).decisions.push_back(line);
   }
-  all.decisions.insert(local.begin(), first.decisions.begin(), first.decisions.end());
+  all.decisions.insert(local, first.decisions.begin(), first.decisions.end());
   all.decisions.insert(all.decisions.end(), others.decisions.begin(), others.decisions.end());
   return all;
 }
