@@ -12,7 +12,7 @@
 
 #include "backend/llvm/emit_straight.h"
 #include "backend/llvm/lane_masks.h"
-#include "backend/tiles/register_tile.h"
+#include "backend/loops/lanes_apart.h"
 
 namespace tap::backend {
 

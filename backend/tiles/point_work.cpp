@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/loops/lanes_apart.h"
 #include "backend/tiles/cache_sets.h"
 #include "backend/tiles/packable.h"
 #include "backend/tiles/patterns.h"

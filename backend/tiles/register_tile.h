@@ -35,8 +35,6 @@ std::optional<std::size_t> ragged_along(const ir::Operator& op, std::size_t dim)
 
 // The number of lanes is based on this size, not on the machine's registers, since results must not depend on them.
 inline constexpr std::int64_t full_vector_bytes = ir::reference_machine.vector_bytes;
-// Lanes that read cells so far apart, or less, read all cells between them, and shuffle; others gather.
-inline constexpr std::int64_t most_steps_between_lanes = 4;
 // The most steps of a reduction in one block of packed operands (packing.h).
 inline constexpr std::int64_t most_packed_steps = 768;
 

@@ -6,8 +6,8 @@
 #include "ir/graphs/operation_names.h"
 #include "passes/fusion/group_dims.h"
 #include "passes/shardings/follow_shardings.h"
-#include "passes/splits/apply_splits.h"
 #include "passes/splits/divided_inputs.h"
+#include "passes/splits/requested_splits.h"
 
 namespace tap::cost {
 

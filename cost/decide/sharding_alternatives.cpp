@@ -9,6 +9,7 @@
 #include "passes/caution.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/shardings/propagate.h"
+#include "passes/splits/requested_splits.h"
 
 namespace tap::cost {
 namespace {

@@ -7,8 +7,8 @@
 #include "ir/text/plan_text.h"
 #include "passes/plan_problem.h"
 #include "passes/shardings/plan_shardings.h"
-#include "passes/splits/apply_splits.h"
 #include "passes/splits/divided_inputs.h"
+#include "passes/splits/requested_splits.h"
 
 namespace tap::cost {
 

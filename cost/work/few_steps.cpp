@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "backend/tiles/register_tile.h"
+#include "backend/loops/lanes_apart.h"
 #include "cost/work/loop_values.h"
 #include "support/tensor.h"
 

@@ -5,6 +5,7 @@
 #include "passes/shardings/moves.h"
 #include "passes/shardings/plan_shardings.h"
 #include "passes/shardings/propagate.h"
+#include "passes/splits/requested_splits.h"
 
 namespace tap::passes {
 

@@ -11,6 +11,7 @@
 #include "ir/text/plan_text.h"
 #include "passes/named_operator.h"
 #include "passes/splits/divided_inputs.h"
+#include "passes/splits/requested_splits.h"
 #include "passes/splits/split_operator.h"
 
 namespace tap::passes {

@@ -5,6 +5,7 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/operation_names.h"
+#include "passes/splits/requested_splits.h"
 #include "passes/splits/split_graph.h"
 #include "passes/splits/split_operator.h"
 

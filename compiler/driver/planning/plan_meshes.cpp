@@ -11,7 +11,7 @@
 #include "ir/graphs/operation_names.h"
 #include "ir/shardings/mesh_position.h"
 #include "ir/shardings/other_mesh.h"
-#include "passes/splits/apply_splits.h"
+#include "passes/splits/requested_splits.h"
 #include "support/exit_code.h"
 
 namespace tap::driver {
