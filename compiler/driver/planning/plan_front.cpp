@@ -190,16 +190,17 @@ void add_grouped(PlanFront& front, const std::vector<MeshPlan>& best, const Form
   remove_beaten(front.plans);
 }
 
-// The fastest plan without one of its groups, and so on, as long as that is better.
+// The fastest plan without one of its groups, and so on, as long as that is better and takes little time.
 void add_with_fewer_groups(PlanFront& front, const FormsOfProgram& forms, const cost::SearchOptions& options,
                            FormsOnMeshes& known) {
-  for (double least = cost::unlimited; !front.plans.empty();) {
+  auto has_time = [&] { return front.labels < few_labels && !is_hurried(options.limits); };
+  for (double least = cost::unlimited; !front.plans.empty() && has_time();) {
     const MeshPlan best = picked(front, Pick::fastest);
     if (predicted(best).seconds >= least) return;
     least = predicted(best).seconds;
     std::vector<ir::Decision> lines = plan_of(best).decisions;
     std::erase_if(lines, [](const ir::Decision& line) { return std::holds_alternative<ir::PlannedSplit>(line); });
-    for (std::size_t k = 0; k < lines.size(); ++k) {
+    for (std::size_t k = 0; k < lines.size() && has_time(); ++k) {
       if (!std::holds_alternative<ir::PlannedFusion>(lines[k]) || std::ranges::count(forms.kept, lines[k]) > 0)
         continue;
       std::vector<ir::Decision> fewer = lines;
@@ -259,7 +260,7 @@ PlanFront search_meshes(const FormsOfProgram& forms, const std::vector<std::vect
   for (const ir::Mesh& mesh : front.meshes)
     for (const ProgramToDivide& form : forms.all) known.emplace_back(mesh, form.lines);
   add_grouped(front, best, forms, options, known);
-  if (is_small) add_with_fewer_groups(front, forms, options, known);
+  add_with_fewer_groups(front, forms, options, known);
   return front;
 }
 
