@@ -190,9 +190,17 @@ void add_grouped(PlanFront& front, const std::vector<MeshPlan>& best, const Form
   remove_beaten(front.plans);
 }
 
-// The fastest plan without one of its groups, and so on, as long as that is better and takes little time.
+std::size_t operations_of(const ir::Program& program) {
+  std::size_t all = 0;
+  for (const ir::Graph& graph : program.graphs) all += graph.operations.size();
+  return all;
+}
+
+// Of a small program: the fastest plan without one of its groups, and so on, as long as that is better.
 void add_with_fewer_groups(PlanFront& front, const FormsOfProgram& forms, const cost::SearchOptions& options,
                            FormsOnMeshes& known) {
+  constexpr std::size_t few_operations = 16;
+  if (operations_of(forms.all.front().program) > few_operations) return;
   auto has_time = [&] { return front.labels < few_labels && !is_hurried(options.limits); };
   for (double least = cost::unlimited; !front.plans.empty() && has_time();) {
     const MeshPlan best = picked(front, Pick::fastest);
