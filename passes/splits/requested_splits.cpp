@@ -10,6 +10,7 @@
 #include "ir/author_names.h"
 #include "ir/graphs/graph_algorithms.h"
 #include "ir/graphs/operation_names.h"
+#include "ir/text/plan_text.h"
 #include "ir/text_names.h"
 #include "passes/named_operator.h"
 
