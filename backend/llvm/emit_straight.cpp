@@ -245,9 +245,8 @@ Value* StraightCells::load(const Addresses& location, ElementType type, std::uin
 }
 
 Value* StraightCells::read(const Load& read) {
-  const bool is_checked = std::ranges::any_of(read.at, &Coordinate::checked);
   if (const auto step = short_step(read)) {
-    Value* fill = is_checked ? (*this)(*read.fill) : nullptr;
+    Value* fill = std::ranges::any_of(read.at, &Coordinate::checked) ? (*this)(*read.fill) : nullptr;
     if (!fill || lanes_of(fill) == 1) return read_every(read, *step, fill);
   }
   auto& b = s_.b;

@@ -361,6 +361,7 @@ std::int64_t lanes_in_first_cache(const Operator& op, const RegisterTile& tile, 
   if (is_stencil(op, tile, extents)) return 0;
   const std::int64_t size = extents.sizes[tile.dim], step = static_cast<std::int64_t>(tile.lanes) * tile.vectors;
   const double each = bytes_read_again(op, tile, extents) / static_cast<double>(size);
+  if (each <= 0) return 0;
   const auto tiles = static_cast<std::int64_t>(static_cast<double>(machine.l1_bytes) / 2 / each) / step;
   return tiles < fewest_tiles || 2 * tiles * step > size ? 0 : tiles * step;
 }

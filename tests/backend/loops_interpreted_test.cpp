@@ -198,6 +198,21 @@ TEST(LoopLanes, AccessesOfEveryShapeAtAllSizes) {
   expect_same_at_all_sizes(texts);
 }
 
+// Every cell between those of the lanes is read, and none before the first or after the last.
+TEST(LoopLanes, CellsAFewApartOfEveryType) {
+  std::vector<std::string> texts;
+  for (const LaneType& type : lane_types)
+    for (const char* cell : {"w[2*i]", "w[3*i + 1]", "w[4*i + 3]", "w[2*i - 7? else w[0]]", "w[3*i + 50? else w[1]]",
+                             "w[159 - 4*i]", "m[i, 0]", "m[i, 2]", "m[39 - i, 1]"})
+      texts.push_back(replaced(R"(kernel (w: TYPE[160], m: TYPE[40, 3]) -> (y: TYPE[40]) over (i)
+  for i0 in lo_i..hi_i step LANES
+    lanes i in i0..hi_i of LANES
+      y[i] = CELL
+)",
+                               {{"TYPE", type.name}, {"LANES", type.lanes}, {"CELL", cell}}));
+  expect_same_at_all_sizes(texts);
+}
+
 TEST(LoopLanes, NegativeCoordinates) {
   expect_same_at_all_sizes({R"(kernel (x: f32[40]) -> (y: f32[40]) over (i)
   for i0 in lo_i..hi_i step 16

@@ -196,16 +196,17 @@ std::size_t operations_of(const ir::Program& program) {
   return all;
 }
 
-// Of a small program: the fastest plan without one of its groups, and so on, as long as that is better.
+// Of a small program: the best plan without one of its groups, and so on, as long as that is better.
 void add_with_fewer_groups(PlanFront& front, const FormsOfProgram& forms, const cost::SearchOptions& options,
                            FormsOnMeshes& known) {
   constexpr std::size_t few_operations = 16;
   if (operations_of(forms.all.front().program) > few_operations) return;
   auto has_time = [&] { return front.labels < few_labels && !is_hurried(options.limits); };
   for (double least = cost::unlimited; !front.plans.empty() && has_time();) {
-    const MeshPlan best = picked(front, Pick::fastest);
-    if (predicted(best).seconds >= least) return;
-    least = predicted(best).seconds;
+    const MeshPlan best = best_of(front.plans, options.limits.goal, false).front();
+    const double value = value_of(predicted(best), options.limits.goal);
+    if (value >= least) return;
+    least = value;
     std::vector<ir::Decision> lines = plan_of(best).decisions;
     std::erase_if(lines, [](const ir::Decision& line) { return std::holds_alternative<ir::PlannedSplit>(line); });
     for (std::size_t k = 0; k < lines.size() && has_time(); ++k) {
