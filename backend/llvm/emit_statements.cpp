@@ -37,7 +37,6 @@ class StatementEmitter {
   void emit_across(const For& loop, const StoredAcross& across);
   void begin_turn(const For& loop, Value* lower, std::uint32_t trip);
   void end_turns(const For& loop);
-  bool is_dense(const Store::Target& target) const;
   template <class Run>
   void in_lanes(const For& loop, Run run);
   void emit_straight(std::span<const Statement> body);
@@ -174,8 +173,7 @@ std::pair<EmitState::Turn*, bool> StatementEmitter::turn(const For& loop, std::u
 }
 
 void StatementEmitter::emit_unrolled(const For& loop) {
-  if (StoredAcross across = stored_across(loop); across.lanes && is_dense(*across.target))
-    return emit_across(loop, across);
+  if (const StoredAcross across = stored_across(s_, loop); across.lanes) return emit_across(loop, across);
   if (!s_.straight) s_.forget();
   if (const auto fold = fold_of_rows(kernel_, loop)) return emit_folded(loop, *fold);
   Value* lower = tightest(loop.lower, true);
@@ -198,11 +196,6 @@ void StatementEmitter::end_turns(const For& loop) {
 }
 
 // Whether consecutive cells in the last axis are contiguous in memory.
-bool StatementEmitter::is_dense(const Store::Target& target) const {
-  auto* stride = llvm::dyn_cast<llvm::ConstantInt>(s_.strides[target.tensor][target.at.size() - 1]);
-  return stride && stride->isOne();
-}
-
 // Processes as many vectors at a time as each has lanes.
 void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) {
   const bool outermost = !std::exchange(s_.straight, true);
@@ -218,7 +211,12 @@ void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) 
       });
     }
     begin_turn(loop, lower, first);
-    in_lanes(*across.lanes, [&] { StraightCells(s_).store_across(*across.target, rows); });
+    in_lanes(*across.lanes, [&] {
+      StraightCells cells(s_);
+      if (across.step && cells.can_store_every(*across.step, rows.size()))
+        cells.store_every(*across.target, *across.step, rows);
+      else cells.store_across(*across.target, rows);
+    });
   }
   end_turns(loop);
   forget_loads_of({{*across.target}});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/llvm/emit_every.h"
 #include "backend/llvm/emit_leading.h"
 #include "backend/llvm/emit_non_temporal.h"
 #include "backend/llvm/emit_transposed.h"
@@ -300,6 +301,9 @@ void StraightCells::store(const Store::Target& target, Value* value) {
   } else {
     Value* raw = to_memory(b, splat(value, s_.lanes->count), type);
     Value* mask = s_.lanes->mask;
+    const auto step = location.dense ? std::nullopt
+                                     : step_between_lanes(s_, target, s_.lanes->variable, s_.lanes->count);
+    if (step && can_store_every(*step, 1)) return store_every(target, *step, {raw});
     if (!location.dense) {
       stored = b.CreateMaskedScatter(raw, addresses(location, type), align, mask);
     } else if (mask && !s_.stores_under_masks) {

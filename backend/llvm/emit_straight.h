@@ -18,6 +18,9 @@ class StraightCells {
   void store(const Store::Target& target, llvm::Value* value);
   // Stores `rows` as consecutive vectors in the target's last axis; the target is the first one's.
   void store_across(const Store::Target& target, const std::vector<llvm::Value*>& rows);
+  // The same where the lanes are `step` cells apart, at least as many as there are rows (emit_every.cpp).
+  void store_every(const Store::Target& target, std::int64_t step, const std::vector<llvm::Value*>& rows);
+  bool can_store_every(std::int64_t step, std::size_t rows) const;
   llvm::Value* in_memory(const Store::Target& target, llvm::Value* value);
 
  private:

@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "backend/llvm/emit_every.h"
+
 namespace tap::backend {
 
 namespace {
@@ -17,14 +19,19 @@ std::int64_t coefficient(const ir::AffineExpr& e, std::uint32_t variable) {
   return variable < e.coefficients.size() ? e.coefficients[variable] : 0;
 }
 
+bool is_dense(const EmitState& s, const Store::Target& target) {
+  auto* stride = llvm::dyn_cast<llvm::ConstantInt>(s.strides[target.tensor][target.at.size() - 1]);
+  return stride && stride->isOne();
+}
+
 }  // namespace
 
-StoredAcross stored_across(const For& unrolled) {
+StoredAcross stored_across(const EmitState& s, const For& unrolled) {
   constexpr std::uint32_t fewest = 4;
   const For* lanes = unrolled.kind == LoopKind::unrolled ? only<For>(unrolled.body) : nullptr;
   if (!lanes || lanes->kind != LoopKind::lanes || !std::has_single_bit(lanes->count)) return {};
   const Store* store = only<Store>(lanes->body);
-  if (!store || store->targets.size() != 1 || unrolled.count < fewest || lanes->count < fewest) return {};
+  if (!store || store->targets.size() != 1 || unrolled.count < 2 || lanes->count < fewest) return {};
   // All passes must start their vectors at the same place.
   for (const auto* bounds : {&lanes->lower, &lanes->upper})
     for (const Bound& bound : *bounds)
@@ -38,7 +45,9 @@ StoredAcross stored_across(const For& unrolled) {
     if (last && along != 0) return {};
     moves = moves || along != 0;
   }
-  return moves ? StoredAcross{lanes, &target} : StoredAcross{};
+  if (!moves || !is_dense(s, target)) return {};
+  const auto step = step_between_lanes(s, target, lanes->variable, lanes->count);
+  return step || unrolled.count >= fewest ? StoredAcross{lanes, &target, step} : StoredAcross{};
 }
 
 // Exchanges blocks of 1 cell with those across, then blocks of 2, of 4 and so on.

@@ -73,7 +73,11 @@ std::vector<Statement> Lowering::fill(const Pack& pack, const PackedDim& along, 
     std::optional<Prefetch> ahead;
     const auto next = dim_of_next_fill(tile, packing, extents);
     if (next && along.dim == tile.dim) ahead = fetch_of_next_fill(pack, across_dim, *next, extents);
-    inner = around(std::move(nest), fill_across(within, together, remaining, *across, tile.lanes, cell, ahead));
+    const std::int64_t length = packing.chunked == across_dim ? packing.chunk : 0;
+    const bool in_vectors = op_.dims[across_dim].role == DimRole::reduction && extents.exact[across_dim] &&
+                            extents.sizes[across_dim] % tile.lanes == 0 && length % tile.lanes == 0;
+    inner = around(std::move(nest),
+                   fill_across(within, together, remaining, {*across, in_vectors}, tile.lanes, cell, ahead));
   } else {
     nest.insert(nest.begin(), within);
     inner = around(std::move(nest), std::move(cell));
@@ -112,7 +116,7 @@ std::vector<Statement> Lowering::fill_by_rows(std::vector<For> nest, const For& 
 // transposed (emit_transposed.h), the last lanes too; then smaller groups, and the remaining rows one by one. `remaining`:
 // how many rows remain after the largest groups, if that is known.
 std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t together,
-                                             std::optional<std::int64_t> remaining, const For& across,
+                                             std::optional<std::int64_t> remaining, const Across& across,
                                              std::uint32_t lanes, const std::vector<Statement>& cell,
                                              const std::optional<Prefetch>& ahead) {
   struct Steps {
@@ -134,13 +138,14 @@ std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t to
     steps.rest.upper = {bound(variable(end))};
     return steps;
   };
-  Steps along = steps_of(across, lanes);
-  For vector = across;
+  Steps along = steps_of(across.loop, lanes);
+  For vector = across.loop;
   vector.kind = LoopKind::lanes;
   vector.lower = {bound(variable(along.whole.variable))};
   vector.count = lanes;
   vector.upper.clear();
-  const std::size_t dim = static_cast<std::size_t>(std::ranges::find(frame_.at, across.variable) - frame_.at.begin());
+  const std::size_t dim =
+      static_cast<std::size_t>(std::ranges::find(frame_.at, across.loop.variable) - frame_.at.begin());
   std::vector<For> last_vector{along.rest};
   in_lanes(last_vector, extents_.exact[dim] ? lanes_of_rest(extents_.sizes[dim], lanes) : lanes);
   For rest = within;
@@ -156,18 +161,20 @@ std::vector<Statement> Lowering::fill_across(const For& within, std::uint32_t to
       std::vector<Statement> body;
       if (ahead) {
         Prefetch fetch = *ahead;
-        for (AffineExpr& e : fetch.at) e = with_value(std::move(e), across.variable, variable(first.variable));
+        for (AffineExpr& e : fetch.at) e = with_value(std::move(e), across.loop.variable, variable(first.variable));
         body = around({each}, {{std::move(fetch)}});
       }
       append(body, around({each, lanes}, cell));
       return around({rows.whole, first}, std::move(body));
     };
     append(result, at_vector(along.whole, vector));
-    append(result, at_vector(last_vector[0], last_vector[1]));
+    if (!across.in_vectors) append(result, at_vector(last_vector[0], last_vector[1]));
     rest = std::move(rows.rest);
   }
   append(result, around({rest, along.whole, vector}, cell));
-  append(result, around({rest, last_vector[0], last_vector[1]}, cell));
+  // Of a part of the box, which no run has, one cell after another will do.
+  append(result,
+         across.in_vectors ? around({within, along.rest}, cell) : around({rest, last_vector[0], last_vector[1]}, cell));
   return result;
 }
 

@@ -235,8 +235,12 @@ class Lowering {
                               const Packing& packing, const RegisterTile& tile, const Extents& extents);
   std::vector<Statement> fill_by_rows(std::vector<For> nest, const For& within, const Panels& panels, std::int64_t rest,
                                       std::uint32_t lanes, const std::vector<Statement>& cell);
+  struct Across {
+    For loop;
+    bool in_vectors = false;  // whole ones, in every run; not in every self-check
+  };
   std::vector<Statement> fill_across(const For& within, std::uint32_t together, std::optional<std::int64_t> remaining,
-                                     const For& across, std::uint32_t lanes, const std::vector<Statement>& cell,
+                                     const Across& across, std::uint32_t lanes, const std::vector<Statement>& cell,
                                      const std::optional<Prefetch>& ahead);
   std::vector<std::size_t> outside_packing(const RegisterTile& tile, const Packing& packing) const;
   std::optional<std::size_t> dim_of_next_fill(const RegisterTile& tile, const Packing& packing,

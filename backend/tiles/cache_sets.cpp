@@ -25,6 +25,10 @@ std::int64_t distance_along(const TensorType& type, const Access& access, std::s
   return distance;
 }
 
+std::int64_t cells_apart(const TensorType& type, const Access& access, std::size_t dim) {
+  return distance_along(type, access, dim) / static_cast<std::int64_t>(size_of(type.element));
+}
+
 std::int64_t lines_in_a_set(std::int64_t rows, std::int64_t distance, const Machine& machine) {
   if (distance == 0 || distance % machine.line_bytes != 0) return 1;
   const std::int64_t sets = machine.l1_sets / std::gcd(machine.l1_sets, distance / machine.line_bytes);

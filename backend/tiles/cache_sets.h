@@ -12,6 +12,7 @@ namespace tap::backend {
 // Bytes between what the access reads, or writes, at one point of the dim and at the next. `type`: of its tensor.
 std::int64_t distance_along(const ir::TensorType& type, const ir::Access& access, std::size_t dim);
 std::int64_t distance_along(const ir::Operator& op, const ir::Access& read, std::size_t dim);
+std::int64_t cells_apart(const ir::TensorType& type, const ir::Access& access, std::size_t dim);  // the same, in cells
 
 // Of the lines of so many rows, at most how many share a set.
 std::int64_t lines_in_a_set(std::int64_t rows, std::int64_t distance, const ir::Machine& machine);

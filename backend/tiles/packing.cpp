@@ -254,6 +254,8 @@ class PackingChooser {
     std::int64_t blocks = (all + depth - 1) / depth;
     packing_.chunked = first;
     packing_.chunk = std::max<std::int64_t>((size(*first) + blocks - 1) / blocks, 1);
+    // Whole vectors of a long block are packed, so that only the last one has a rest, if any.
+    if (packing_.chunk > 4 * line_cells) packing_.chunk = (packing_.chunk + line_cells - 1) / line_cells * line_cells;
     if (has_lines_along(*first)) {
       const std::int64_t whole = std::min(line_cells, size(*first));
       if (checked::mul(whole * inner, full_vector_bytes * tile_.vectors) <= machine_.l2_bytes)

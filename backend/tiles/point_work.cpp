@@ -366,12 +366,11 @@ double PointWork::short_of_line(CellId id, const Access& access, const Tile& til
 
 // Cells that are a few apart: loads of all between them, and shuffles. Nothing if each lane is an access.
 std::optional<double> PointWork::every_few(const Access& access, const Tile& tile) const {
-  const TensorType& type = op_.operands[access.tensor];
-  const std::int64_t step = distance_along(type, access, tile.dim) / static_cast<std::int64_t>(size_of(type.element));
+  const std::int64_t step = cells_apart(op_.operands[access.tensor], access, tile.dim);
   if (step < 1 || step > most_steps_between_lanes) return {};
-  // Results that are as far apart are stored piece by piece.
+  // Results that are farther apart are stored piece by piece.
   for (const Access& write : op_.writes)
-    if (kind(write.projection.start.rows, tile.dim) == Along::strided) return {};
+    if (kind(write.projection.start.rows, tile.dim) == Along::strided && !store_every_few(write, tile)) return {};
   const std::int64_t loads = step, shuffles = std::max<std::int64_t>(step - 1, 1);  // one step: in reverse order
   return static_cast<double>(loads + shuffles) + (access.fill && may_be_outside(op_, access) ? 3 : 0);
 }

@@ -46,6 +46,8 @@ class PointWork {
                 std::uint32_t row_count = 1) const;
   // Y[i, j] = X[j, i], lanes along i, rows along j: what lanes read is contiguous along one dim, and what is written along another.
   bool stores_across(std::size_t dim, std::size_t rows) const;
+  // Whether these rows are 2 to 4: the cells of the lanes are so far apart.
+  bool stores_every_few(std::size_t dim) const;
   double reads() const;
   // Whether rows read a window, which is copied: the reduction is then cut into few blocks (packing.h).
   bool reads_window(const Tile& tile) const;
@@ -61,6 +63,7 @@ class PointWork {
   bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
   double transposed_store(const ir::Access& write, const Tile& tile) const;
+  std::optional<double> store_every_few(const ir::Access& write, const Tile& tile) const;
   static Along kind(const std::vector<ir::AffineExpr>& rows, std::size_t dim);
   double copies(ir::CellId id, const Tile& tile) const;
   double cost(ir::CellId id, const Tile& tile) const;

@@ -137,10 +137,11 @@ class Chooser {
   // they read of a row is near.
   void try_across(RegisterTile tile) {
     constexpr std::int64_t fewest = 4;
-    tile.lanes = std::min(tile.lanes, most_rows);
+    const bool few = work_.stores_every_few(tile.dim);
+    if (!few) tile.lanes = std::min(tile.lanes, most_rows);
     for (std::size_t d = 0; d < op_.dims.size(); ++d) {
-      if (d == tile.dim || is_constrained(op_, d) || extents_.sizes[d] < fewest) continue;
-      if (!work_.stores_across(tile.dim, d)) continue;
+      if (d == tile.dim || is_constrained(op_, d) || !work_.stores_across(tile.dim, d)) continue;
+      if (extents_.sizes[d] < (few ? 2 : fewest)) continue;
       tile.rows = d;
       tile.row_count = static_cast<std::uint32_t>(std::min<std::int64_t>(extents_.sizes[d], tile.lanes));
       for (tile.vectors = 1; tile.vectors <= most_vectors; tile.vectors *= 2)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/loops/lanes_apart.h"
 #include "backend/tiles/cache_sets.h"
 #include "backend/tiles/point_work.h"
 
@@ -20,9 +21,27 @@ double PointWork::stores(std::size_t dim, std::uint32_t lanes, std::optional<std
       each = lanes * (2 + far_lines(write, op_.results[write.tensor], tile));
     if (rows) each = std::min(each, transposed_store(write, tile));
     if (rows && stores_across(dim, *rows)) each = (std::log2(lanes) + 1) * registers_of(lanes);
+    if (const auto few = store_every_few(write, tile)) each = std::min(each, *few);
     all += each;
   }
   return all;
+}
+
+bool PointWork::stores_every_few(std::size_t dim) const {
+  const Access& write = op_.writes[0];
+  const std::int64_t step = cells_apart(op_.results[write.tensor], write, dim);
+  return step >= 2 && step <= most_steps_between_lanes;
+}
+
+// Lanes that are a few cells apart (emit_every.h): shuffles place the cells of all rows; of other cells in between, masks leave them out.
+std::optional<double> PointWork::store_every_few(const Access& write, const Tile& tile) const {
+  const TensorType& type = op_.results[write.tensor];
+  const std::int64_t step = cells_apart(type, write, tile.dim);
+  if (step < 2 || step > std::min<std::int64_t>(most_steps_between_lanes, tile.lanes)) return {};
+  const bool across = tile.rows && kind(write.projection.start.rows, *tile.rows) == Along::dense;
+  const double rows = across ? std::min<double>(tile.row_count, static_cast<double>(step)) : 1;
+  const double vectors = static_cast<double>(step) / rows, shuffles = std::max(rows - 1, 1.0);
+  return vectors * (1 + shuffles) * registers_of(tile.lanes) + tile.lanes * far_lines(write, type, tile);
 }
 
 // A reduction's rows that are contiguous in the result, where its lanes are strided: as many vectors as each has lanes are transposed

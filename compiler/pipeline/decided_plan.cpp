@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "cost/machine/host.h"
 #include "ir/text/plan_text.h"
 #include "support/phase.h"
+#include "support/spare_threads.h"
 
 namespace tap::pipeline {
 namespace {
@@ -37,8 +41,10 @@ cost::Decided decided_plan(const ir::Program& program, const passes::PassContext
   const std::string key = key_of(program, context, by);
   if (auto known = known_plan(key, by)) return {std::move(*known)};
   const std::size_t evaluations = by.seconds ? evaluations_without_limit : by.evaluations;
+  constexpr std::int64_t most = 8;  // threads: more programs are rarely priced at a time
+  SpareThreads spare(static_cast<std::size_t>(std::min(cost::usable_threads(), most) - 1));
   cost::Decided decided =
-      cost::decide(program, {context, simplify, by.cluster, by.threads, evaluations, by.seconds, by.start});
+      cost::decide(program, {context, simplify, by.cluster, by.threads, evaluations, by.seconds, &spare, by.start});
   // With a budget at least 1: 0 decides nothing, not even what takes no evaluation.
   const std::size_t counted = by.seconds ? std::max<std::size_t>(decided.evaluations, 1) : by.evaluations;
   decided.plan.evaluations = static_cast<std::int64_t>(counted);

@@ -69,7 +69,7 @@ class Decider {
         is_split_(split_by(options.context.plan)),
         is_sharded_(is_for_devices(program, options.context.plan)),
         pricer_(options.cluster, options.threads, passes::caution_of(options.context),
-                {options.evaluations, options.seconds}) {}
+                {options.evaluations, options.seconds}, options.spare) {}
 
   Decided run() {
     Offered offered;

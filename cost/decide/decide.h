@@ -15,6 +15,7 @@
 #include "cost/machine/device.h"
 #include "ir/plan.h"
 #include "passes/pass_manager.h"
+#include "support/spare_threads.h"
 
 namespace tap::cost {
 
@@ -27,6 +28,7 @@ struct DecideOptions {
   std::int64_t threads = 1;
   std::size_t evaluations = usual_evaluations;
   std::optional<double> seconds = {};  // evaluation stops after this time
+  SpareThreads* spare = nullptr;       // threads that it may take; what it decides does not depend on them
   ir::Plan start = {};                 // of an earlier version of the program: lines that still apply are kept
 };
 struct Decided {

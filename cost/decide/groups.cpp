@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <numeric>
 
 #include "cost/decide/part.h"
@@ -81,18 +82,21 @@ class Candidate {
 
   // Prices variants. `known`: groups to be tried as well.
   void search(const Variant& known) {
-    auto separate = pricer_.of(part_, plan_of({}, {}));
+    const Plan as_they_are = plan_of({}, {});
+    if (!pricer_.may_price(part_, as_they_are)) return;
+    std::vector<Option> all = with_group(range(0, size()));
+    if (!known.empty()) add(known, all);
+    const std::vector<Option> fewer = with_fewer(1), still_fewer = with_fewer(2);
+    prepare(as_they_are, {&all, &fewer, &still_fewer});
+    auto separate = pricer_.of(part_, as_they_are);
     if (!separate) return;
     tried_ = {{{}, *separate}};
-    const Members all = range(0, size());
-    try_groups({}, all);
-    if (!known.empty()) consider(known);
+    consider(all);
     // Drops operations from the front and from the back, as long as that pays.
     std::size_t improved = 1;
     for (std::size_t k = 1; k + 1 < size() && k <= improved + 1; ++k) {
       const double before = best().price.seconds;
-      try_groups({}, range(0, size() - k), range(size() - k, size()));
-      if (2 * k < size()) try_groups({}, range(k, size()));
+      consider(k == 1 ? fewer : k == 2 ? still_fewer : with_fewer(k));
       if (best().price.seconds < before) improved = k;
     }
   }
@@ -136,27 +140,49 @@ class Candidate {
                                 [](double times) { return times < 1.5; });
   }
 
-  // Tries the variant with these operations as one more group, and with or without the rest of the set as another.
-  void try_groups(const Variant& others, const Members& operations, const Members& rest = {}) {
-    for (Piece& piece : pieces(operations)) {
-      Variant variant = others;
-      variant.push_back(piece);
-      consider(variant);
-      if (rest.size() < 2) continue;
-      for (Piece& second : pieces(rest)) {
-        Variant both = variant;
-        both.push_back(second);
-        consider(both);
-        break;  // the default dims
-      }
-    }
-  }
-
   struct Fused {
     Program program;
     Step step;  // its claims
     Plan plan;  // how it is divided over a mesh
   };
+  struct Option {
+    Variant variant;
+    Fused made;
+  };
+  // Unless these groups cannot be made together.
+  void add(const Variant& variant, std::vector<Option>& options) const {
+    if (auto made = fused(variant)) options.push_back({variant, std::move(*made)});
+  }
+
+  // These operations as one group, with and without the rest of the set as another.
+  std::vector<Option> with_group(const Members& operations, const Members& rest = {}) const {
+    std::vector<Option> options;
+    for (const Piece& piece : pieces(operations)) {
+      add({piece}, options);
+      if (rest.size() < 2) continue;
+      for (const Piece& second : pieces(rest)) {
+        add({piece, second}, options);
+        break;  // the default dims
+      }
+    }
+    return options;
+  }
+  // A group without the last operations, and one without the first.
+  std::vector<Option> with_fewer(std::size_t left_out) const {
+    if (left_out + 1 >= size()) return {};
+    std::vector<Option> options = with_group(range(0, size() - left_out), range(size() - left_out, size()));
+    if (2 * left_out < size())
+      for (Option& option : with_group(range(left_out, size()))) options.push_back(std::move(option));
+    return options;
+  }
+
+  // All of these are tried in any case.
+  void prepare(const Plan& as_they_are, std::initializer_list<const std::vector<Option>*> lists) {
+    std::vector<Pricer::Candidate> candidates{{part_, as_they_are}};
+    for (const std::vector<Option>* options : lists)
+      for (const Option& option : *options) candidates.push_back({option.made.program, option.made.plan});
+    pricer_.prepare(candidates);
+  }
   // The lines that divide the part, with these groups in it.
   Plan plan_of(const Variant& variant, const std::vector<MadeGroup>& groups) const {
     Plan plan;
@@ -202,15 +228,14 @@ class Candidate {
     return made;
   }
 
-  void consider(const Variant& variant) {
-    auto made = fused(variant);
-    if (!made) return;
-    auto price = pricer_.of(made->program, made->plan);
-    if (!price || std::any_of(tried_.begin(), tried_.end(), [&](const Tried& t) { return t.variant == variant; }))
-      return;
-    const bool pays = is_better(*price, best().price) && is_as_fast(*price, tried_.front().price);
-    tried_.push_back({variant, *price, !pays || pricer_.is_justified(part_, made->program, made->step)});
-    if (pays && tried_.back().justified) best_ = tried_.size() - 1;
+  void consider(const std::vector<Option>& options) {
+    for (const auto& [variant, made] : options) {
+      auto price = pricer_.of(made.program, made.plan);
+      if (!price || std::ranges::any_of(tried_, [&](const Tried& t) { return t.variant == variant; })) continue;
+      const bool pays = is_better(*price, best().price) && is_as_fast(*price, tried_.front().price);
+      tried_.push_back({variant, *price, !pays || pricer_.is_justified(part_, made.program, made.step)});
+      if (pays && tried_.back().justified) best_ = tried_.size() - 1;
+    }
   }
   const Tried& best() const { return tried_[best_]; }
 

@@ -39,8 +39,9 @@ bool is_as_fast(const Prediction& now, const Prediction& before) {
   return of_first_run(now) <= as_fast * of_first_run(before);
 }
 
-Pricer::Pricer(Cluster cluster, std::int64_t threads, const passes::Caution& caution, const Budget& budget)
-    : model_(std::move(cluster), threads), caution_(caution), left_(budget.evaluations) {
+Pricer::Pricer(Cluster cluster, std::int64_t threads, const passes::Caution& caution, const Budget& budget,
+               SpareThreads* spare)
+    : model_(std::move(cluster), threads), caution_(caution), spare_(spare), left_(budget.evaluations) {
   using std::chrono::steady_clock, std::chrono::duration, std::chrono::duration_cast;
   if (budget.seconds)
     end_ = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(*budget.seconds));
@@ -55,6 +56,10 @@ bool fits_in_addresses(const ir::Program& program) {
   for (const ir::Graph& graph : program.graphs)
     for (const ir::Value& value : graph.values) bytes += ir::total_bytes(value.type);
   return bytes < most;
+}
+
+bool is_sharded(const ir::Program& program, const ir::Plan& plan) {
+  return passes::has_shardings(program) || std::any_of(plan.decisions.begin(), plan.decisions.end(), is_over_mesh);
 }
 
 std::size_t evaluations_for(const ir::Program& program) {
@@ -78,31 +83,69 @@ std::size_t Pricer::set_aside(const ir::Program& program) {
   return kept;
 }
 
+bool Pricer::is_out_of_time() const { return end_ && std::chrono::steady_clock::now() >= *end_; }
+
+std::string Pricer::text_of(const ir::Program& program, const ir::Plan& plan) const {
+  std::string text = ir::print(program);
+  if (is_sharded(program, plan)) text += ir::print(plan);
+  return text;
+}
+
+bool Pricer::may_price(const ir::Program& program, const ir::Plan& plan) const {
+  return evaluations_for(program) <= left_ || known_.contains(text_of(program, plan));
+}
+
+void Pricer::prepare(const std::vector<Candidate>& candidates) {
+  if (!spare_) return;
+  std::vector<std::pair<std::string, const Candidate*>> fresh;
+  std::size_t left = left_;
+  for (const Candidate& candidate : candidates) {
+    if (!fits_in_addresses(candidate.program)) continue;
+    std::string text = text_of(candidate.program, candidate.plan);
+    const std::size_t cost = evaluations_for(candidate.program);
+    const bool is_known = known_.contains(text) || prepared_.contains(text) ||
+                          std::ranges::any_of(fresh, [&](const auto& other) { return other.first == text; });
+    if (is_known || cost > left) continue;
+    left -= cost;
+    fresh.emplace_back(std::move(text), &candidate);
+  }
+  if (fresh.size() < 2 || is_out_of_time()) return;
+  std::vector<std::optional<Prediction>> prices(fresh.size());
+  for_each_item(fresh.size(), spare_, [&]() -> WorkOnItem {
+    return [&](std::size_t k) { prices[k] = priced(fresh[k].second->program, fresh[k].second->plan); };
+  });
+  for (std::size_t k = 0; k < fresh.size(); ++k) prepared_.emplace(std::move(fresh[k].first), std::move(prices[k]));
+}
+
 std::optional<Prediction> Pricer::of(const ir::Program& program, const ir::Plan& plan) {
   if (!fits_in_addresses(program)) return std::nullopt;
-  const bool is_sharded = passes::has_shardings(program) ||
-                          std::any_of(plan.decisions.begin(), plan.decisions.end(), is_over_mesh);
-  std::string text = ir::print(program);
-  if (is_sharded) text += ir::print(plan);
+  std::string text = text_of(program, plan);
   if (auto known = known_.find(text); known != known_.end()) return known->second;
   const std::size_t cost = evaluations_for(program);
   // Out of time counts as an exhausted budget. The first evaluation takes any time: no number of evaluations says that there was
   // none, since 0 decides nothing.
-  if (end_ && used_ > 0 && std::chrono::steady_clock::now() >= *end_) left_ = 0;
+  if (used_ > 0 && is_out_of_time()) left_ = 0;
   if (cost > left_) {
     refused_ = true;
     return std::nullopt;
   }
   left_ -= cost;
   used_ += cost;
-  auto price = is_sharded ? on_device(program, plan) : on_all(program);
+  const auto prepared = prepared_.extract(text);
+  auto price = prepared ? std::move(prepared.mapped()) : priced(program, plan);
+  if (!price) return std::nullopt;
+  known_.emplace(std::move(text), *price);
+  return price;
+}
+
+std::optional<Prediction> Pricer::priced(const ir::Program& program, const ir::Plan& plan) {
+  auto price = is_sharded(program, plan) ? on_device(program, plan) : on_all(program);
   if (!price) return std::nullopt;
   price->seconds = price->cost.total();
   const ir::Graph& main = program[program.main];
   for (const auto* list : {&main.inputs, &main.outputs})
     for (ir::ValueId v : *list) price->given += ir::total_bytes(main[v].type);
   if (price->bytes > device().memory_bytes && device().memory_bytes > 0) price->seconds *= 100;  // it would swap
-  known_.emplace(std::move(text), *price);
   return price;
 }
 

@@ -7,12 +7,14 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "cost/model/model.h"
 #include "ir/certificate.h"
 #include "ir/graph.h"
 #include "ir/plan.h"
 #include "passes/caution.h"
+#include "support/spare_threads.h"
 
 namespace tap::cost {
 
@@ -39,7 +41,19 @@ struct Budget {
 
 class Pricer {
  public:
-  Pricer(Cluster cluster, std::int64_t threads, const passes::Caution& caution, const Budget& budget);
+  // `spare` (null: none): threads that it may take, to price several programs at the same time.
+  Pricer(Cluster cluster, std::int64_t threads, const passes::Caution& caution, const Budget& budget,
+         SpareThreads* spare = nullptr);
+
+  struct Candidate {
+    const ir::Program& program;
+    const ir::Plan& plan;
+  };
+  // Prices them at the same time, as many as the budget allows, for `of` to find. Uses up none of the budget, so that a decision does
+  // not depend on how many threads there are.
+  void prepare(const std::vector<Candidate>& candidates);
+  // Whether `of` may answer.
+  bool may_price(const ir::Program& program, const ir::Plan& plan) const;
 
   // `plan`: its splits over a mesh are applied first, as are the program's shardings. Nothing if the budget is exhausted, or
   // if the plan cannot be applied. Pre: no operation is placed on devices.
@@ -61,13 +75,19 @@ class Pricer {
   std::optional<Prediction> on_all(const ir::Program& program);
   std::optional<Prediction> on_device(const ir::Program& program, const ir::Plan& plan);
 
+  std::string text_of(const ir::Program& program, const ir::Plan& plan) const;
+  std::optional<Prediction> priced(const ir::Program& program, const ir::Plan& plan);
+  bool is_out_of_time() const;
+
   Model model_;
   passes::Caution caution_;
+  SpareThreads* spare_;
   std::size_t left_, used_ = 0;
   bool refused_ = false;
   std::optional<std::chrono::steady_clock::time_point> end_;
   std::unordered_map<std::string, Prediction> known_;  // by the text of the program and its plan
-  std::unordered_map<std::string, bool> justified_;    // by the text of the step's result
+  std::unordered_map<std::string, std::optional<Prediction>> prepared_;
+  std::unordered_map<std::string, bool> justified_;  // by the text of the step's result
 };
 
 }  // namespace tap::cost

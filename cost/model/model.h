@@ -28,6 +28,7 @@ struct ProgramCost {
 
 class Recency;
 
+// Several threads may use a model at the same time.
 class Model {
  public:
   Model(Cluster cluster, std::int64_t threads);

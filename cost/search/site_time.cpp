@@ -63,18 +63,6 @@ double OperationTimes::of(GraphId graph, OperationId operation, const Part& part
   return known_.emplace(key, seconds).first->second;
 }
 
-std::unique_ptr<Model> OperationTimes::taken_model() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      std::unique_ptr<Model> model = std::move(free_.back());
-      free_.pop_back();
-      return model;
-    }
-  }
-  return std::make_unique<Model>(model_);
-}
-
 double OperationTimes::computed(OperatorId id, const Box& whole, const Part& part) {
   const Operator& op = program_[id];
   Box box = box_to_run(op, whole);
@@ -102,11 +90,7 @@ double OperationTimes::computed(OperatorId id, const Box& whole, const Part& par
   constexpr std::size_t others = 1 << 20;
   const CopyEvent between{bytes_of_others_ * share, 1, {}, {others, bytes_of_others_ * share, 1}};
   const Trace trace{{"", "others", 0, between}, {"", "operation", 1, std::move(event)}};
-  std::unique_ptr<Model> model = taken_model();
-  const double seconds = model->of(trace, kernels).rows[1].cost.total();
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(model));
-  return seconds;
+  return model_.of(trace, kernels).rows[1].cost.total();
 }
 
 }  // namespace tap::cost

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -27,10 +26,9 @@ class OperationTimes {
   std::size_t priced() const;
 
  private:
-  mutable std::mutex mutex_;  // of what is known, of kernels and of free models
+  mutable std::mutex mutex_;  // of what is known, and of kernels
   const ir::Program& program_;
-  const Model model_;
-  std::vector<std::unique_ptr<Model>> free_;  // one for each thread: a model remembers the work of kernels
+  Model model_;
   bool strict_fp_;
   backend::CompiledProgram lowered_;
   std::vector<std::map<ir::OperationId, ir::Box>> boxes_;  // by graph
@@ -40,7 +38,6 @@ class OperationTimes {
 
   // Without the lock, so that several are found at the same time.
   double computed(ir::OperatorId id, const ir::Box& whole, const Part& part);
-  std::unique_ptr<Model> taken_model();
   backend::Kernel kernel_for(ir::OperatorId id, const ir::Box& box);
 };
 

@@ -16,4 +16,10 @@ std::int64_t few_steps(const std::vector<ir::AffineExpr>& at, const ir::TensorTy
   return step >= 2 && step <= backend::most_steps_between_lanes ? step : 0;
 }
 
+double rows_across(const backend::Store::Target& target, std::uint32_t lane, const std::vector<Progress>& unrolled) {
+  for (const Progress& loop : unrolled)
+    if (loop.variable != lane && LoopValues::step_of(target.at.back(), loop.variable) == 1) return loop.rounds;
+  return 1;
+}
+
 }  // namespace tap::cost

@@ -214,8 +214,7 @@ class InstructionWalk {
       }
     fractions_.clear();
     checked_.clear();
-    const std::vector<double> fractions =
-        fractions_of_loads(loads, around([](const Around& a) { return a.loop->kind == LoopKind::unrolled; }));
+    const std::vector<double> fractions = fractions_of_loads(loads, unrolled());
     for (std::size_t r = 0; r < reads.size(); ++r) fractions_.emplace(reads[r], fractions[r]);
   }
   template <class Keep>
@@ -224,6 +223,10 @@ class InstructionWalk {
     for (const Around& a : around_)
       if (keep(a)) loops.push_back({a.loop->variable, static_cast<double>(a.loop->step), a.rounds});
     return loops;
+  }
+
+  std::vector<Progress> unrolled() const {
+    return around([](const Around& a) { return a.loop->kind == LoopKind::unrolled; });
   }
 
   void count(CellId id, double share) {
@@ -339,7 +342,11 @@ class InstructionWalk {
       for (std::size_t a = 0; a + 1 < target.at.size(); ++a) across |= LoopValues::step_of(target.at[a], v) != 0;
       if (!across && LoopValues::step_of(target.at.back(), v) == 1) {
         each = registers(type, lanes->lanes) * crossings(target.tensor, target.at, *lanes);
-      } else if (transposes(target, v)) {
+      } else if (const std::int64_t few = few_steps(target.at, kernel_.tensors[target.tensor].type, v); few > 0) {
+        const double vectors = std::max(static_cast<double>(few) / rows_across(target, v, unrolled()), 1.0);
+        each = vectors * registers(type, lanes->lanes);
+        add(type, Instruction::convert, times * vectors, lanes->lanes, lanes->used);  // shuffles
+      } else if (rows_across(target, v, unrolled()) >= 4) {
         each = registers(type, lanes->lanes);
         add(type, Instruction::convert, times * 2, lanes->lanes, lanes->used);  // shuffles
       } else {
@@ -350,15 +357,6 @@ class InstructionWalk {
     work_.stores += times * each;
     round_.stores += times * each / device_.stores;
   }
-  // An enclosing unrolled loop runs along the last axis.
-  bool transposes(const Store::Target& target, std::uint32_t lane) const {
-    for (const Around& a : around_)
-      if (a.loop->kind == LoopKind::unrolled && a.loop->variable != lane &&
-          LoopValues::step_of(target.at.back(), a.loop->variable) == 1)
-        return true;
-    return false;
-  }
-
   void wait(const Assign& assign, double share) {
     for (std::size_t k = 0; k < assign.values.size() && k < assign.slots.size(); ++k) {
       const Slot& slot = kernel_.slots[assign.slots[k]];

@@ -5,6 +5,25 @@
 
 namespace tap::cost {
 
+namespace {
+
+// Expressions of a large kernel have hundreds of variables, almost all of them with the coefficient 0.
+template <class Take>
+void for_each_term(const ir::AffineExpr& expr, Take take) {
+  constexpr std::size_t together = 8;
+  const std::vector<std::int64_t>& c = expr.coefficients;
+  for (std::size_t first = 0; first < c.size(); first += together) {
+    const std::size_t end = std::min(first + together, c.size());
+    std::int64_t any = 0;
+    for (std::size_t v = first; v < end; ++v) any |= c[v];
+    if (any == 0) continue;
+    for (std::size_t v = first; v < end; ++v)
+      if (c[v] != 0) take(v, c[v]);
+  }
+}
+
+}  // namespace
+
 using backend::Bound, backend::For, backend::LoopKind;
 
 LoopValues::LoopValues(const backend::Kernel& kernel, const ir::Box& box)
@@ -18,20 +37,18 @@ LoopValues::LoopValues(const backend::Kernel& kernel, const ir::Box& box)
 
 Interval LoopValues::of(const ir::AffineExpr& expr) const {
   Interval sum{static_cast<double>(expr.offset), static_cast<double>(expr.offset)};
-  for (std::size_t v = 0; v < expr.coefficients.size(); ++v) {
-    const auto factor = static_cast<double>(expr.coefficients[v]);
-    if (factor == 0) continue;
+  for_each_term(expr, [&](std::size_t v, std::int64_t coefficient) {
+    const auto factor = static_cast<double>(coefficient);
     const Interval& value = values_[v];
     sum.lo += factor * (factor > 0 ? value.lo : value.hi);
     sum.hi += factor * (factor > 0 ? value.hi : value.lo);
-  }
+  });
   return sum;
 }
 
 LoopSet LoopValues::loops_of(const ir::AffineExpr& expr) const {
   LoopSet found = 0;
-  for (std::size_t v = 0; v < expr.coefficients.size(); ++v)
-    if (expr.coefficients[v] != 0) found |= loops_[v];
+  for_each_term(expr, [&](std::size_t v, std::int64_t) { found |= loops_[v]; });
   return found;
 }
 

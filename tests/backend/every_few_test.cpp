@@ -77,6 +77,60 @@ TEST(EveryFew, AreNotGathered) {
     }
 }
 
+// Rows of 2 to 5 cells, written whole: each vector of a row's cells is interleaved with those of the others.
+TEST(EveryFew, NarrowResults) {
+  for (const char* type : {"f32", "f64", "bf16", "u8", "i16", "bool"})
+    for (int columns : {2, 3, 4, 5})
+      for (int rows : {1, 16, 67, 200})
+        expect_written_result(fmt::format("program p(X: {0}[{1}, {2}]) -> (Y: {0}[{2}, {1}]) {{ Y[i, j] = X[j, i] }}",
+                                          type, columns, rows));
+}
+
+// Sums of narrow rows of results.
+TEST(EveryFew, NarrowSums) {
+  for (const char* type : {"f32", "f64", "i32"})
+    for (int columns : {2, 3, 4})
+      for (int rows : {5, 16, 67})
+        expect_written_result(
+            fmt::format("program p(X: {0}[{1}, 6, {2}]) -> (Y: {0}[{2}, {1}]) {{\n"
+                        "    Y[i, j] = sum[k] X[j, k, i] + X[j, 5 - k, i]\n}}",
+                        type, columns, rows));
+}
+
+// Each of several operations writes every second, third or fourth cell, and none of those between.
+TEST(EveryFew, ResultsBetweenOthers) {
+  for (const char* type : {"f32", "f64", "f16", "u8"})
+    for (int step : {2, 3, 4, 5})
+      for (int n : {1, 16, 67}) {
+        std::string lines;
+        for (int k = 0; k < step; ++k) lines += fmt::format("    Y[{0} * i + {1}] = X[i, {1}]\n", step, k);
+        expect_written_result(
+            fmt::format("program p(X: {0}[{1}, {2}]) -> (Y: {0}[{3}]) {{\n{4}}}", type, n, step, n * step, lines));
+      }
+}
+
+TEST(EveryFew, ReversedResults) {
+  for (const char* type : {"f32", "f64", "i8", "i16", "i64", "bool"})
+    for (int n : {1, 2, 33, 100}) {
+      expect_written_result(
+          fmt::format("program p(X: {0}[{1}]) -> (Y: {0}[{1}]) {{ Y[{1} - 1 - i] = X[i] }}", type, n));
+      expect_written_result(
+          fmt::format("program p(X: {0}[2, {1}]) -> (Y: {0}[{2}]) {{\n"
+                      "    Y[{2} - 1 - 2 * i] = X[0, i]\n    Y[{2} - 2 - 2 * i] = X[1, i]\n}}",
+                      type, n, 2 * n));
+    }
+}
+
+TEST(EveryFew, AreNotStoredLaneByLane) {
+  for (const char* program : {"program p(X: f32[2, 4096]) -> (Y: f32[4096, 2]) { Y[i, j] = X[j, i] }",
+                              "program p(X: f32[3, 4096]) -> (Y: f32[4096, 3]) { Y[i, j] = X[j, i] }",
+                              "program p(X: f32[4096]) -> (Y: f32[4096]) { Y[4095 - i] = X[i] }"}) {
+    const std::string text = assembly_of(program, "x86-64-v4");
+    EXPECT_EQ(text.find("extractps"), std::string::npos) << program;
+    EXPECT_EQ(text.find("scatter"), std::string::npos) << program;
+  }
+}
+
 // Lanes along the results, not along the two cells of a window.
 TEST(EveryFew, PoolingHasLanesAlongItsResults) {
   const ir::Program program = written_program(

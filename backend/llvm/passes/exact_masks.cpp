@@ -22,6 +22,19 @@ struct MaskedWrite {
   bool scatters;
 };
 
+bool is_set(const llvm::Constant& mask, unsigned lane) {
+  auto* bit = llvm::dyn_cast_or_null<llvm::ConstantInt>(mask.getAggregateElement(lane));
+  return bit && bit->isOne();
+}
+
+// Of lanes that are set.
+unsigned runs(const llvm::Constant& mask) {
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask.getType())->getNumElements();
+  unsigned count = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) count += is_set(mask, lane) && (lane == 0 || !is_set(mask, lane - 1));
+  return count;
+}
+
 std::vector<MaskedWrite> writes_under_constant_masks(llvm::Function& function) {
   std::vector<MaskedWrite> found;
   for (llvm::Instruction& i : llvm::instructions(function)) {
@@ -29,15 +42,11 @@ std::vector<MaskedWrite> writes_under_constant_masks(llvm::Function& function) {
     if (!call) continue;
     const bool scatters = call->getIntrinsicID() == Intrinsic::masked_scatter;
     if (!scatters && call->getIntrinsicID() != Intrinsic::masked_store) continue;
-    if (auto* mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(2)))
+    auto* mask = llvm::dyn_cast<llvm::Constant>(call->getArgOperand(2));
+    if (mask && (scatters || runs(*mask) <= 1))
       found.push_back({call, call->getArgOperand(0), call->getArgOperand(1), mask, scatters});
   }
   return found;
-}
-
-bool is_set(const llvm::Constant& mask, unsigned lane) {
-  auto* bit = llvm::dyn_cast_or_null<llvm::ConstantInt>(mask.getAggregateElement(lane));
-  return bit && bit->isOne();
 }
 
 class ExactWrite {

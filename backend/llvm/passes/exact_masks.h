@@ -17,7 +17,8 @@ class Module;
 
 namespace tap::backend {
 
-// Post: no masked store, and no scatter, has a constant mask.
+// Masks with several runs of lanes, of stores between other cells (emit_every.h), remain: the fault is that of one lane.
+// Post: no masked store has a constant mask of one run, and no scatter a constant mask.
 void make_masks_exact(llvm::Module& module);
 
 }  // namespace tap::backend
