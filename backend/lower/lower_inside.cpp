@@ -98,7 +98,7 @@ std::vector<Statement> Lowering::unchecked(const std::vector<std::uint32_t>& rea
 }
 
 std::vector<Statement> Lowering::tile_inside_or_not(const RegisterTile& tile, const Part* rows, const Part* lanes) {
-  constexpr std::uint32_t worth = 4;  // vectors, for one look at the edges
+  constexpr std::uint32_t worth = 2;  // vectors, for one look at the edges
   if (!op_.reduce() || !rows || !lanes || !lanes->whole || rows->count * lanes->count < worth)
     return one_tile(tile, rows, lanes);
   const std::vector<std::uint32_t> reads = checked_reads();

@@ -294,8 +294,11 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
   if (tile.vectors > 1) vector_variable_ = new_variable("v");
   if (op_.reduce()) tile_state_ = new_state(program_[op_.reduce()->monoid], tile.row_count * tile.vectors, tile.lanes);
   std::vector<std::size_t> outer;
-  for (std::size_t d : near_last(dims_with(false)))
-    if (d != tile.dim && d != tile.rows) outer.push_back(d);
+  std::ptrdiff_t before_rows = 0;  // of these
+  for (std::size_t d : near_last(dims_with(false))) {
+    if (d == tile.rows) before_rows = std::ssize(outer);
+    else if (d != tile.dim) outer.push_back(d);
+  }
 
   if (op_.map() && !tile.rows) {
     if (const auto repeated = choose_repeated_rows(op_, tile, extents, machine_);
@@ -320,9 +323,23 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
     append(result, full_nest(outer, with_rows(nullptr)));
     return result;
   }
+  const auto after_rows = outer.begin() + before_rows;
+  if (op_.reduce() && tile.rows && after_rows != outer.end() && op_.constraints.empty() && !rows_share_reads(op_, tile))
+    return rows_in_order({outer.begin(), after_rows}, {after_rows, outer.end()}, tile, extents);
   if (!rows_come_first(op_, tile, extents, machine_))
     return full_nest(outer, with_lanes([&](const Part& lanes) { return with_rows(&lanes); }));
   return full_nest(outer, rows_first(tile, extents, lanes_in_first_cache(op_, tile, extents, machine_)));
+}
+
+// With loops inside those over rows, as it is in memory.
+std::vector<Statement> Lowering::rows_in_order(const std::vector<std::size_t>& before,
+                                               const std::vector<std::size_t>& after, const RegisterTile& tile,
+                                               const Extents& extents) {
+  return full_nest(before, over_parts(parts(extents, *tile.rows, tile.row_count, 1), [&](const Part& rows) {
+                     return full_nest(
+                         after, over_parts(parts(extents, tile.dim, tile.vectors, tile.lanes),
+                                           [&](const Part& lanes) { return tile_inside_or_not(tile, &rows, &lanes); }));
+                   }));
 }
 
 // `block`: how many lanes are done for all rows before the next ones. 0: all.

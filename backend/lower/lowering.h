@@ -143,6 +143,8 @@ class Lowering {
                                                     std::uint32_t along) const;
   std::vector<Part> parts(const Extents& extents, std::size_t dim, std::uint32_t count, std::uint32_t each);
   std::vector<Statement> tiles(const RegisterTile& tile, const Extents& extents);
+  std::vector<Statement> rows_in_order(const std::vector<std::size_t>& before, const std::vector<std::size_t>& after,
+                                       const RegisterTile& tile, const Extents& extents);
   std::vector<Statement> rows_first(const RegisterTile& tile, Extents extents, std::int64_t block);
   std::optional<std::int64_t> cells_before_lines(const RegisterTile& tile) const;
   struct Inside {                            // of a dim: where all reads are inside their tensors

@@ -356,6 +356,11 @@ bool rows_come_first(const Operator& op, const RegisterTile& tile, const Extents
   return bytes_read_again(op, tile, extents) <= static_cast<double>(machine.l2_bytes) / 2;
 }
 
+bool rows_share_reads(const Operator& op, const RegisterTile& tile) {
+  return std::ranges::any_of(op.reads,
+                             [&](const Access& read) { return uses(read, tile.dim) && !uses(read, *tile.rows); });
+}
+
 std::int64_t lanes_in_first_cache(const Operator& op, const RegisterTile& tile, const Extents& extents,
                                   const Machine& machine) {
   constexpr std::int64_t fewest_tiles = 4;  // a part of a row of results is then long enough for hardware prefetchers
