@@ -213,7 +213,8 @@ void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) 
     begin_turn(loop, lower, first);
     in_lanes(*across.lanes, [&] {
       StraightCells cells(s_);
-      if (across.step && cells.can_store_every(*across.step, rows.size()))
+      const bool square = rows.size() == across.lanes->count;
+      if (across.step && !square && cells.can_store_every(*across.step, rows.size()))
         cells.store_every(*across.target, *across.step, rows);
       else cells.store_across(*across.target, rows);
     });

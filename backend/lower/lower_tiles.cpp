@@ -323,9 +323,11 @@ std::vector<Statement> Lowering::tiles(const RegisterTile& tile, const Extents& 
     append(result, full_nest(outer, with_rows(nullptr)));
     return result;
   }
-  const auto after_rows = outer.begin() + before_rows;
-  if (op_.reduce() && tile.rows && after_rows != outer.end() && op_.constraints.empty() && !rows_share_reads(op_, tile))
-    return rows_in_order({outer.begin(), after_rows}, {after_rows, outer.end()}, tile, extents);
+  const std::vector<std::size_t> inside(outer.begin() + before_rows, outer.end());
+  if (op_.reduce() && tile.rows && !inside.empty() && op_.constraints.empty() && rows_are_outside(op_, tile, inside)) {
+    outer.resize(static_cast<std::size_t>(before_rows));
+    return rows_in_order(outer, inside, tile, extents);
+  }
   if (!rows_come_first(op_, tile, extents, machine_))
     return full_nest(outer, with_lanes([&](const Part& lanes) { return with_rows(&lanes); }));
   return full_nest(outer, rows_first(tile, extents, lanes_in_first_cache(op_, tile, extents, machine_)));

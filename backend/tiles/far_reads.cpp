@@ -29,18 +29,17 @@ double PointWork::far_memory_cost(CellId id, const Access& access, const Tile& t
   const bool follows_rows = tile.rows && follows(id, *tile.rows);
   if (follows_rows && is_read_again(access, tile) && footprint(access, op_.operands[access.tensor]) > near_bytes)
     return far;
-  if (op_.dims[tile.dim].role == DimRole::reduction) {
-    if (bytes_between_reads(access, tile) > near_bytes) return far;
-  } else if (is_read_once(access, tile) && footprint(access, op_.operands[access.tensor]) > near_bytes) {
-    return far;
-  }
+  if (op_.dims[tile.dim].role == DimRole::reduction && bytes_between_reads(access, tile) > near_bytes) return far;
   double steps = follows_rows ? tile.row_count : 1;
   for (std::size_t d = 0; d < op_.dims.size(); ++d)
     for (const AffineExpr& row : access.projection.start.rows)
       if (op_.dims[d].role == DimRole::reduction && row.coefficients[d] != 0)
         steps *= d == tile.dim ? std::ceil(static_cast<double>(extents_.sizes[d]) / (tile.lanes * tile.vectors))
                                : static_cast<double>(extents_.sizes[d]);
-  const double bytes = std::min(steps, most_steps) * tile.lanes * tile.vectors * this->bytes();
+  // What is read once is as far for one vector as for several.
+  const bool once = op_.dims[tile.dim].role != DimRole::reduction && is_read_once(access, tile);
+  const double vectors = once ? 1 : tile.vectors;
+  const double bytes = std::min(steps, most_steps) * tile.lanes * vectors * this->bytes();
   return bytes > near_bytes ? far : 0;
 }
 

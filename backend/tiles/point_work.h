@@ -63,6 +63,7 @@ class PointWork {
   bool follows(ir::CellId id, std::size_t dim) const { return follows_[id.index()][dim]; }
   enum class Along { same, dense, strided };
   double transposed_store(const ir::Access& write, const Tile& tile) const;
+  bool is_far_along(const ir::Access& read, std::size_t dim) const;
   std::optional<double> store_every_few(const ir::Access& write, const Tile& tile) const;
   static Along kind(const std::vector<ir::AffineExpr>& rows, std::size_t dim);
   double copies(ir::CellId id, const Tile& tile) const;

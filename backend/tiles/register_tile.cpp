@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/tiles/cache_sets.h"
 #include "backend/tiles/patterns.h"
 #include "backend/tiles/point_work.h"
 #include "ir/block_graph.h"
@@ -356,9 +357,15 @@ bool rows_come_first(const Operator& op, const RegisterTile& tile, const Extents
   return bytes_read_again(op, tile, extents) <= static_cast<double>(machine.l2_bytes) / 2;
 }
 
-bool rows_share_reads(const Operator& op, const RegisterTile& tile) {
-  return std::ranges::any_of(op.reads,
-                             [&](const Access& read) { return uses(read, tile.dim) && !uses(read, *tile.rows); });
+bool rows_are_outside(const Operator& op, const RegisterTile& tile, const std::vector<std::size_t>& inside) {
+  auto is_outside = [&](const Access& access, const TensorType& type) {
+    const std::int64_t of_rows = distance_along(type, access, *tile.rows);
+    return std::ranges::all_of(inside, [&](std::size_t d) { return distance_along(type, access, d) < of_rows; });
+  };
+  for (const Access& read : op.reads)
+    if (uses(read, tile.dim) && !is_outside(read, op.operands[read.tensor])) return false;
+  return std::ranges::all_of(op.writes,
+                             [&](const Access& write) { return is_outside(write, op.results[write.tensor]); });
 }
 
 std::int64_t lanes_in_first_cache(const Operator& op, const RegisterTile& tile, const Extents& extents,

@@ -64,8 +64,9 @@ double cost_of_tile(const ir::Program& program, const ir::Operator& op, const Ex
 bool rows_come_first(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,
                      const ir::Machine& machine);
 
-// Whether different rows read the same, in lanes: then their loop is inside those over other dims.
-bool rows_share_reads(const ir::Operator& op, const RegisterTile& tile);
+// Whether rows share nothing that they read in lanes, and are farther apart in memory than what lies at different points of these dims:
+// then the loops over the dims are inside the one over rows.
+bool rows_are_outside(const ir::Operator& op, const RegisterTile& tile, const std::vector<std::size_t>& inside);
 
 // How many lanes are then done for all rows before the next ones, so that what they read stays in the first cache. 0: all.
 std::int64_t lanes_in_first_cache(const ir::Operator& op, const RegisterTile& tile, const Extents& extents,

@@ -33,11 +33,18 @@ bool PointWork::stores_every_few(std::size_t dim) const {
   return step >= 2 && step <= most_steps_between_lanes;
 }
 
+bool PointWork::is_far_along(const Access& read, std::size_t dim) const {
+  return kind(read.projection.start.rows, dim) == Along::strided &&
+         cells_apart(op_.operands[read.tensor], read, dim) > most_steps_between_lanes;
+}
+
 // Lanes that are a few cells apart (emit_every.h): shuffles place the cells of all rows; of other cells in between, masks leave them out.
 std::optional<double> PointWork::store_every_few(const Access& write, const Tile& tile) const {
   const TensorType& type = op_.results[write.tensor];
   const std::int64_t step = cells_apart(type, write, tile.dim);
   if (step < 2 || step > std::min<std::int64_t>(most_steps_between_lanes, tile.lanes)) return {};
+  // A reduction whose lanes are strided in an operand packs it, for which other lanes are usually better than narrow results.
+  if (monoid_ && any_read([&](CellId, const Access& read) { return is_far_along(read, tile.dim); })) return {};
   const bool across = tile.rows && kind(write.projection.start.rows, *tile.rows) == Along::dense;
   const double rows = across ? std::min<double>(tile.row_count, static_cast<double>(step)) : 1;
   const double vectors = static_cast<double>(step) / rows, shuffles = std::max(rows - 1, 1.0);

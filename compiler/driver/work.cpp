@@ -2,6 +2,7 @@
 
 #include "ir/graph.h"
 #include "ir/graphs/needed_cells.h"
+#include "ir/interpret/linear_reductions.h"
 #include "ir/tensor_bytes.h"
 
 namespace tap::driver {
@@ -14,12 +15,24 @@ bool counts(const CellExprs& exprs, CellId cell) {
   return kind == CellKind::arithmetic || kind == CellKind::function;
 }
 
-// Blocks divide the points among them, so block dims add none.
-double points_of(const Operator& op) {
-  double points = 1;
+// The dims that add no work: blocks divide the points among them, a cell of a scan continues its predecessor's combination, and a
+// term of a scatter is added to one cell.
+std::vector<bool> free_dims(const Program& program, const Operator& op) {
+  std::vector<bool> is_free(op.dims.size());
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
-    if (op.dims[d].role != DimRole::counter && !is_block_dim(op, d))
-      points *= static_cast<double>(op.dims[d].range.size());
+    is_free[d] = op.dims[d].role == DimRole::counter || is_block_dim(op, d);
+  if (!op.reduce()) return is_free;
+  for (const Scan& scan : scans_of(op)) is_free[scan.along] = true;
+  if (const auto scatter = find_scatter(op, program[op.reduce()->monoid]))
+    for (const Scatter::Target& target : scatter->targets) is_free[target.dim] = true;
+  return is_free;
+}
+
+double points_of(const Program& program, const Operator& op) {
+  const std::vector<bool> is_free = free_dims(program, op);
+  double points = 1;
+  for (std::size_t d = 0; d < op.dims.size(); ++d)
+    if (!is_free[d]) points *= static_cast<double>(op.dims[d].range.size());
   return points;
 }
 
@@ -43,7 +56,7 @@ double flops_of(const Program& program, GraphId graph) {
       double times = region->kind == RegionKind::iterate ? static_cast<double>(region->trips.size()) : 1;
       flops += times * flops_of(program, region->graph);
     } else if (!op.transfer()) {
-      flops += points_of(op) * per_point(program, op);
+      flops += points_of(program, op) * per_point(program, op);
     }
   }
   return flops;
