@@ -43,8 +43,8 @@ std::optional<double> PointWork::store_every_few(const Access& write, const Tile
   const TensorType& type = op_.results[write.tensor];
   const std::int64_t step = cells_apart(type, write, tile.dim);
   if (step < 2 || step > std::min<std::int64_t>(most_steps_between_lanes, tile.lanes)) return {};
-  // A reduction whose lanes are strided in an operand packs it, for which other lanes are usually better than narrow results.
-  if (monoid_ && any_read([&](CellId, const Access& read) { return is_far_along(read, tile.dim); })) return {};
+  // Where an operand is gathered, or packed, other lanes are usually better than narrow results.
+  if (any_read([&](CellId, const Access& read) { return is_far_along(read, tile.dim); })) return {};
   const bool across = tile.rows && kind(write.projection.start.rows, *tile.rows) == Along::dense;
   const double rows = across ? std::min<double>(tile.row_count, static_cast<double>(step)) : 1;
   const double vectors = static_cast<double>(step) / rows, shuffles = std::max(rows - 1, 1.0);
