@@ -26,7 +26,7 @@ constexpr const char* cleaning =
     "mem2reg,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
     // What does not change in a loop leaves it; empty loops disappear.
     "loop-mssa(loop-instsimplify,licm<no-allowspeculation>,loop-rotate,licm,simple-loop-unswitch),simplifycfg,"
-    "loop(loop-deletion),gvn,bdce,dse,loop-mssa(licm),"
+    "loop(loop-deletion),vector-combine,gvn,bdce,dse,loop-mssa(licm),"
     // Scalar loops, and short ones, such as those over a row.
     "loop-vectorize,loop-unroll<O2>,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg),"
     "globaldce";

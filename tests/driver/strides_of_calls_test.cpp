@@ -37,14 +37,15 @@ TEST(StridesOfCalls, OfResultsThatSeveralWrite) {
   EXPECT_EQ(known.after, (std::vector<std::uint32_t>{1, 1}));
 }
 
-// Each device has its columns in memory of its own.
-TEST(StridesOfCalls, NotOfPartsOnDevices) {
+// Devices of one process share the memory of a value.
+TEST(StridesOfCalls, OfPartsOnDevices) {
   const Known known = whole_axes_of_results(
       "mesh m = [d: 2]\nprogram p(X: f32[6, 8]) -> (Y: f32[6]) {\n  Z[i, j] = sum[k] X[i, k] * X[i, j]\n  Y[i] = "
       "max[j] Z[i, j]\n}",
       "plan 2\nsplit Z dim j into 2 over m.d\n");
   ASSERT_FALSE(known.before.empty());
-  EXPECT_EQ(known.after[0], 0u);
+  EXPECT_EQ(known.before[0], 0u);
+  EXPECT_EQ(known.after[0], 1u);
 }
 
 // The self-check places rows in memory that far apart.
