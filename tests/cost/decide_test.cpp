@@ -54,6 +54,24 @@ TEST(Decide, AnyNumberOfRowsIsFused) {
 
 TEST(Decide, TheSameProgramHasTheSamePlan) { EXPECT_EQ(decided(rows), decided(rows)); }
 
+// Neither how many programs are priced at a time, nor what is priced ahead and not asked for, changes a decision.
+TEST(Decide, AnyNumberOfThreadsDecidesTheSame) {
+  constexpr const char* layers =
+      "use std\nprogram p(X: f32[300, 500], W: f32[500, 700], V: f32[700, 500]) -> (Y: f32[300, 500]) {\n"
+      "  H = gelu(matmul(X, W))\n  Z = matmul(H, V)\n  Y = softmax(Z)\n}";
+  for (const char* text : {rows, layers})
+    for (std::size_t most : {1, 2, 3, 5, 8, 32}) {
+      DecideOptions options = options_for("", most);
+      const Decided alone = decide(built(text), options);
+      SpareThreads spare(3);
+      options.spare = &spare;
+      const Decided together = decide(built(text), options);
+      EXPECT_EQ(ir::print(together.plan), ir::print(alone.plan)) << most;
+      EXPECT_EQ(together.evaluations, alone.evaluations) << most;
+      EXPECT_EQ(together.considered.size(), alone.considered.size()) << most;
+    }
+}
+
 TEST(Decide, OperationsOfThePlanAreKept) {
   EXPECT_EQ(decided(rows, "split s dim i into 4 over threads\n"), "plan 2\nsplit s dim i into 4 over threads\n");
   EXPECT_EQ(decided(rows, "fuse m, s over i\n"), "plan 2\nfuse m, s over i\n");
