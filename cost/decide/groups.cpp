@@ -229,11 +229,12 @@ class Candidate {
   }
 
   void consider(const std::vector<Option>& options) {
-    for (const auto& [variant, made] : options) {
+    for (const Option& option : options) {
+      const Fused& made = option.made;
       auto price = pricer_.of(made.program, made.plan);
-      if (!price || std::ranges::any_of(tried_, [&](const Tried& t) { return t.variant == variant; })) continue;
+      if (!price || std::ranges::any_of(tried_, [&](const Tried& t) { return t.variant == option.variant; })) continue;
       const bool pays = is_better(*price, best().price) && is_as_fast(*price, tried_.front().price);
-      tried_.push_back({variant, *price, !pays || pricer_.is_justified(part_, made.program, made.step)});
+      tried_.push_back({option.variant, *price, !pays || pricer_.is_justified(part_, made.program, made.step)});
       if (pays && tried_.back().justified) best_ = tried_.size() - 1;
     }
   }
