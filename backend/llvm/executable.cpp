@@ -8,7 +8,6 @@
 
 #include "backend/compiled_program.h"
 #include "backend/llvm/shared_objects.h"
-#include "backend/schedule/strides_of_calls.h"
 #include "backend/trial/self_check.h"
 #include "ir/block_program.h"
 #include "ir/graph.h"
@@ -118,8 +117,6 @@ struct Executable::Impl {
     shards = backend::shard_count(schedule);
     devices = among ? keep_own_part(options) : options.facts.devices;
     if (options.divided) options.divided(compiled, schedule, devices);
-    // Processes of a job have the same kernels, but not the same calls.
-    if (!among) note_strides_of_calls(compiled.kernels.kernels, schedule);
     compile(options.node);
     tables = encode(schedule, compiled.kernels.kernels, {}, devices);
     for (const std::string& symbol : schedule.outside)

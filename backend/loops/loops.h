@@ -53,9 +53,6 @@ struct TensorArgument {
   bool operator==(const TensorArgument&) const = default;
 };
 
-// The self-check places a few rows of each tensor in memory with these distances, in bytes.
-inline constexpr std::int64_t longest_known_stride = std::int64_t{1} << 18;
-
 // Whether memory of this shape, if it has any cells, has the axes that are whole.
 bool has_known_strides(const TensorArgument& tensor, const Shape& memory);
 

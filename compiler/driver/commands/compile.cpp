@@ -14,7 +14,6 @@
 #include "backend/llvm/self_check_library.h"
 #include "backend/loops/loops_text.h"
 #include "backend/schedule/schedule.h"
-#include "backend/schedule/strides_of_calls.h"
 #include "compiler/driver/bindings/library_files.h"
 #include "compiler/driver/bindings/process_programs.h"
 #include "compiler/driver/commands/command.h"
@@ -232,9 +231,6 @@ int compile(Session& session, const CompileCommand& command) {
   const cost::Cluster cluster = cluster_for(session, target, command.machine);
   const ir::Machine machine = machine_for(session, target, command.machine);
   Made made = make(session, command, outputs, file, &machine);
-  // Processes of a job have the same kernels, but not the same calls.
-  if (command.mpi.empty())
-    backend::note_strides_of_calls(made.pipeline.lowered->kernels.kernels, *made.pipeline.schedule);
   const pipeline::Compilation& program = made.pipeline;
   facts.program = made.compiled.name;
   facts.prefix = prefix_for(command, made.compiled.name);
