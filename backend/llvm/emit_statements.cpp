@@ -195,7 +195,6 @@ void StatementEmitter::end_turns(const For& loop) {
   s_.trips[loop.variable] = s_.versions[loop.variable] = 0;
 }
 
-// Whether consecutive cells in the last axis are contiguous in memory.
 // Processes as many vectors at a time as each has lanes.
 void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) {
   const bool outermost = !std::exchange(s_.straight, true);
@@ -213,7 +212,7 @@ void StatementEmitter::emit_across(const For& loop, const StoredAcross& across) 
     begin_turn(loop, lower, first);
     in_lanes(*across.lanes, [&] {
       StraightCells cells(s_);
-      const bool square = rows.size() == across.lanes->count;
+      const bool square = rows.size() == across.lanes->count;  // a transpose takes fewer shuffles
       if (across.step && !square && cells.can_store_every(*across.step, rows.size()))
         cells.store_every(*across.target, *across.step, rows);
       else cells.store_across(*across.target, rows);

@@ -19,6 +19,7 @@ std::int64_t coefficient(const ir::AffineExpr& e, std::uint32_t variable) {
   return variable < e.coefficients.size() ? e.coefficients[variable] : 0;
 }
 
+// Whether consecutive cells in the last axis are contiguous in memory.
 bool is_dense(const EmitState& s, const Store::Target& target) {
   auto* stride = llvm::dyn_cast<llvm::ConstantInt>(s.strides[target.tensor][target.at.size() - 1]);
   return stride && stride->isOne();

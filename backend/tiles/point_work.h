@@ -84,8 +84,8 @@ class PointWork {
   double contiguous_steps(const ir::Access& access, bool of_rows) const;
   double lines_of_rows(const ir::Access& access, const Tile& tile) const;
   bool rows_crowd(const ir::Access& access, const Tile& tile) const;
-  // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
   bool is_read_once(const ir::Access& access, const Tile& tile) const;
+  // Lane operands are read again for other points; by then the data of a long reduction has left the near caches.
   bool is_read_again(const ir::Access& access, const Tile& tile) const;
   double far_line(const ir::Access& access, const ir::TensorType& type) const;
   double short_of_line(ir::CellId id, const ir::Access& access, const Tile& tile) const;

@@ -16,7 +16,7 @@ struct WorkTable::State {
     std::once_flag computed;
     KernelWork work;
   };
-  mutable std::mutex mutex;                              // of the tables; not held while work is computed
+  std::mutex mutex;                                      // of the tables; not held while work is computed
   std::unordered_map<std::string, std::size_t> numbers;  // by canonical text
   std::map<std::pair<std::size_t, std::vector<std::int64_t>>, Entry> known;
 };
