@@ -79,8 +79,9 @@ Call* Executor::new_call() const {
   call->arena = allocate(head.arena_bytes);
   call->addresses = zeros<void*>(head.buffers.count);
   call->counters = zeros<int64_t>(head.depth);
-  int64_t room = aligned(head.most_arguments * static_cast<int64_t>(sizeof(OutsideRegion)));
-  call->own_bytes = room + aligned(head.scratch_bytes);
+  call->room_bytes = aligned(head.most_arguments * static_cast<int64_t>(sizeof(OutsideRegion)));
+  call->own_bytes = call->room_bytes + aligned(head.scratch_bytes);
+  if (pool_.threads() > 1) call->own_bytes += bytes_between_threads;
   call->own = allocate(call->own_bytes * pool_.threads());
   call->staged = zeros<char*>(head.inputs.count + head.outputs.count);
   call->taken =

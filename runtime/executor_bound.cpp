@@ -95,7 +95,7 @@ void Executor::list_calls(Bound& bound) {
   }
   bound.call = call;
   bound.calls = reinterpret_cast<BoundCall*>(memory);
-  bound.scratch = head.scratch_bytes > 0 ? call->own + call->own_bytes - head.scratch_bytes : nullptr;
+  bound.scratch = head.scratch_bytes > 0 ? scratch_of(*call, 0) : nullptr;
   auto* room = reinterpret_cast<int64_t*>(memory + bytes);
   for (int64_t b = 0; b < batches.count; ++b) list(bound, code_, tables.all<Batch>(batches)[b], room);
 }

@@ -61,7 +61,7 @@ int32_t run_call(const Code& code, const Call& call, const KernelCall& task, int
                         : tables.all<Argument>(task.arguments)[last].buffer +
                               number * tables.at<Argument>(task.argument_steps)[last].buffer);
   }
-  char* scratch = call.own + (thread + 1) * call.own_bytes - tables.head().scratch_bytes;
+  char* scratch = scratch_of(call, thread);
   if (!again && tables.head().scratch_bytes > 0) memset(scratch, 0, scratch_state);
   const int64_t parts = task.tiles / task.repeats;
   auto begin = [&task, parts](int64_t part) {

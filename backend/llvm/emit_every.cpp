@@ -2,13 +2,14 @@
 //
 //   x[2*j] of 16 lanes      loads 16 cells from x[2*j0] on, and 16 from x[2*j0 + 15] on: a shuffle takes 0, 2, … of both
 //
-// A gather takes an access for each lane. No cell before the first or after the last one is read. Stores are the inverse: shuffles place
-// the cells of all rows of an unrolled loop, and masks leave out those between them.
+// A gather takes an access for each lane. No cell before the first or after the last one is read, except those that other reads of the
+// statement need: x[2*j] and x[2*j + 1] take the cells of the same two vectors. Stores are the inverse: shuffles place the cells of all
+// rows of an unrolled loop, and masks leave out those between them.
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
+#include <map>
 #include <vector>
 
 #include "backend/llvm/emit_every.h"
@@ -19,33 +20,45 @@
 
 namespace tap::backend {
 
+using ir::CellId;
+using ir::CellNode;
+using ir::CellOp;
 using llvm::Value;
 
 namespace {
 
-// A vector of all cells from `from` on, counted from the address.
-using LoadCells = std::function<Value*(Value* address, std::uint32_t from)>;
-
-// Pre: 1 <= |step| <= lanes. With a negative step lane 0 is the last in memory.
-Value* shuffled(llvm::IRBuilderBase& b, std::int64_t step, Value* address, llvm::Type* cell, std::uint32_t lanes,
-                const LoadCells& load) {
-  const auto distance = static_cast<std::uint32_t>(std::abs(step));
-  const std::uint32_t span = (lanes - 1) * distance;  // between the first cell and the last
-  if (step < 0) address = b.CreateConstInBoundsGEP1_64(cell, address, -static_cast<std::uint64_t>(span));
+// Lane `lane` of the result is the cell `first + lane * step` of the window. Pre: each vector has a cell of some lane.
+Value* shuffled(llvm::IRBuilderBase& b, const std::vector<Value*>& parts, const WindowVectors& vectors,
+                std::int64_t first, std::int64_t step) {
   Value* all = nullptr;
-  for (std::uint32_t k = 0; k < distance; ++k) {
-    const std::uint32_t from = std::min(k * lanes, span + 1 - lanes);
-    Value* part = load(b.CreateConstInBoundsGEP1_64(cell, address, from), from);
-    std::vector<int> chosen;  // lanes of `all`, then of `part`
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      const std::uint32_t at = step < 0 ? span - lane * distance : lane * distance;
-      const bool is_new = at >= k * lanes && at < from + lanes;
+  for (std::uint32_t k = 0; k < vectors.count; ++k) {
+    std::vector<int> chosen;  // lanes of `all`, then of the part
+    for (std::uint32_t lane = 0; lane < vectors.lanes; ++lane) {
+      const auto at = static_cast<std::uint32_t>(first + lane * step);
+      const bool is_new = at >= k * vectors.lanes && at < vectors.from(k) + vectors.lanes;
       if (k == 0) chosen.push_back(is_new ? static_cast<int>(at) : 0);
-      else chosen.push_back(static_cast<int>(is_new ? lanes + at - from : lane));
+      else chosen.push_back(static_cast<int>(is_new ? vectors.lanes + at - vectors.from(k) : lane));
     }
-    all = k == 0 ? b.CreateShuffleVector(part, chosen) : b.CreateShuffleVector(all, part, chosen);
+    all = k == 0 ? b.CreateShuffleVector(parts[k], chosen) : b.CreateShuffleVector(all, parts[k], chosen);
   }
   return all;
+}
+
+// The cells from the first of `a` to that of `b`, if they are the same number in all lanes and loops.
+std::optional<std::int64_t> cells_between(const EmitState& s, const Load& a, const Load& b) {
+  if (a.tensor != b.tensor) return {};
+  std::int64_t cells = 0;
+  for (std::size_t axis = 0; axis < a.at.size(); ++axis) {
+    const auto &from = a.at[axis], &to = b.at[axis];
+    if (from.data || to.data || from.checked || to.checked) return {};
+    const ir::AffineExpr apart = to.affine - from.affine;
+    if (!apart.is_constant()) return {};
+    if (apart.offset == 0) continue;
+    auto* stride = llvm::dyn_cast<llvm::ConstantInt>(s.strides[a.tensor][axis]);
+    if (!stride) return {};
+    cells += apart.offset * stride->getSExtValue();
+  }
+  return cells;
 }
 
 // Of the vector that begins `from` cells after the first: by cell, which lane of which row. Rows that are absent are free.
@@ -127,8 +140,8 @@ std::optional<std::int64_t> StraightCells::short_step(const Load& read) const {
   return step < 0 && (checked || s_.lanes->mask) ? std::nullopt : std::optional(step);
 }
 
-// Which cells a read needs of a vector of all cells from `from` on: inside the tensor, and of active lanes. Null: all.
-Value* StraightCells::needed(const Load& read, std::int64_t step, std::uint32_t from) {
+// Which cells the reads of a window need of a vector of all cells from `from` on: inside the tensor, and of active lanes. Null: all.
+Value* StraightCells::needed(const Load& read, const Window& window, std::uint32_t from) {
   auto& b = s_.b;
   const std::uint32_t lanes = s_.lanes->count;
   Value* all = nullptr;
@@ -141,37 +154,77 @@ Value* StraightCells::needed(const Load& read, std::int64_t step, std::uint32_t 
     else require(lanes_within(b, b.CreateNSWAdd(first, b.getInt64(from)), extent, lanes));
   }
   if (s_.lanes->mask) {
-    Value* last =
-        b.CreateNSWMul(b.CreateNSWSub(s_.lanes->active, b.getInt64(1)), b.getInt64(static_cast<std::uint64_t>(step)));
-    Value* end = b.CreateNSWAdd(last, b.getInt64(1));
+    Value* last = b.CreateNSWMul(b.CreateNSWSub(s_.lanes->active, b.getInt64(1)),
+                                 b.getInt64(static_cast<std::uint64_t>(window.step)));
+    Value* end = b.CreateNSWAdd(last, b.getInt64(1 + static_cast<std::uint64_t>(window.before + window.after)));
     require(s_.stores_under_masks ? lanes_before(b, b.getInt64(from), end, lanes)
                                   : compared_lanes_before(b, b.getInt64(from), end, lanes));
   }
   return all;
 }
 
+// Reads of the statement that begin fewer than `step` cells apart take their cells from the same vectors, which have as many cells as
+// those of the first read alone would need. All are executed, so all cells of the window are in memory.
+StraightCells::Window StraightCells::window_of(const Load& read, std::int64_t step) const {
+  std::map<std::int64_t, const Load*> beside{{0, &read}};  // by their distance
+  if (root_)
+    for (CellId id : ir::reachable_from(s_.kernel.exprs, {*root_})) {
+      const CellNode& node = s_.kernel.exprs[id];
+      if (node.op != CellOp::read) continue;
+      const Load& other = s_.kernel.loads[node.attribute];
+      if (const auto distance = cells_between(s_, read, other)) beside.emplace(*distance, &other);
+    }
+  Window window{&read, step};
+  std::int64_t first = beside.begin()->first;
+  for (const auto& [distance, other] : beside) {
+    if (distance - first >= std::abs(step)) {
+      if (distance > 0) break;
+      first = distance;
+    }
+    if (distance == first) window.first = other;
+    window.before = -first;
+    window.after = std::max<std::int64_t>(distance, 0);
+  }
+  return window;
+}
+
 // `fill`: what all cells outside the tensor have; null if none is outside.
-Value* StraightCells::read_every(const Load& read, std::int64_t step, Value* fill) {
+std::vector<Value*> StraightCells::load_window(const Load& read, const Window& window, Value* fill) {
   auto& b = s_.b;
   const ElementType type = s_.kernel.tensors[read.tensor].type.element;
   llvm::Type* cell = memory_type(b.getContext(), type);
-  auto* vector = llvm::FixedVectorType::get(cell, s_.lanes->count);
+  const WindowVectors vectors = window.vectors(s_.lanes->count);
+  auto* vector = llvm::FixedVectorType::get(cell, vectors.lanes);
   std::vector<ir::AffineExpr> affine;
   std::vector<Value*> coordinates(read.at.size(), nullptr);
   for (const Coordinate& c : read.at) affine.push_back(c.affine);
   keep_in_memory(read, coordinates);
-  Value* otherwise = fill ? splat(fill, s_.lanes->count) : llvm::Constant::getNullValue(vector);
-  auto load = [&](Value* address, std::uint32_t from) -> Value* {
-    const llvm::Align align(size_of(type));
-    Value* mask = needed(read, step, from);
-    llvm::Instruction* made = nullptr;
-    if (mask) made = b.CreateMaskedLoad(vector, address, align, mask, otherwise);
-    else made = b.CreateAlignedLoad(vector, address, align);
-    s_.mark_no_alias(*made, read.tensor);
-    return made;
-  };
+  Value* otherwise = fill ? splat(fill, vectors.lanes) : llvm::Constant::getNullValue(vector);
   Value* address = place_of(read.tensor, affine, coordinates).address;
-  return from_memory(b, shuffled(b, step, address, cell, s_.lanes->count, load), type);
+  const std::int64_t back = window.before + (window.step < 0 ? window.span(vectors.lanes) : 0);
+  if (back != 0) address = b.CreateConstInBoundsGEP1_64(cell, address, -static_cast<std::uint64_t>(back));
+  std::vector<Value*> parts;
+  for (std::uint32_t k = 0; k < vectors.count; ++k) {
+    const llvm::Align align(size_of(type));
+    Value* at = b.CreateConstInBoundsGEP1_64(cell, address, vectors.from(k));
+    Value* mask = needed(read, window, vectors.from(k));
+    llvm::Instruction* made = nullptr;
+    if (mask) made = b.CreateMaskedLoad(vector, at, align, mask, otherwise);
+    else made = b.CreateAlignedLoad(vector, at, align);
+    s_.mark_no_alias(*made, read.tensor);
+    parts.push_back(made);
+  }
+  return parts;
+}
+
+Value* StraightCells::read_every(const Load& read, std::int64_t step, Value* fill) {
+  const Window window = window_of(read, step);
+  const std::uint32_t lanes = s_.lanes->count;
+  std::vector<Value*>& parts = windows_[{window.first, window.before + window.after}];
+  if (parts.empty()) parts = load_window(read, window, fill);
+  const std::int64_t first = window.before + (step < 0 ? window.span(lanes) : 0);
+  return from_memory(s_.b, shuffled(s_.b, parts, window.vectors(lanes), first, step),
+                     s_.kernel.tensors[read.tensor].type.element);
 }
 
 // Whether a store needs no masks, or the target has them in registers.

@@ -84,6 +84,14 @@ const CellFacts& StraightCells::facts(CellId id) {
 
 Value* StraightCells::operator()(CellId id) {
   if (auto it = computed_.find(id); it != computed_.end()) return it->second;
+  const bool outermost = !root_;
+  if (outermost) root_ = id;
+  Value* value = evaluated(id);
+  if (outermost) root_.reset();
+  return value;
+}
+
+Value* StraightCells::evaluated(CellId id) {
   const CellFacts& its = facts(id);
   if (its.accumulates) return computed_[id] = compute(id);
   std::pair<CellId, std::vector<std::int64_t>> key{id, {}};

@@ -2,9 +2,19 @@
 // other a scalar. There are no branches: both sides of an `if` are computed, and reads are masked.
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "backend/llvm/emit_state.h"
 
 namespace tap::backend {
+
+// Whole vectors that cover all cells of a window, the last one up to its end: it may overlap the one before.
+struct WindowVectors {
+  std::uint32_t cells = 0, lanes = 0, count = 0;
+
+  std::uint32_t from(std::uint32_t k) const { return std::min(k * lanes, cells - lanes); }
+};
 
 // Evaluates the cells of one statement, each once. Pre: they are harmless (cell_placement.h).
 class StraightCells {
@@ -30,6 +40,7 @@ class StraightCells {
     std::vector<llvm::Value*> offsets = {};  // data-dependent offsets, in elements, to add
     bool dense = false;                      // the step is 1
   };
+  llvm::Value* evaluated(ir::CellId id);
   llvm::Value* compute(ir::CellId id);
   llvm::Value* strict(const ir::CellNode& node);
   llvm::Value* fused(const ir::CellNode& node);
@@ -37,9 +48,22 @@ class StraightCells {
   llvm::Value* read(const Load& load);
   llvm::Value* load(const Addresses& location, ElementType type, std::uint32_t lanes, llvm::Value* mask,
                     llvm::Value* otherwise);
-  std::optional<std::int64_t> short_step(const Load& load) const;  // emit_every.cpp, as the next three
+  // What reads load together whose lanes are a few cells apart: all cells from the first that one of them needs to the last.
+  struct Window {
+    const Load* first = nullptr;
+    std::int64_t step = 0;                // from one lane to the next
+    std::int64_t before = 0, after = 0;  // cells beside those of the read
+
+    std::int64_t span(std::uint32_t lanes) const { return (lanes - 1) * std::abs(step); }
+    WindowVectors vectors(std::uint32_t lanes) const {
+      return {static_cast<std::uint32_t>(span(lanes) + 1 + before + after), lanes, static_cast<std::uint32_t>(std::abs(step))};
+    }
+  };
+  std::optional<std::int64_t> short_step(const Load& load) const;  // emit_every.cpp, as those up to read_every
   std::int64_t step_of(const ir::AffineExpr& at) const;            // from one lane to the next
-  llvm::Value* needed(const Load& load, std::int64_t step, std::uint32_t from);
+  llvm::Value* needed(const Load& load, const Window& window, std::uint32_t from);
+  Window window_of(const Load& load, std::int64_t step) const;
+  std::vector<llvm::Value*> load_window(const Load& load, const Window& window, llvm::Value* fill);
   llvm::Value* read_every(const Load& load, std::int64_t step, llvm::Value* fill);
   llvm::Value* addresses(const Addresses& location, ElementType type);
   Addresses place_of(std::uint32_t tensor, const std::vector<ir::AffineExpr>& affine,
@@ -54,6 +78,8 @@ class StraightCells {
   EmitState& s_;
   std::map<std::uint32_t, llvm::Value*> slots_;
   std::map<ir::CellId, llvm::Value*> computed_;
+  std::optional<ir::CellId> root_;                             // the cell whose operands are being evaluated
+  std::map<std::pair<const Load*, std::int64_t>, std::vector<llvm::Value*>> windows_;  // by first read and cells beside it
 };
 
 std::uint32_t lanes_of(const llvm::Value* value);  // 1 for a scalar
