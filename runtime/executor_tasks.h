@@ -21,14 +21,14 @@ inline constexpr int64_t bytes_between_threads = 65536;
 struct Call {
   Call* next;
   char* arena;
-  void** addresses;   // by buffer; an iterate exchanges them
-  int64_t* counters;  // of the active iterates
-  char* own;          // per thread, own_bytes each: arguments, scratch, then a gap
+  void** addresses;               // by buffer; an iterate exchanges them
+  int64_t* counters;              // of the active iterates
+  char* own;                      // per thread, own_bytes each: arguments, scratch, then a gap
   int64_t own_bytes, room_bytes;  // room_bytes: of the arguments
-  Portions::Next* taken;  // by thread
-  Told* told;             // likewise
-  char* views;            // of the threads of a walk
-  char** staged;          // by input, then by output: a row-major copy if the caller's tensor is not; else null
+  Portions::Next* taken;          // by thread
+  Told* told;                     // likewise
+  char* views;                    // of the threads of a walk
+  char** staged;                  // by input, then by output: a row-major copy if the caller's tensor is not; else null
   Message* message;
   Message* result;
   const Distribution* among;  // null: this process runs everything

@@ -51,12 +51,13 @@ class StraightCells {
   // What reads load together whose lanes are a few cells apart: all cells from the first that one of them needs to the last.
   struct Window {
     const Load* first = nullptr;
-    std::int64_t step = 0;                // from one lane to the next
+    std::int64_t step = 0;               // from one lane to the next
     std::int64_t before = 0, after = 0;  // cells beside those of the read
 
     std::int64_t span(std::uint32_t lanes) const { return (lanes - 1) * std::abs(step); }
     WindowVectors vectors(std::uint32_t lanes) const {
-      return {static_cast<std::uint32_t>(span(lanes) + 1 + before + after), lanes, static_cast<std::uint32_t>(std::abs(step))};
+      return {static_cast<std::uint32_t>(span(lanes) + 1 + before + after), lanes,
+              static_cast<std::uint32_t>(std::abs(step))};
     }
   };
   std::optional<std::int64_t> short_step(const Load& load) const;  // emit_every.cpp, as those up to read_every
@@ -78,8 +79,9 @@ class StraightCells {
   EmitState& s_;
   std::map<std::uint32_t, llvm::Value*> slots_;
   std::map<ir::CellId, llvm::Value*> computed_;
-  std::optional<ir::CellId> root_;                             // the cell whose operands are being evaluated
-  std::map<std::pair<const Load*, std::int64_t>, std::vector<llvm::Value*>> windows_;  // by first read and cells beside it
+  std::optional<ir::CellId> root_;  // the cell whose operands are being evaluated
+  std::map<std::pair<const Load*, std::int64_t>, std::vector<llvm::Value*>>
+      windows_;  // by first read and cells beside it
 };
 
 std::uint32_t lanes_of(const llvm::Value* value);  // 1 for a scalar

@@ -35,14 +35,29 @@ LoopValues::LoopValues(const backend::Kernel& kernel, const ir::Box& box)
   }
 }
 
+Terms terms_of(const ir::AffineExpr& expr) {
+  Terms found{static_cast<double>(expr.offset), {}};
+  for_each_term(expr, [&](std::size_t v, std::int64_t coefficient) {
+    found.terms.push_back({static_cast<std::uint32_t>(v), static_cast<double>(coefficient)});
+  });
+  return found;
+}
+
+void LoopValues::add(Interval& sum, std::size_t variable, double factor) const {
+  const Interval& value = values_[variable];
+  sum.lo += factor * (factor > 0 ? value.lo : value.hi);
+  sum.hi += factor * (factor > 0 ? value.hi : value.lo);
+}
+
 Interval LoopValues::of(const ir::AffineExpr& expr) const {
   Interval sum{static_cast<double>(expr.offset), static_cast<double>(expr.offset)};
-  for_each_term(expr, [&](std::size_t v, std::int64_t coefficient) {
-    const auto factor = static_cast<double>(coefficient);
-    const Interval& value = values_[v];
-    sum.lo += factor * (factor > 0 ? value.lo : value.hi);
-    sum.hi += factor * (factor > 0 ? value.hi : value.lo);
-  });
+  for_each_term(expr, [&](std::size_t v, std::int64_t factor) { add(sum, v, static_cast<double>(factor)); });
+  return sum;
+}
+
+Interval LoopValues::of(const Terms& expr) const {
+  Interval sum{expr.offset, expr.offset};
+  for (const Terms::Term& term : expr.terms) add(sum, term.variable, term.factor);
   return sum;
 }
 

@@ -13,6 +13,17 @@ struct Interval {
   double lo = 0, hi = 0;  // both are attained
   double middle() const { return (lo + hi) / 2; }
 };
+// An expression of the few variables that it has: those of a kernel are hundreds.
+struct Terms {
+  struct Term {
+    std::uint32_t variable = 0;
+    double factor = 0;
+  };
+  double offset = 0;
+  std::vector<Term> terms;
+};
+Terms terms_of(const ir::AffineExpr& expr);
+
 using LoopSet = std::uint64_t;  // of the loops around a statement, outermost first
 
 class LoopValues {
@@ -20,6 +31,7 @@ class LoopValues {
   LoopValues(const backend::Kernel& kernel, const ir::Box& box);
 
   Interval of(const ir::AffineExpr& expr) const;
+  Interval of(const Terms& expr) const;
   LoopSet loops_of(const ir::AffineExpr& expr) const;
   LoopSet loops_of(std::uint32_t variable) const { return loops_[variable]; }
   void set(std::uint32_t variable, Interval value, LoopSet loops);
@@ -32,6 +44,8 @@ class LoopValues {
   }
 
  private:
+  void add(Interval& sum, std::size_t variable, double factor) const;
+
   std::vector<Interval> values_;
   std::vector<LoopSet> loops_;
 };

@@ -53,7 +53,9 @@ const std::vector<TouchWalk::Access>& TouchWalk::accesses_of(const Statement& st
   if (auto* guard = std::get_if<Guard>(&statement.node); guard && guard->cell) open = {*guard->cell};
   if (auto* store = std::get_if<Store>(&statement.node))
     for (const Store::Target& target : store->targets) {
-      found.push_back({target.tensor, target.at, std::vector<bool>(target.at.size(), false), true});
+      Access access{target.tensor, {}, std::vector<bool>(target.at.size(), false), true};
+      for (const ir::AffineExpr& at : target.at) access.at.push_back(terms_of(at));
+      found.push_back(std::move(access));
       open.push_back(target.value);
     }
   std::unordered_map<CellId, bool> seen;
@@ -66,7 +68,7 @@ const std::vector<TouchWalk::Access>& TouchWalk::accesses_of(const Statement& st
     const Load& load = kernel_.loads[kernel_.exprs[id].attribute];
     Access access{load.tensor, {}, {}, false};
     for (const Coordinate& c : load.at) {
-      access.at.push_back(c.affine);
+      access.at.push_back(terms_of(c.affine));
       access.data_dependent.push_back(c.data.has_value());
     }
     found.push_back(std::move(access));

@@ -43,7 +43,7 @@ class TouchWalk {
   // One access in a statement.
   struct Access {
     std::uint32_t tensor = 0;
-    std::vector<ir::AffineExpr> at;
+    std::vector<Terms> at;
     std::vector<bool> data_dependent;  // by axis
     bool writes = false;
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "cost/work/loop_walk.h"
 #include "cost/work/phases.h"
@@ -14,7 +15,20 @@ using namespace backend;
 namespace {
 
 // Two amounts by cache level and tensor, one after the other: first the bytes missed, then those of starts.
-using Missed = std::vector<std::vector<double>>;
+class Missed {
+ public:
+  Missed(std::size_t amounts, std::size_t tensors, double value) : tensors_(tensors), all_(amounts * tensors, value) {}
+
+  std::span<double> operator[](std::size_t amount) { return {all_.data() + amount * tensors_, tensors_}; }
+  std::span<const double> operator[](std::size_t amount) const { return {all_.data() + amount * tensors_, tensors_}; }
+  void add(const Missed& part, double times) {
+    for (std::size_t k = 0; k < all_.size(); ++k) all_[k] += times * part.all_[k];
+  }
+
+ private:
+  std::size_t tensors_;
+  std::vector<double> all_;
+};
 
 // One statement of a body: what it touches, and the room for it.
 struct Piece {
@@ -28,12 +42,7 @@ struct BodyMisses {
   Missed all, first, kept;
 };
 
-double sum_of(const std::vector<double>& by_memory) { return std::accumulate(by_memory.begin(), by_memory.end(), 0.0); }
-
-void add(Missed& sum, const Missed& part, double times) {
-  for (std::size_t c = 0; c < sum.size(); ++c)
-    for (std::size_t t = 0; t < sum[c].size(); ++t) sum[c][t] += times * part[c][t];
-}
+double sum_of(std::span<const double> amounts) { return std::accumulate(amounts.begin(), amounts.end(), 0.0); }
 
 // Data that is touched again misses only once as far as it is kept in between.
 void reuse(double& missed, double once, double kept) { missed = kept * std::min(once, missed) + (1 - kept) * missed; }
@@ -76,7 +85,7 @@ class TrafficWalk {
   double loaded_once(std::size_t amount, std::uint32_t tensor, const Touched& touched) const {
     return amount < levels() ? data_.bytes_of(tensor, touched) : data_.starts_of(tensor, touched);
   }
-  Missed all(double value) const { return Missed(amounts(), std::vector<double>(kernel_.tensors.size(), value)); }
+  Missed all(double value) const { return {amounts(), kernel_.tensors.size(), value}; }
 
   BodyMisses misses_of(const std::vector<Statement>& body) {
     const TouchedAll whole = data_.touches(body);
@@ -107,8 +116,8 @@ class TrafficWalk {
       pieces.push_back({touched, data_.room_for(touched)});
       Missed missed = misses_of(statement);
       fresh.push_back(find_again(pieces, missed));
-      add(sum.first, fresh.back(), 1);
-      add(sum.all, missed, 1);
+      sum.first.add(fresh.back(), 1);
+      sum.all.add(missed, 1);
       if (&body == phases_)
         for (std::size_t c = 0; c < levels(); ++c) work_.phases[pieces.size() - 1].missed[c] += sum_of(missed[c]);
     }
@@ -120,7 +129,7 @@ class TrafficWalk {
     if (auto* guard = std::get_if<Guard>(&statement.node)) {
       Missed inside = all(0);
       if (const double share = share_of(kernel_, *guard, values_); share > 0)
-        add(inside, misses_of(guard->body).all, share);
+        inside.add(misses_of(guard->body).all, share);
       return inside;
     }
     if (auto* section = std::get_if<Section>(&statement.node)) return misses_of(section->body).all;
@@ -133,9 +142,9 @@ class TrafficWalk {
     for (const Sample& sample : samples_of(loop, rounds, decides_[loop.variable])) {
       values_.set(loop.variable, {sample.value, sample.value}, 0);
       const BodyMisses one = misses_of(loop.body);
-      add(first, one.first, sample.times);
-      add(later, one.all, sample.times);
-      add(later, one.first, -sample.times);
+      first.add(one.first, sample.times);
+      later.add(one.all, sample.times);
+      later.add(one.first, -sample.times);
       for (std::size_t a = 0; a < amounts(); ++a)
         for (std::size_t t = 0; t < kept[a].size(); ++t)
           if (one.first[a][t] > 0) kept[a][t] = std::min(kept[a][t], one.kept[a][t]);
@@ -144,7 +153,7 @@ class TrafficWalk {
     for (std::size_t a = 0; a < amounts(); ++a)
       for (std::uint32_t t = 0; t < whole.size(); ++t)
         if (whole[t]) reuse(first[a][t], loaded_once(a, t, *whole[t]), kept[a][t]);
-    add(first, later, 1);
+    first.add(later, 1);
     return first;
   }
 

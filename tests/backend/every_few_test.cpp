@@ -51,6 +51,39 @@ TEST(EveryFew, WindowsBeyondTheTensor) {
               type, columns * step, (6 + before) / step + 1, columns + 1, step, before));
 }
 
+// Reads that begin fewer cells apart than their lanes share vectors, which have no cell that none of them needs.
+TEST(EveryFew, SeveralCellsOfEachRow) {
+  for (const char* type : {"f32", "bf16", "i8"})
+    for (int columns : {2, 3, 4, 7})
+      for (int rows : {23})
+        for (const char* cells :
+             {"0 1", "1 0", "0 2", "1 2", "0 3", "1 3", "2 3", "0 1 2", "1 2 3", "0 1 2 3", "0 1 4 5 6", "2 3 6"}) {
+          std::string forward, backward;
+          for (const char* c = cells; *c; ++c) {
+            if (*c == ' ') continue;
+            if (*c - '0' >= columns) break;
+            forward += fmt::format("{}X[i, {}]", forward.empty() ? "" : " + ", *c);
+            backward += fmt::format("{}X[{} - i, {}]", backward.empty() ? "" : " - ", rows - 1, *c);
+          }
+          if (forward.empty()) continue;
+          expect_written_result(
+              fmt::format("program p(X: {0}[{1}, {2}]) -> (Y: {0}[{1}], Z: {0}[{1}]) {{\n"
+                          "    Y[i] = {3}\n    Z[i] = {4}\n}}",
+                          type, rows, columns, forward, backward));
+        }
+}
+
+// Of rows that a loop sums: whatever is read before, between and after them.
+TEST(EveryFew, NeighboursInARow) {
+  for (int step : {2, 3, 4})
+    for (int n : {16, 17, 40})
+      for (const char* reads : {"X[{0} * i] - X[{0} * i + 1]", "X[{0} * i + 1] - X[{0} * i + 2] * X[{0} * i + 3]",
+                                "X[{0} * i] * X[{0} * i + {0}] - X[{0} * i + {0} + 1] * X[{0} * i + 1]",
+                                "X[{0} * i + 2] - X[{0} * i + 1] * (X[{0} * i + 3 else 0] + X[{0} * i - 1 else 0])"})
+        expect_written_result(fmt::format("program p(X: f32[{}], Z: f32[{}]) -> (Y: f32[{}]) {{ Y[i] = Z[i] * ({}) }}",
+                                          step * n + 3 + step, n, n, fmt::format(fmt::runtime(reads), step)));
+}
+
 TEST(EveryFew, ReversedRows) {
   for (const char* type : element_types)
     for (int n : {1, 2, 16, 33, 100})
@@ -75,6 +108,14 @@ TEST(EveryFew, AreNotGathered) {
           target);
       EXPECT_EQ(text.find("gather"), std::string::npos) << columns << " on " << target;
     }
+}
+
+// Both parts of 16 complex numbers are in two whole vectors: none begins 15 cells after another.
+TEST(EveryFew, CellsOfARowShareVectors) {
+  const std::string text = assembly_of(
+      "program p(X: f32[4096, 2]) -> (Y: f32[4096]) { Y[i] = X[i, 0] * X[i, 0] + X[i, 1] * X[i, 1] }", "x86-64-v4");
+  EXPECT_NE(text.find("64(%"), std::string::npos) << text;
+  EXPECT_EQ(text.find("60(%"), std::string::npos) << text;
 }
 
 // Rows of 2 to 5 cells, written whole: each vector of a row's cells is interleaved with those of the others.
