@@ -13,6 +13,7 @@
 #include "backend/schedule/operation_texts.h"
 #include "backend/schedule/outside_calls.h"
 #include "backend/schedule/schedule_tasks.h"
+#include "backend/schedule/shared_batches.h"
 #include "backend/schedule/shared_memory.h"
 #include "ir/block_program.h"
 #include "ir/graph.h"
@@ -204,8 +205,7 @@ void Scheduler::kernel(RunningGraph& frame, const Application& application, cons
   KernelCall call;
   call.kernel = number;
   call.row = application.row;
-  const auto device = static_cast<std::ptrdiff_t>(application.box.rank());
-  for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + device);
+  for (ir::Level& level : call.row) level.steps.erase(level.steps.begin() + std::ssize(application.box.dims));
   call.box = op.region() ? application.box : box_to_run(op, application.box);  // a group streams its blocks itself
   for (std::uint32_t d = 0; d < op.dims.size(); ++d)
     if (op.dims[d].role == DimRole::counter) {
@@ -382,7 +382,7 @@ BufferId Scheduler::whole(const ValueBuffers& value_buffers, const TensorType& t
 }  // namespace
 
 Schedule schedule(const BlockProgram& blocks, const KernelTable& kernels, const ScheduleOptions& options) {
-  return Scheduler(blocks, kernels, options).run();
+  return with_shared_columns(Scheduler(blocks, kernels, options).run(), kernels.kernels);
 }
 
 std::int64_t shard_count(const Schedule& schedule) {
