@@ -14,7 +14,6 @@
 #include "compiler/driver/compile_file.h"
 #include "passes/splits/expand.h"
 #include "runtime/failure.h"
-#include "support/large_heap.h"
 
 namespace tap {
 namespace {
@@ -82,7 +81,6 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  tap::use_large_heap();
   try {
     return tap::run(tap::parse_arguments(argc, argv));
   } catch (const tap::Failure& failure) {

@@ -79,7 +79,9 @@ TEST(EveryFew, NeighboursInARow) {
     for (int n : {16, 17, 40})
       for (const char* reads : {"X[{0} * i] - X[{0} * i + 1]", "X[{0} * i + 1] - X[{0} * i + 2] * X[{0} * i + 3]",
                                 "X[{0} * i] * X[{0} * i + {0}] - X[{0} * i + {0} + 1] * X[{0} * i + 1]",
-                                "X[{0} * i + 2] - X[{0} * i + 1] * (X[{0} * i + 3 else 0] + X[{0} * i - 1 else 0])"})
+                                "X[{0} * i + 2] - X[{0} * i + 1] * (X[{0} * i + 3 else 0] + X[{0} * i - 1 else 0])",
+                                "X[{0} * i] + (if i >= 1 then X[{0} * i - 1 else 3] else X[{0} * i + 1])",
+                                "X[{0} * i + 1] - (if X[{0} * i] < 0 then X[{0} * i + 2] else X[{0} * i + {0} + 2])"})
         expect_written_result(fmt::format("program p(X: f32[{}], Z: f32[{}]) -> (Y: f32[{}]) {{ Y[i] = Z[i] * ({}) }}",
                                           step * n + 3 + step, n, n, fmt::format(fmt::runtime(reads), step)));
 }
