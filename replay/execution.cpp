@@ -120,9 +120,9 @@ bool is_uniform(const ir::Operator& op, const ir::Access& by, const ir::Row& row
   return true;
 }
 
-// Whether all points of the value's writers that write into the members' boxes have run on them. `box` is the first
-// member's; the others are further on by the row's steps.
-bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result, const ir::Buffer& buffer,
+// Whether all points of the value's writers that write into this box of each member have run on them. `box` is the first
+// member's; those of others are further on by the row's steps.
+bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result, const ir::Row& row, const Box& box,
                const Box& members, const Contents& memory) {
   for (auto [id, written] : (*run.writers)[run.side.operation->results[result].index()]) {
     const ir::Operator& op = program[(*run.graph)[id].op];
@@ -132,10 +132,10 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
       const std::vector<std::size_t> matter = relevant_dims(op, by);
       auto wrote = memory.points.find(&by);
       auto points_of = [&](const Box& member) {
-        Box cells = buffer.box;
+        Box cells = box;
         for (std::size_t k = 0; k < member.rank(); ++k)
           for (std::size_t d = 0; d < cells.rank(); ++d) {
-            const std::int64_t by_row = checked::mul(buffer.row[k].steps[d], member.dims[k].lo);
+            const std::int64_t by_row = checked::mul(row[k].steps[d], member.dims[k].lo);
             cells.dims[d] = {checked::add(cells.dims[d].lo, by_row), checked::add(cells.dims[d].hi, by_row)};
           }
         return preimage_of_write(op, by, intersect(cells, Box::of_shape(op.results[by.tensor].shape)));
@@ -147,7 +147,7 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
       };
       if (wrote != memory.points.end() && wrote->second.covers(members, of_dims(space, matter))) continue;
       Box representatives = members;  // one, if the others are like it
-      if (wrote != memory.points.end() && is_uniform(op, by, buffer.row, members, wrote->second, points_of))
+      if (wrote != memory.points.end() && is_uniform(op, by, row, members, wrote->second, points_of))
         for (ir::Range& r : representatives.dims) r.hi = r.lo + 1;
       if (!every_member(representatives, lacks_none)) return false;
     }
@@ -159,12 +159,11 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
 
 void add_written(const ir::Program& program, const Run& run, const WrittenCells& more, const ir::Buffer& buffer,
                  const Box& tensor, const Box& members, Contents& memory) {
-  const Box& box = buffer.box;
   const ir::Access& by = *more.wrote.by;
   const Class value = run.side.results[by.tensor];
   if (memory.value != value) memory = {value};
   if (more.dense) memory.cells.add(more.cells);
-  if (more.dense && more.cells == box) return;
+  if (more.dense && more.cells == buffer.box) return;
   memory.gaps |= !more.dense;
   Points& seen = memory.points[&by];
   std::size_t indexed_dims = 0;
@@ -172,9 +171,11 @@ void add_written(const ir::Program& program, const Run& run, const WrittenCells&
   if (indexed_dims == more.wrote.points.rank() && !seen.meets(members, more.wrote))
     memory.count = checked::add(memory.count, more.count);
   seen.add(members, more.wrote);
+  const Box box = memory.hull ? hull(*memory.hull, more.cells) : more.cells;
+  memory.hull = box;
   if (!memory.gaps) return;
   if (memory.count == box.size()) memory.cells.add(box);
-  else if (all_wrote(program, run, by.tensor, buffer, members, memory)) memory.cells.add(intersect(box, tensor));
+  else if (all_wrote(program, run, by.tensor, buffer.row, box, members, memory)) memory.cells.add(intersect(box, tensor));
 }
 
 }  // namespace tap::check

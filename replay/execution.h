@@ -44,6 +44,7 @@ struct Contents {
   std::map<const ir::Access*, Points> points = {};  // by write with gaps: the points that wrote
   bool gaps = false;                                // some write left gaps
   std::int64_t count = 0;                           // of cells certainly written, each once
+  std::optional<Box> hull = {};                     // of these writes: contains all cells that they wrote
   std::optional<ir::Scalar> filled = {};            // the value of all other cells
   std::optional<std::size_t> prepared_by = {};      // the kernel that packed it from the whole value
 
@@ -96,8 +97,8 @@ std::int64_t count_of(const ir::Operator& op, const ir::Access& write, const Box
 std::vector<std::size_t> relevant_dims(const ir::Operator& op, const ir::Access& write);
 // A box of all points whose writes meet the cells (preimage.cpp); it has one point per reduced dim.
 Box preimage_of_write(const ir::Operator& op, const ir::Access& write, const Box& cells);
-// Writes with gaps: the memory's box, which contains them all, is complete once as many cells are written as it has,
-// since no cell is written twice; or once all points that write into the box have run on this memory.
+// Writes with gaps: their hull is complete once as many cells are written as it has, since no cell is written twice; or once
+// all points that write into it have run on this memory. Copies may bring what is beside it.
 struct WrittenCells {
   Wrote wrote = {};
   Box cells = {};

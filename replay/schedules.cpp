@@ -219,7 +219,11 @@ class Machine {
     if (copy.box.empty()) return {};
     const std::size_t rank = copy.box.rank();
     const Where from = memories_->where(copy.from, copy.row, rank);
-    const Box cells = memories_->cells_of(from, copy.row, moving(copy.row, copy.box));
+    const Moving from_box = moving(copy.row, copy.box);
+    // Others may write to cells beside these: of several members at once, only the hull of what is read is noted.
+    expect(tasks_.reads, copy.from.id != copy.to.id || Memories::are_alike(from, from_box),
+           "the members of b{} are not read in the same way", from.id.index());
+    const Box cells = memories_->cells_of(from, copy.row, from_box);
     const auto held = memories_->held(from);
     const std::optional<Class> value = held[0].second->value;
     for (const auto& [members, contents] : held) {

@@ -215,6 +215,32 @@ TEST(ProcessSchedule, ResultsThatAreReadOrGivenTwiceOrAreInputs) {
   expect_same_bits(sharded(text), 2);
 }
 
+// Two operations write every second cell, so that only both together fill a part; the others' parts arrive beside it. In the
+// second program, devices exchange parts in rows of copies that read other cells of each.
+TEST(ProcessSchedule, WritesThatLeaveGapsBesideCopies) {
+  const char* text = R"(
+    program main(a: f32[16], b: f32[16]) -> (z: f32[16]) {
+        y[2 * i] = a[i] + 1 for i in 0..16
+        y[2 * i + 1] = b[i] * 2 for i in 0..16
+        z[i] = y[i] * y[i + 16]
+    })";
+  const std::vector<std::pair<std::string, std::int64_t>> meshes = {{"x: 2", 2}, {"x: 4", 4}, {"x: 2, w: 3", 6}};
+  for (const auto& [mesh, devices] : meshes) {
+    std::string plan = "mesh m = [" + mesh + "]\n";
+    for (const char* part : {"y@0", "y@1", "z"})
+      plan += std::string("split ") + part + " dim i into " + mesh.substr(3, 1) + " over axis m.x\n";
+    const ir::Program program = sharded(text, plan);
+    expect_same_bits(program, devices);
+    const ir::Schedule schedule = *scheduled(program).made.schedule;
+    for (std::size_t b = 0; b < schedule.sequences[0].size(); ++b)
+      for (std::size_t t = 0; t < schedule.sequences[0][b].size(); ++t) {
+        ir::Schedule without = schedule;
+        without.sequences[0][b].erase(without.sequences[0][b].begin() + static_cast<std::ptrdiff_t>(t));
+        EXPECT_NE(check::test::refusal_of(program, without), "") << mesh << ", batch " << b << ", task " << t;
+      }
+  }
+}
+
 // A device receives slices of partials into the memory in which it has computed its own, and sends from there. That is proved,
 // and refused if a slice is missing or arrives twice.
 TEST(ProcessSchedule, SlicesArriveBesideTheOwnPartial) {

@@ -137,7 +137,7 @@ class RandomJob {
         names_.size(), shared_, failed_);
     // All draws are divided over devices; the results of some are combined in one place.
     const bool enough = plans_ == options_.plans && shardings_ == options_.shardings &&
-                        (host_.size() == 1 || 4 * shared_ >= options_.plans + options_.shardings);
+                        (host_.size() == 1 || 8 * shared_ >= options_.plans + options_.shardings);
     if (!enough) std::printf("too few of them\n");
     return failed_ > 0 || !enough ? 1 : 0;
   }
@@ -164,7 +164,13 @@ class RandomJob {
         if (!is_divided(sharded)) continue;
         const driver::OutsideKernels kernels(whole, options_.kernels);
         const Values values = values_of(whole, kernels, numbers);
-        try_it(subject.name + ", seed " + std::to_string(seed) + (plan ? ", plan" : ", sharding"), sharded, values);
+        const std::string name = subject.name + ", seed " + std::to_string(seed) + (plan ? ", plan" : ", sharding");
+        try {
+          try_it(name, sharded, values);
+        } catch (...) {  // an error in one process ends the job
+          std::printf("FAILED %s\n%s\n", name.c_str(), print(sharded).c_str());
+          throw;
+        }
       } catch (const pipeline::PlanRefused&) { continue; }  // a random plan may ask for what cannot be
       names_.insert(subject.name);
       ++(plan ? plans_ : shardings_);

@@ -7,7 +7,7 @@ from pathlib import Path
 from mpi_job import *
 from tapc import *
 
-PLANS, SHARDINGS, SEED, MOST_RANKS = option("--plans", 4), option("--shardings", 4), option("--seed", 3), option("--ranks", 3)
+PLANS, SHARDINGS, SEED, MOST_RANKS = option("--plans", 50), option("--shardings", 50), option("--seed", 3), option("--ranks", 3)
 RANDOM_JOBS = Path(sys.argv.pop(1)).resolve()
 
 
