@@ -160,8 +160,7 @@ bool all_wrote(const ir::Program& program, const Run& run, std::uint32_t result,
 void add_written(const ir::Program& program, const Run& run, const WrittenCells& more, const ir::Buffer& buffer,
                  const Box& tensor, const Box& members, Contents& memory) {
   const ir::Access& by = *more.wrote.by;
-  const Class value = run.side.results[by.tensor];
-  if (memory.value != value) memory = {value};
+  if (const Class value = run.side.results[by.tensor]; memory.value != value) memory = {value};
   if (more.dense) memory.cells.add(more.cells);
   if (more.dense && more.cells == buffer.box) return;
   memory.gaps |= !more.dense;
@@ -171,11 +170,13 @@ void add_written(const ir::Program& program, const Run& run, const WrittenCells&
   if (indexed_dims == more.wrote.points.rank() && !seen.meets(members, more.wrote))
     memory.count = checked::add(memory.count, more.count);
   seen.add(members, more.wrote);
-  const Box box = memory.hull ? hull(*memory.hull, more.cells) : more.cells;
-  memory.hull = box;
+  Box& box = memory.hull ? *memory.hull : memory.hull.emplace(more.cells);
+  for (std::size_t d = 0; d < box.rank(); ++d)
+    box.dims[d] = {std::min(box.dims[d].lo, more.cells.dims[d].lo), std::max(box.dims[d].hi, more.cells.dims[d].hi)};
   if (!memory.gaps) return;
   if (memory.count == box.size()) memory.cells.add(box);
-  else if (all_wrote(program, run, by.tensor, buffer.row, box, members, memory)) memory.cells.add(intersect(box, tensor));
+  else if (all_wrote(program, run, by.tensor, buffer.row, box, members, memory))
+    memory.cells.add(intersect(box, tensor));
 }
 
 }  // namespace tap::check

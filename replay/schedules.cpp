@@ -226,10 +226,9 @@ class Machine {
     const Box cells = memories_->cells_of(from, copy.row, from_box);
     const auto held = memories_->held(from);
     const std::optional<Class> value = held[0].second->value;
-    for (const auto& [members, contents] : held) {
-      bool present = value && contents->value == value && contents->cells.covers(cells);
-      expect(tasks_.reads, present, "the cells copied from b{} are missing", from.id.index());
-    }
+    for (const auto& [members, contents] : held)
+      expect(tasks_.reads, value && contents->value == value && contents->cells.covers(cells),
+             "the cells copied from b{} are missing", from.id.index());
     ir::Row across, within;  // levels that change memories, or only cells of one
     for (const ir::Level& level : copy.row) {
       bool moves = std::any_of(level.steps.begin(), level.steps.end() - 2, [](auto by) { return by != 0; });

@@ -289,6 +289,7 @@ std::vector<Statement> Lowering::run(const Extents& extents, bool exact_arithmet
   for (CellId id : op_.map() ? op_.map()->values : op_.reduce()->operands) roots.push_back(cell(id));
   if (are_speculatable(roots))
     if (auto tile = choose_tile(program_, op_, extents, !exact_arithmetic, machine_, preparable())) {
+      *tile = with_row_of_prepared(op_, *tile, extents, machine_, preparable());
       set_grain(*tile);
       if (op_.reduce() && !tile->along_reduction && !(tile->rows && is_constrained(op_, *tile->rows)))
         if (auto packing = choose_packing(op_, *tile, extents, can_keep(), machine_, preparable()))

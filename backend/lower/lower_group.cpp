@@ -7,6 +7,7 @@
 #include "backend/lower/reused_memory.h"
 #include "backend/tiles/group_tiles.h"
 #include "backend/tiles/overlapping_tiles.h"
+#include "backend/tiles/point_work.h"
 #include "ir/graph.h"
 #include "support/check.h"
 
@@ -311,18 +312,19 @@ std::vector<Statement> GroupLowering::run() {
 
 namespace {
 
-double points_inside(const Program& program, const Operator& group) {
+// Points of the inner operations; one of many instructions counts as several.
+double work_inside(const Program& program, const Operator& group) {
   double all = 0;
   for (const Operation& operation : program[group.region()->graph].operations) {
     const Operator& op = program[operation.op];
     if (op.region()) {
-      all += points_inside(program, op);
+      all += work_inside(program, op);
       continue;
     }
     double points = 1;
     for (const IndexDim& dim : op.dims)
       if (dim.role != DimRole::counter) points *= static_cast<double>(std::max<std::int64_t>(dim.range.size(), 1));
-    all += points;
+    all += points * usual_points(op);
   }
   return all;
 }
@@ -330,8 +332,8 @@ double points_inside(const Program& program, const Operator& group) {
 // Calls split the dim with the most tiles (the outermost of equal ones).
 void split_by_tiles(Kernel& kernel, const Program& program, const Operator& group, const Extents& extents,
                     const std::vector<std::int64_t>& points) {
-  constexpr double worth = 1 << 14;  // points of the inner operations
-  double each = points_inside(program, group);
+  constexpr double worth = 1 << 16;  // 2.5 us, as in tile_dim.cpp
+  double each = work_inside(program, group);
   std::int64_t most = 1;
   for (std::size_t d = 0; d < points.size(); ++d) {
     if (group.dims[d].role != DimRole::parallel) continue;

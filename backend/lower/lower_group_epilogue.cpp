@@ -41,7 +41,8 @@ void GroupLowering::is_outermost(const std::vector<std::uint32_t>& at) {
     }
   const auto tile =
       tile_of_reduction(program_, op, extents, kernel_.exact_arithmetic, machine_, constant_operands(*nest));
-  if (auto tile_dim = choose_tile_dim(kernel_, op, extents, dims, tile)) kernel_.tile_dim = own_dim(*nest, *tile_dim);
+  if (auto tile_dim = choose_tile_dim(kernel_, program_, op, extents, dims, tile))
+    kernel_.tile_dim = own_dim(*nest, *tile_dim);
   for (std::size_t d = 0; d < points_.size(); ++d) points_[d] = spans_[d].most;
   as_one_nest_ = true;
 }

@@ -54,7 +54,7 @@ void lower_in(const Program& program, const Operator& op, Kernel& kernel, const 
   if (options.steps) options.steps->assign(op.dims.size(), {});
   if (op.region()) return lower_group(program, op, kernel, frame, extents, options);
   const std::vector<bool> prepared = options.prepared && !options.any_box ? options.constant : std::vector<bool>();
-  choose_tile_dim(kernel, op, extents, free_dims(program, op),
+  choose_tile_dim(kernel, program, op, extents, free_dims(program, op),
                   tile_of_reduction(program, op, extents, options.exact_arithmetic, options.machine, prepared));
   Lowering lowering(program, op, kernel, frame, options.machine);
   if (kernel.tile_dim) lowering.split_calls_along(frame.at[*kernel.tile_dim]);

@@ -81,7 +81,7 @@ class UnfoldedLowering {
     std::vector<std::size_t> dims;
     for (std::size_t d : unfolded_.outside)
       if (extents_.sizes[d] >= enough && std::ranges::count(free, d) > 0) dims.push_back(d);
-    return choose_tile_dim(*kernel_, op_, extents_, dims, {}).has_value();
+    return choose_tile_dim(*kernel_, unfolded_.op.program, op_, extents_, dims, {}).has_value();
   }
 
   // Inside: parts along images copy little twice, parts along other dims everything.
@@ -155,7 +155,7 @@ class UnfoldedLowering {
     const std::vector<bool> constant = may_prepare ? options_.constant : std::vector<bool>();
     if (!outside) {
       const auto tile = tile_of_reduction(unfolded_.op.program, merged, within_, true, options_.machine, constant);
-      if (const auto dim = choose_tile_dim(*kernel_, merged, within_, dims_of_calls(), tile))
+      if (const auto dim = choose_tile_dim(*kernel_, unfolded_.op.program, merged, within_, dims_of_calls(), tile))
         lowering.split_calls_along(frame.at[*dim]);
     }
     if (may_prepare) lowering.may_prepare(constant);

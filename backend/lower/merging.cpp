@@ -141,7 +141,7 @@ class Merger {
       if (op_.dims[d].role == DimRole::parallel) parallel.push_back(d);
     }
     Kernel scratch;
-    const auto chosen = choose_tile_dim(scratch, op_, extents_, parallel, {});
+    const auto chosen = choose_tile_dim(scratch, program_, op_, extents_, parallel, {});
     if (chosen && extents_.sizes[*chosen] >= 2 * scratch.worth && points > 1) outermost_ = chosen;
   }
 

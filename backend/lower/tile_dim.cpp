@@ -15,10 +15,14 @@ using namespace ir;
 
 namespace {
 
-// How many points are worth a call: about as many take 3 us, if their data are in the caches: longer than another thread takes to begin and end.
-double points_worth_a_call(const Operator& op) {
-  constexpr double points = 1 << 15, usual = 8;  // instructions
-  return points * usual / std::max(usual, instructions_of_point(op));
+// How many points are worth a call: about as many take 2.5 us, which is what another thread needs to begin and end where processors of a
+// virtual machine are far apart. Rows and lanes of a register tile share what they read, and so are limited by what they compute; others
+// by what they read and write, in the caches.
+double points_worth_a_call(const Program& program, const Operator& op, const std::optional<RegisterTile>& tile) {
+  constexpr double points = 1 << 16, vectors_of_tiles = 1 << 14, full = 16;  // 16 lanes of f32 in a vector
+  const double one_by_one = points / usual_points(op);
+  if (!tile || tile->along_reduction || tile->row_count * tile->vectors < 4) return one_by_one;
+  return std::max(one_by_one, vectors_of_tiles * std::min<double>(tile->lanes, full) / steps_of_point(program, op));
 }
 
 // Bytes that a part along this dim has together in memory, of the tensors of which every point has a cell of its own.
@@ -109,11 +113,11 @@ std::int64_t least_part_of_rows(const Operator& op, const Extents& extents, std:
 }  // namespace
 
 // Parts along a contiguous dim share cache lines, so such a dim must be considerably larger.
-std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const Operator& op, const Extents& extents,
-                                           const std::vector<std::size_t>& dims,
+std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const Program& program, const Operator& op,
+                                           const Extents& extents, const std::vector<std::size_t>& dims,
                                            const std::optional<RegisterTile>& tile) {
   constexpr std::int64_t larger = 4;
-  const double worth = points_worth_a_call(op);
+  const double worth = points_worth_a_call(program, op, tile);
   const double points = points_of(op, extents);
   auto is_contiguous_along = [&](std::size_t d) {
     auto dense = [&](const Access& access) {

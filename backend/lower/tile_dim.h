@@ -12,8 +12,8 @@ namespace tap::backend {
 // Lets calls split the largest of these dims (the outermost of equal ones), or one along which parts repeat less or are more. Returns
 // the dim of the operator. `tile`: that of its loops, if it is a reduction and that is known. Pre: parts along these dims share no
 // work.
-std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const ir::Operator& op, const Extents& extents,
-                                           const std::vector<std::size_t>& dims,
+std::optional<std::size_t> choose_tile_dim(Kernel& kernel, const ir::Program& program, const ir::Operator& op,
+                                           const Extents& extents, const std::vector<std::size_t>& dims,
                                            const std::optional<RegisterTile>& tile);
 
 }  // namespace tap::backend

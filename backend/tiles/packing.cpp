@@ -6,6 +6,7 @@
 
 #include "backend/tiles/cache_sets.h"
 #include "backend/tiles/patterns.h"
+#include "ir/tensor_bytes.h"
 #include "support/checked.h"
 
 namespace tap::backend {
@@ -298,6 +299,28 @@ std::optional<Packing> choose_packing(const Operator& op, const RegisterTile& ti
                                       bool accumulates_into_result, const Machine& machine,
                                       const std::vector<bool>& prepared) {
   return PackingChooser(op, tile, extents, accumulates_into_result, machine, prepared).run();
+}
+
+RegisterTile with_row_of_prepared(const Operator& op, RegisterTile tile, const Extents& extents, const Machine& machine,
+                                  const std::vector<bool>& prepared) {
+  constexpr std::int64_t most_panels = 2;
+  if (!op.reduce() || tile.rows || tile.along_reduction) return tile;
+  const std::int64_t vectors = (extents.sizes[tile.dim] + tile.lanes - 1) / tile.lanes,
+                     panels = (vectors + tile.vectors - 1) / tile.vectors;
+  if (panels > most_panels) return tile;
+  for (const Access& read : op.reads) {
+    if (read.tensor >= prepared.size() || !prepared[read.tensor]) continue;
+    const bool is_near = total_bytes(op.operands[read.tensor]) <= static_cast<double>(machine.l3_bytes);
+    const bool is_panel = is_near && uses(read, tile.dim) && can_be_packed(op, read, extents);
+    for (std::size_t d = 0; d < op.dims.size() && is_panel; ++d)
+      if (op.dims[d].role == DimRole::parallel && d != tile.dim && extents.exact[d] && extents.sizes[d] == 1 &&
+          !uses(read, d) && !is_constrained(op, d)) {
+        tile.rows = d;
+        tile.vectors = static_cast<std::uint32_t>((vectors + panels - 1) / panels);
+        return tile;
+      }
+  }
+  return tile;
 }
 
 }  // namespace tap::backend

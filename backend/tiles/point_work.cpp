@@ -39,6 +39,22 @@ double instructions_of_point(const Operator& op) {
   return all;
 }
 
+double usual_points(const Operator& op) {
+  constexpr double usual = 8;  // instructions; what is more takes twice as long, as it does not overlap with accesses
+  return std::max(1.0, 2 * instructions_of_point(op) / usual - 1);
+}
+
+double steps_of_point(const Program& program, const Operator& op) {
+  if (!op.reduce()) return instructions_of_point(op);
+  const Monoid& monoid = program[op.reduce()->monoid];
+  double all = 0;
+  for (CellId id : reachable_from(op.exprs, op.reduce()->operands)) all += weight(op.exprs[id]);
+  for (CellId id : reachable_from(monoid.exprs, monoid.combine)) all += weight(monoid.exprs[id]);
+  const bool adds_products = op.exprs[op.reduce()->operands[0]].op == CellOp::mul &&
+                             monoid.exprs[monoid.combine[0]].op == CellOp::add;
+  return std::max(adds_products ? all - 1 : all, 1.0);
+}
+
 PointWork::PointWork(const Program& program, const Operator& op, const Extents& extents,
                      const std::vector<bool>& prepared, const Machine& machine)
     : op_(op), extents_(extents), prepared_(prepared), vector_bytes_(static_cast<std::uint32_t>(machine.vector_bytes)) {

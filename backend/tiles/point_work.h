@@ -113,5 +113,9 @@ class PointWork {
 
 // Instructions of a point that shares nothing with others, its accesses included; without those of the monoid.
 double instructions_of_point(const ir::Operator& op);
+// How many points of a few instructions, which take as long as their accesses, take as long as one.
+double usual_points(const ir::Operator& op);
+// Of a reduction whose reads are shared: what is computed and combined, a product that is added as one instruction.
+double steps_of_point(const ir::Program& program, const ir::Operator& op);
 
 }  // namespace tap::backend

@@ -305,6 +305,21 @@ bool is_stencil(const Operator& op, const RegisterTile& tile, const Extents& ext
          points_of_reduction(op, extents) <= small && slides_along_rows(op, tile);
 }
 
+// Enough rows that their sums overlap; the lines of more would crowd a set of the first cache. Tiles at the edges of a tensor look at
+// each lane that they read, so they are a small part of a row.
+RegisterTile tile_of_stencil(const Operator& op, RegisterTile tile, const Extents& extents) {
+  constexpr std::uint32_t most = 4, few_vectors = 2, tiles_of_row = 16;
+  tile.row_count = std::min(tile.row_count, most);
+  auto has_edge = [&](const Access& read) { return read.fill && uses(read, tile.dim) && may_be_outside(op, read); };
+  const std::int64_t size = extents.sizes[tile.dim];
+  if (std::ranges::none_of(op.reads, has_edge) || tile.vectors <= few_vectors ||
+      size >= tiles_of_row * tile.lanes * tile.vectors)
+    return tile;
+  tile.vectors = std::max(few_vectors, static_cast<std::uint32_t>(size / (tiles_of_row * tile.lanes)));
+  tile.row_count = static_cast<std::uint32_t>(std::min<std::int64_t>(most, extents.sizes[*tile.rows]));
+  return tile;
+}
+
 // Of what the lanes read, which each group of rows reads again.
 double bytes_read_again(const Operator& op, const RegisterTile& tile, const Extents& extents) {
   double again = 0;
@@ -332,9 +347,7 @@ std::optional<RegisterTile> choose_tile(const Program& program, const Operator& 
     }
   }
   auto tile = Chooser(program, op, extents, machine, prepared).run(false, true);
-  // Enough rows that their sums overlap; the lines of more would crowd a set of the first cache.
-  constexpr std::uint32_t rows_of_stencil = 4;
-  if (tile && is_stencil(op, *tile, extents)) tile->row_count = std::min(tile->row_count, rows_of_stencil);
+  if (tile && is_stencil(op, *tile, extents)) *tile = tile_of_stencil(op, *tile, extents);
   return tile;
 }
 

@@ -57,6 +57,41 @@ TEST(FewRows, CopyingTakesNoLoopOfItsOwn) {
   EXPECT_EQ(loops.substr(copy, use - copy).find("for "), std::string::npos) << loops;
 }
 
+RegisterTile row_by_constant(int n, int k) {
+  const Program program = few_rows(1, n, k);
+  const Operator& op = reduction_of(program);
+  const Extents extents = extents_of(op);
+  const RegisterTile tile = choose_tile(program, op, extents, true, reference_machine, {false, true}).value();
+  return with_row_of_prepared(op, tile, extents, reference_machine, {false, true});
+}
+
+// A row of 222 cells is two panels of 7 vectors, each a stream, of a matrix that stays in the caches.
+TEST(FewRows, OneRowReadsPanelsOfAConstantWithShortRows) {
+  const RegisterTile tile = row_by_constant(222, 3497);
+  EXPECT_EQ(tile.rows, std::optional<std::size_t>(0));
+  EXPECT_EQ(tile.vectors, 7u);
+  EXPECT_FALSE(row_by_constant(4096, 800).rows) << "pieces of long rows are as good";
+  EXPECT_FALSE(row_by_constant(222, 100000).rows) << "far memory has more streams for pieces";
+}
+
+// Tiles at the edges look at each lane that they read: 6 vectors would be two tiles of six, 2 are two of 18.
+TEST(FewRows, WindowsAtEdgesAreASmallPartOfARow) {
+  auto tile_of = [](int columns, const char* edge) {
+    auto outcome = tap::test::compile_text(
+        fmt::format("program p(X: f32[1451, {0}]) -> (Y: f32[1449, {0} - 2]) {{ Y[i, j] = sum[u in 0..3, v in 0..3] "
+                    "X[i + u, j + v{1}] for i in 0..1449, j in 0..{0} - 2 }}",
+                    columns, edge));
+    if (!outcome.compiled) throw std::runtime_error(outcome.messages);
+    const Program& program = outcome.compiled->program;
+    return choose_tile(program, reduction_of(program), extents_of(reduction_of(program)), true, reference_machine)
+        .value();
+  };
+  EXPECT_EQ(tile_of(572, " - 1 else 0").vectors, 2u);
+  EXPECT_EQ(tile_of(572, " - 1 else 0").row_count, 4u);
+  EXPECT_GT(tile_of(572, "").vectors, 2u) << "nothing is outside";
+  EXPECT_GT(tile_of(5762, " - 1 else 0").vectors, 2u) << "a long row has many tiles";
+}
+
 // Their lines are a page apart, all in one set of the first cache.
 TEST(FewRows, RowsThatCrowdASetArePacked) {
   EXPECT_EQ(packing_of(14, 4096, 4096).row_reads.size(), 1u);

@@ -37,8 +37,19 @@ TEST(TileDim, ScansVisitEachPointOnce) {
 
 // A part is worth a call if it takes longer than another thread takes to begin and end.
 TEST(TileDim, ShortMapsAreNotShared) {
-  EXPECT_LE(parts_of("program p(X: f32[32768]) -> (Y: f32[32768]) { Y[i] = X[i] + 1 }"), 1);
-  EXPECT_GE(parts_of("program p(X: f32[65536]) -> (Y: f32[65536]) { Y[i] = X[i] + 1 }"), 2);
+  EXPECT_LE(parts_of("program p(X: f32[65536]) -> (Y: f32[65536]) { Y[i] = X[i] + 1 }"), 1);
+  EXPECT_GE(parts_of("program p(X: f32[131072]) -> (Y: f32[131072]) { Y[i] = X[i] + 1 }"), 2);
+}
+
+// Two threads took two to four times as long as one, where the processors of a virtual machine were far apart.
+TEST(TileDim, SmallProductsAreNotShared) {
+  auto product = [](int n) {
+    return fmt::format(
+        "program p(A: f32[{0}, {0}], B: f32[{0}, {0}]) -> (C: f32[{0}, {0}]) {{ C[i, j] = sum[k] A[i, k] * B[k, j] }}",
+        n);
+  };
+  EXPECT_LE(parts_of(product(64)), 1);
+  EXPECT_GE(parts_of(product(128)), 2);
 }
 
 // What is computed of each row takes longer than to wait for its line.
