@@ -78,7 +78,7 @@ TEST(EqualWork, SchedulesSayIt) {
   // Columns read outside, rows do not.
   EXPECT_EQ(
       equal_batches(
-          "program p(x: f32[1000, 80]) -> (y: f32[1000, 80]) { y[i, j] = x[i, j - 1 else 0] + x[i, j + 1 else 0] }"),
+          "program p(x: f32[4000, 80]) -> (y: f32[4000, 80]) { y[i, j] = x[i, j - 1 else 0] + x[i, j + 1 else 0] }"),
       (std::vector<std::int64_t>{1}));
 }
 
