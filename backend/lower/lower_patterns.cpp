@@ -38,18 +38,83 @@ std::vector<Statement> Lowering::scan_body(const Scan& scan) {
   if (tile->vectors > 1) vector_variable_ = new_variable("v");
   std::vector<Statement> inner;
   const bool in_rows = tile->rows.has_value();
-  for (Part& part : parts(extents_, tile->dim, in_rows ? tile->row_count : tile->vectors, tile->lanes)) {
-    For loop = part.loop;
-    loop.body = scan_of(scan, tile, &part);
-    append(inner, std::move(part.before));
-    inner.push_back({std::move(loop)});
-  }
+  std::vector<Part> all = parts(extents_, tile->dim, in_rows ? tile->row_count : tile->vectors, tile->lanes);
+  if (can_resume(scan, *tile)) inner = row_by_row(scan, *tile, all);
+  else
+    for (Part& part : all) {
+      For loop = part.loop;
+      loop.body = scan_of(scan, tile, &part);
+      append(inner, std::move(part.before));
+      inner.push_back({std::move(loop)});
+    }
   return if_any_result(full_nest(outer, std::move(inner)));
+}
+
+// Whether a step can begin with the results of the step before, and rows come faster from the second cache in one piece than in
+// pieces of a register tile: 1.7 times for 64 rows of 1024 cells. From far memory they do not. Each row is read once more, which costs more
+// where rows do not begin at lines.
+bool Lowering::can_resume(const Scan& scan, const RegisterTile& tile) const {
+  if (tile.rows || keeper_ || !endings_.empty() || accumulates_into_result_ || !can_keep()) return false;
+  double bytes = 0;
+  auto see = [&](const Access& access, const TensorType& type) {
+    double all = static_cast<double>(size_of(type.element));
+    for (std::size_t d = 0; d < op_.dims.size(); ++d)
+      if (uses(access, d)) all *= static_cast<double>(extents_.sizes[d]);
+    bytes += all;
+  };
+  for (const Access& read : op_.reads) see(read, op_.operands[read.tensor]);
+  for (const Access& write : op_.writes) see(write, op_.results[write.tensor]);
+  const std::int64_t of_row = extents_.sizes[tile.dim] * full_vector_bytes / tile.lanes;
+  const bool is_near = bytes > static_cast<double>(machine_.l1_bytes) &&
+                       bytes <= static_cast<double>(machine_.l2_bytes);
+  const bool is_single = std::ranges::all_of(dims_with(true), [&](std::size_t d) { return d == scan.reduced; });
+  return is_single && extents_.sizes[scan.along] > 2 && of_row % machine_.line_bytes == 0 && is_near &&
+         of_row <= machine_.l1_bytes / 4 &&
+         extents_.sizes[tile.dim] > static_cast<std::int64_t>(tile.vectors) * tile.lanes;
+}
+
+// All tiles of the first step, then all of each further one, which begins with the results before it.
+std::vector<Statement> Lowering::row_by_row(const Scan& scan, const RegisterTile& tile, std::vector<Part>& all) {
+  const bool descending = !scan.at_the_right;
+  std::vector<Statement> result;
+  For first = loop(scan.along, std::vector<bool>(op_.dims.size(), false));
+  first.descending = descending;
+  For others = first;
+  const AffineExpr second = plus(variable(frame_.lo[scan.along]), number(1)),
+                   last = plus(end_of(scan.along), number(-1));
+  (descending ? first.lower : first.upper).push_back({descending ? last : second, 1});
+  (descending ? others.upper : others.lower)[0] = {descending ? last : second, 1};  // in place of the box's
+  for (Part& part : all) {
+    append(result, std::move(part.before));
+    const ScanLoops loops = scan_loops(scan, tile, &part, true);
+    for (For* run : {&first, &others}) {
+      For along = part.loop;
+      along.body = run == &first ? loops.begin : loops.resume;
+      append(along.body, loops.step);
+      append(along.body, loops.finish);
+      run->body.push_back({std::move(along)});
+    }
+  }
+  result.push_back({std::move(first)});
+  result.push_back({std::move(others)});
+  return result;
 }
 
 // The accumulators run along with the parallel dim: at each step only what the bound newly admits is combined. A box that
 // starts later first combines the terms before it. With a tile, all of its accumulators step together.
 std::vector<Statement> Lowering::scan_of(const Scan& scan, const std::optional<RegisterTile>& tile, const Part* part) {
+  ScanLoops loops = scan_loops(scan, tile, part);
+  For run = loop(scan.along, std::vector<bool>(op_.dims.size(), false));
+  run.descending = !scan.at_the_right;
+  run.body = std::move(loops.step);
+  append(run.body, std::move(loops.finish));
+  std::vector<Statement> result = std::move(loops.begin);
+  result.push_back({std::move(run)});
+  return result;
+}
+
+Lowering::ScanLoops Lowering::scan_loops(const Scan& scan, const std::optional<RegisterTile>& tile, const Part* part,
+                                         bool resumes) {
   const bool descending = !scan.at_the_right;
   const Monoid& monoid = program_[op_.reduce()->monoid];
   std::vector<std::size_t> inner_reductions;
@@ -84,22 +149,26 @@ std::vector<Statement> Lowering::scan_of(const Scan& scan, const std::optional<R
   std::swap(first.coefficients[i], first.coefficients[start]);
   (descending ? before.lower : before.upper)[static_cast<std::size_t>(follows - moving.begin())].expr = first;
 
-  For run = loop(scan.along, std::vector<bool>(op_.dims.size(), false));
-  run.descending = descending;
+  ScanLoops loops;
   if (auto one = single_step(admitted, *follows, i)) {
-    run.body.push_back(std::move(one->front()));  // defines the point
-    if (tile && !in_rows && inner_reductions.empty()) append(run.body, prefetch_scan(scan, descending, *tile, *part));
-    run.body.push_back(std::move(one->back()));
+    loops.step.push_back(std::move(one->front()));  // defines the point
+    if (tile && !in_rows && inner_reductions.empty()) append(loops.step, prefetch_scan(scan, descending, *tile, *part));
+    loops.step.push_back(std::move(one->back()));
   } else {
     auto& opposite = descending ? admitted.upper : admitted.lower;
     opposite.push_back({shifted(bound, i, descending ? 1 : -1), 1});
-    run.body.push_back({std::move(admitted)});
+    loops.step.push_back({std::move(admitted)});
   }
-  append(run.body, each({{store(state.values)}}));
-  std::vector<Statement> result = each({{assign(state.slots, identity(monoid))}});
-  result.push_back({std::move(before)});
-  result.push_back({std::move(run)});
-  return result;
+  loops.finish = each({{store(state.values)}});
+  loops.begin = each({{assign(state.slots, identity(monoid))}});
+  loops.begin.push_back({std::move(before)});
+  if (!resumes) return loops;
+  const std::size_t known = kernel_.loads.size();
+  const std::vector<CellId> results = result_cells(monoid, true);
+  for (std::size_t l = known; l < kernel_.loads.size(); ++l)
+    for (Coordinate& c : kernel_.loads[l].at) c.affine = shifted(c.affine, i, descending ? 1 : -1);
+  loops.resume = each({{assign(state.slots, results)}});
+  return loops;
 }
 
 // A bound that moves by one admits one point at a time: no loop, if it is inside the other bounds.

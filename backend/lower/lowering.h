@@ -139,6 +139,14 @@ class Lowering {
     std::int64_t cells = 0;         // otherwise how many are, if that is known
   };
   std::vector<Statement> scan_of(const ir::Scan& scan, const std::optional<RegisterTile>& tile, const Part* part);
+  // Before the first step, or instead of it, with the results of the step before; in each step; after it.
+  struct ScanLoops {
+    std::vector<Statement> begin, resume, step, finish;
+  };
+  ScanLoops scan_loops(const ir::Scan& scan, const std::optional<RegisterTile>& tile, const Part* part,
+                       bool resumes = false);
+  bool can_resume(const ir::Scan& scan, const RegisterTile& tile) const;
+  std::vector<Statement> row_by_row(const ir::Scan& scan, const RegisterTile& tile, std::vector<Part>& all);
   std::optional<std::vector<Statement>> single_step(const For& admitted, const Bound& moving,
                                                     std::uint32_t along) const;
   std::vector<Part> parts(const Extents& extents, std::size_t dim, std::uint32_t count, std::uint32_t each);

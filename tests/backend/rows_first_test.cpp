@@ -47,5 +47,29 @@ TEST(RowsFirst, ShortRowsOfScansAreOnePiece) {
     for (int n : {2, 17, 83, 130, 255}) expect_written_result(scan_down(type, 21, n));
 }
 
+// A step begins with the results of the step before, where rows are several tiles of whole lines and stay in the second cache.
+TEST(RowsFirst, ScansOfNearRowsReadTheLastOne) {
+  EXPECT_TRUE(lowers_with(scan_down("f32", 64, 1024), "= t1[i - 1, j]"));
+  EXPECT_FALSE(lowers_with(scan_down("f32", 4096, 4096), "= t1[i - 1, j]")) << "from far memory";
+  EXPECT_FALSE(lowers_with(scan_down("f32", 55, 1763), "= t1[i - 1, j]")) << "rows share lines";
+  EXPECT_FALSE(lowers_with(scan_down("f32", 64, 256), "= t1[i - 1, j]")) << "one tile";
+  EXPECT_FALSE(lowers_with(scan_down("f32", 4, 1024), "= t1[i - 1, j]")) << "in the first cache";
+}
+
+TEST(RowsFirst, ScansOfNearRowsAreThoseOfTheOracle) {
+  for (const char* type : {"f32", "f64", "i32"})
+    for (int columns : {784, 1040})
+      for (const char* terms : {"sum[k in 0..i + 1]", "sum[k in 0..i]", "sum[k in i..61]", "sum[k in i + 1..61]",
+                                "max[k in 0..i + 1]", "sum[k in 3..i + 1]", "sum[k in i..58]"})
+        expect_written_result(fmt::format("program p(X: {0}[61, {1}]) -> (Y: {0}[61, {1}]) {{ Y[i, j] = {2} X[k, j] }}",
+                                          type, columns, terms));
+  // What is added follows two dims; of several batches; of narrow results, which are rounded.
+  expect_written_result(
+      "program p(X: f32[61, 1040], v: f32[61]) -> (Y: f32[61, 1040]) { Y[i, j] = sum[k in 0..i + 1] X[k, j] * v[k] }");
+  expect_written_result(
+      "program p(X: f64[3, 21, 784]) -> (Y: f64[3, 21, 784]) { Y[b, i, j] = sum[k in 0..i + 1] X[b, k, j] }");
+  expect_written_result("program p(X: u8[61, 4160]) -> (Y: u8[61, 4160]) { Y[i, j] = sum[k in 0..i + 1] X[k, j] }");
+}
+
 }  // namespace
 }  // namespace tap::backend::test
