@@ -156,6 +156,8 @@ inline constexpr KernelProgram kernel_programs[] = {
     {"running sums from the end", "program p(x: i64[201]) -> (y: i64[201]) { y[i] = sum[k in i..201] x[k] }"},
     {"running sums of rows", "program p(X: f32[13, 70]) -> (Y: f32[13, 70]) { Y[i, j] = sum[k in 0..j + 1] X[i, k] }"},
     {"running sums of columns", "program p(X: f32[40, 77]) -> (Y: f32[40, 77]) { Y[i, j] = max[k in i..40] X[k, j] }"},
+    {"running sums of near rows",
+     "program p(X: f32[21, 784]) -> (Y: f32[21, 784]) { Y[i, j] = sum[k in 0..i + 1] X[k, j] }"},
     {"product with a short reduction",
      "program p(A: f32[70, 8], B: f32[8, 700]) -> (Y: f32[70, 700]) { Y[i, j] = sum[k] A[i, k] * B[k, j] }"},
     {"product with few columns",
