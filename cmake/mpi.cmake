@@ -12,6 +12,7 @@ foreach(mpi openmpi mpich)
               ${CMAKE_SOURCE_DIR}/runtime/mpi/chunks.h
       VERBATIM)
     add_custom_target(tapc_mpi_${mpi} ALL DEPENDS ${shim})
+    add_dependencies(tapc tapc_mpi_${mpi})  # `make build` is enough for jobs
     install(PROGRAMS ${shim} DESTINATION lib/tapestry COMPONENT mpi EXCLUDE_FROM_ALL)
   endif()
 endforeach()
