@@ -5,6 +5,7 @@
 
 #include "backend/lower/direct_copies.h"
 #include "backend/lower/reused_memory.h"
+#include "backend/lower/tile_dim.h"
 #include "backend/tiles/group_tiles.h"
 #include "backend/tiles/overlapping_tiles.h"
 #include "backend/tiles/point_work.h"
@@ -332,7 +333,7 @@ double work_inside(const Program& program, const Operator& group) {
 // Calls split the dim with the most tiles (the outermost of equal ones).
 void split_by_tiles(Kernel& kernel, const Program& program, const Operator& group, const Extents& extents,
                     const std::vector<std::int64_t>& points) {
-  constexpr double worth = 1 << 16;  // 2.5 us, as in tile_dim.cpp
+  constexpr double worth = usual_points_of_call;
   double each = work_inside(program, group);
   std::int64_t most = 1;
   for (std::size_t d = 0; d < points.size(); ++d) {

@@ -19,8 +19,8 @@ namespace {
 // virtual machine are far apart. Rows and lanes of a register tile share what they read, and so are limited by what they compute; others
 // by what they read and write, in the caches.
 double points_worth_a_call(const Program& program, const Operator& op, const std::optional<RegisterTile>& tile) {
-  constexpr double points = 1 << 16, vectors_of_tiles = 1 << 14, full = 16;  // 16 lanes of f32 in a vector
-  const double one_by_one = points / usual_points(op);
+  constexpr double vectors_of_tiles = 1 << 14, full = 16;  // 16 lanes of f32 in a vector
+  const double one_by_one = usual_points_of_call / usual_points(op);
   if (!tile || tile->along_reduction || tile->row_count * tile->vectors < 4) return one_by_one;
   return std::max(one_by_one, vectors_of_tiles * std::min<double>(tile->lanes, full) / steps_of_point(program, op));
 }

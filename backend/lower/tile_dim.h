@@ -9,6 +9,9 @@
 
 namespace tap::backend {
 
+// Points of a few instructions that are worth a call: 2.5 us.
+inline constexpr double usual_points_of_call = 1 << 16;
+
 // Lets calls split the largest of these dims (the outermost of equal ones), or one along which parts repeat less or are more. Returns
 // the dim of the operator. `tile`: that of its loops, if it is a reduction and that is known. Pre: parts along these dims share no
 // work.

@@ -310,8 +310,10 @@ RegisterTile with_row_of_prepared(const Operator& op, RegisterTile tile, const E
   if (panels > most_panels) return tile;
   for (const Access& read : op.reads) {
     if (read.tensor >= prepared.size() || !prepared[read.tensor]) continue;
-    const bool is_near = total_bytes(op.operands[read.tensor]) <= static_cast<double>(machine.l3_bytes);
-    const bool is_panel = is_near && uses(read, tile.dim) && can_be_packed(op, read, extents);
+    const double bytes = total_bytes(op.operands[read.tensor]);
+    const bool pays = bytes > static_cast<double>(machine.l2_bytes) / 2 &&
+                      bytes <= static_cast<double>(machine.l3_bytes);
+    const bool is_panel = pays && uses(read, tile.dim) && can_be_packed(op, read, extents);
     for (std::size_t d = 0; d < op.dims.size() && is_panel; ++d)
       if (op.dims[d].role == DimRole::parallel && d != tile.dim && extents.exact[d] && extents.sizes[d] == 1 &&
           !uses(read, d) && !is_constrained(op, d)) {

@@ -39,7 +39,8 @@ std::optional<Packing> choose_packing(const ir::Operator& op, const RegisterTile
                                       const std::vector<bool>& prepared = {});
 
 // Of a product with a single row, that row becomes the tile's, so that panels of a prepared operand are read. Where its rows are one or
-// two panels, each panel then comes as one stream, and threads fetch no lines for each other. Pieces of longer rows are as good, and far memory has more streams for them.
+// two panels, each panel then comes as one stream, and threads fetch no lines for each other. Pieces of longer rows are as good, and far
+// memory has more streams for them.
 RegisterTile with_row_of_prepared(const ir::Operator& op, RegisterTile tile, const Extents& extents,
                                   const ir::Machine& machine, const std::vector<bool>& prepared);
 

@@ -308,15 +308,15 @@ bool is_stencil(const Operator& op, const RegisterTile& tile, const Extents& ext
 // Enough rows that their sums overlap; the lines of more would crowd a set of the first cache. Tiles at the edges of a tensor look at
 // each lane that they read, so they are a small part of a row.
 RegisterTile tile_of_stencil(const Operator& op, RegisterTile tile, const Extents& extents) {
-  constexpr std::uint32_t most = 4, few_vectors = 2, tiles_of_row = 16;
-  tile.row_count = std::min(tile.row_count, most);
+  constexpr std::int64_t most = 4, few_vectors = 2, tiles_of_row = 16;
+  const std::int64_t sums = std::int64_t{tile.row_count} * tile.vectors;  // in registers
+  const std::int64_t vectors = std::max(few_vectors, extents.sizes[tile.dim] / (tiles_of_row * tile.lanes));
   auto has_edge = [&](const Access& read) { return read.fill && uses(read, tile.dim) && may_be_outside(op, read); };
-  const std::int64_t size = extents.sizes[tile.dim];
-  if (std::ranges::none_of(op.reads, has_edge) || tile.vectors <= few_vectors ||
-      size >= tiles_of_row * tile.lanes * tile.vectors)
-    return tile;
-  tile.vectors = std::max(few_vectors, static_cast<std::uint32_t>(size / (tiles_of_row * tile.lanes)));
-  tile.row_count = static_cast<std::uint32_t>(std::min<std::int64_t>(most, extents.sizes[*tile.rows]));
+  if (vectors < tile.vectors && std::ranges::any_of(op.reads, has_edge)) {
+    tile.vectors = static_cast<std::uint32_t>(vectors);
+    tile.row_count = static_cast<std::uint32_t>(std::min(sums / vectors, extents.sizes[*tile.rows]));
+  }
+  tile.row_count = std::min(tile.row_count, static_cast<std::uint32_t>(most));
   return tile;
 }
 

@@ -68,6 +68,17 @@ TEST(RowsFirst, ScansOfNearRowsAreThoseOfTheOracle) {
       "program p(X: f32[61, 1040], v: f32[61]) -> (Y: f32[61, 1040]) { Y[i, j] = sum[k in 0..i + 1] X[k, j] * v[k] }");
   expect_written_result(
       "program p(X: f64[3, 21, 784]) -> (Y: f64[3, 21, 784]) { Y[b, i, j] = sum[k in 0..i + 1] X[b, k, j] }");
+  // Two components: the first maximum and its row.
+  const char* maxima = R"(
+    monoid first(v: i32, at: i64) {
+        identity (i32.min, i64.max)
+        combine (a, b) = if b.v > a.v or (b.v == a.v and b.at < a.at) then b else a
+    }
+    program p(X: i32[61, 784]) -> (M: i32[61, 784], A: i64[61, 784]) {
+        (M[i, j], A[i, j]) = first[k in 0..i + 1] (X[k, j], k)
+    })";
+  EXPECT_TRUE(lowers_with(maxima, "= t1[i - 1, j]"));
+  expect_written_result(maxima);
   expect_written_result("program p(X: u8[61, 4160]) -> (Y: u8[61, 4160]) { Y[i, j] = sum[k in 0..i + 1] X[k, j] }");
 }
 
